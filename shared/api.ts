@@ -1,0 +1,247 @@
+/**
+ * The API's shapes, as schemas that the edge, the origin and clients all read with one library (valibot, small enough
+ * for the browser). Parsing happens once, at the rim; behind it the types tell the truth.
+ */
+import * as v from 'valibot'
+import { type FieldError, type Problem, problem } from './problem.ts'
+import { STATUSES } from './schedule.ts'
+
+/** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
+export const MAX_BODY_BYTES = 64 * 1024
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+const idMessage = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
+
+export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, idMessage))
+export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, idMessage))
+export const OrderId = v.pipe(v.string(), v.uuid())
+
+/** Printable ASCII, as the header's draft asks of a client that wants to be understood everywhere; 1 to 255 characters. */
+export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
+
+const name = v.pipe(
+  v.string('text is required'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(200, 'at most 200 characters'),
+  v.check((text) => !/\p{Cc}/u.test(text), 'no control characters'),
+  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+)
+
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number('a number is required'),
+    v.integer('a whole number is required'),
+    v.minValue(min, `at least ${min}`),
+    v.maxValue(max, `at most ${max}`),
+  )
+
+const instant = v.pipe(
+  v.string('an ISO 8601 time is required'),
+  v.regex(
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
+    'an ISO 8601 time with its zone is required',
+  ),
+  v.check((text) => Number.isFinite(Date.parse(text)), 'no such time'),
+  v.transform((text) => new Date(text).toISOString()),
+)
+
+export const MAX_UNITS = 10_000_000
+
+// -- Operators ---------------------------------------------------------------------------------------------------
+
+const rate = v.pipe(
+  v.number('a number is required'),
+  v.finite('a number is required'),
+  v.minValue(0.01, 'at least 0.01'),
+  v.maxValue(100_000, 'at most 100000'),
+)
+
+export const ProductConfig = v.object({
+  product_id: ProductId,
+  name,
+  unit_price_minor: whole(0, 1_000_000_000),
+  currency: v.pipe(
+    v.string('text is required'),
+    v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required'),
+  ),
+  total: whole(0, MAX_UNITS),
+})
+export type ProductConfig = v.InferOutput<typeof ProductConfig>
+
+/** What to do when more was sold than there is, which only a fault from outside can bring about. */
+export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
+
+export const SaleConfig = v.pipe(
+  v.object({
+    name,
+    opens_at: instant,
+    ends_at: v.optional(v.nullable(instant), null),
+    /** When visitors may begin to queue; null means as soon as the sale is created. */
+    pre_queue_opens_at: v.optional(v.nullable(instant), null),
+    hold_seconds: v.optional(whole(1, 24 * 3600), 90),
+    limit_per_visitor: v.optional(whole(1, 1000), 1),
+    products: v.pipe(
+      v.array(ProductConfig, 'a list is required'),
+      v.minLength(1, 'at least one product'),
+      v.maxLength(100, 'at most 100 products'),
+      v.check(
+        (list) => new Set(list.map((p) => p.product_id)).size === list.length,
+        'product_id must be unique',
+      ),
+    ),
+    admission: v.object({
+      rate_per_second: rate,
+      /** Most people who may be in the shop at once without having finished; null means no such limit. */
+      max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
+    }),
+    oversell_policy: v.optional(v.picklist(OVERSELL_POLICIES), 'alarm'),
+  }),
+  v.forward(
+    v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),
+    ['ends_at'],
+  ),
+)
+export type SaleConfig = v.InferOutput<typeof SaleConfig>
+
+export const AdmissionChange = v.object({ rate_per_second: rate })
+export const Restock = v.object({ quantity: whole(1, MAX_UNITS) })
+
+// -- Buyers ------------------------------------------------------------------------------------------------------
+
+const PaymentMethod = v.pipe(
+  v.string('text is required'),
+  v.regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
+)
+
+export const CheckoutRequest = v.object({
+  product_id: v.optional(ProductId),
+  quantity: v.optional(whole(1, 1000), 1),
+  payment_method: v.optional(PaymentMethod),
+})
+export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
+
+export const PaymentRequest = v.object({ payment_method: PaymentMethod })
+
+export const ORDER_STATUSES = [
+  'processing',
+  'reserved',
+  'paying',
+  'confirmed',
+  'fulfilled',
+  'expired',
+  'cancelled',
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+export const Order = v.object({
+  order_id: OrderId,
+  sale: SaleId,
+  product_id: ProductId,
+  quantity: v.number(),
+  unit_price_minor: v.number(),
+  currency: v.string(),
+  status: v.picklist(ORDER_STATUSES),
+  /** ISO 8601; null while the order is still being recorded. */
+  reserved_until: v.nullable(v.string()),
+  /** Seconds left of the hold, by the server's clock; 0 when there is no hold any more. */
+  expires_in_seconds: v.number(),
+  created_at: v.string(),
+  /** About how many units are left, for the page; only where checkout answers. */
+  remaining: v.optional(v.number()),
+  order_token: v.optional(v.string()),
+})
+export type Order = v.InferOutput<typeof Order>
+
+// -- The line ----------------------------------------------------------------------------------------------------
+
+export const QueueAnswer = v.object({
+  status: v.picklist(STATUSES),
+  queue_token: v.optional(v.string()),
+  number: v.number(),
+  position_in_queue: v.nullable(v.number()),
+  now_serving: v.number(),
+  estimated_wait_time: v.nullable(v.number()),
+  poll_after_ms: v.number(),
+  admission_token: v.optional(v.string()),
+  admission_expires_at: v.optional(v.string()),
+})
+export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
+
+// -- Between the halves ------------------------------------------------------------------------------------------
+
+/**
+ * What the origin tells the edge about a sale (GET /internal/sales/{sale}), and all the edge knows of it. Moments are
+ * given as milliseconds from now, so that the two clocks need not agree; `opens_at` and `ends_at` are for people.
+ */
+export const SaleState = v.object({
+  sale: v.string(),
+  name: v.string(),
+  phase: v.picklist(['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended']),
+  pre_queue_opens_at: v.nullable(v.string()),
+  pre_queue_opens_in_ms: v.number(),
+  opens_at: v.string(),
+  opens_in_ms: v.number(),
+  ends_at: v.nullable(v.string()),
+  ends_in_ms: v.nullable(v.number()),
+  hold_seconds: v.number(),
+  limit_per_visitor: v.number(),
+  products: v.array(
+    v.object({
+      product_id: v.string(),
+      name: v.string(),
+      unit_price_minor: v.number(),
+      currency: v.string(),
+      total: v.number(),
+      available: v.number(),
+      held: v.number(),
+      sold: v.number(),
+    }),
+  ),
+  admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
+  /** Distinct visitors whose first checkout call has reached the origin since the sale was created. */
+  arrivals: v.number(),
+  /** ok: serving; slow: shedding load, admit fewer; the edge adds "unreachable" by itself. */
+  health: v.picklist(['ok', 'slow']),
+})
+export type SaleState = v.InferOutput<typeof SaleState>
+
+// -- Reading -----------------------------------------------------------------------------------------------------
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: Problem }
+
+/** Reads a value by a schema; what is wrong comes back as a 422 that names each field. */
+export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): Parsed<T> {
+  const result = v.safeParse(schema, value)
+  if (result.success) return { ok: true, value: result.output }
+  const errors: FieldError[] = result.issues
+    .slice(0, 20)
+    .map((issue) => ({ field: v.getDotPath(issue) ?? 'body', detail: issue.message }))
+  return {
+    ok: false,
+    problem: problem('invalid-fields', {
+      detail: errors.map((e) => `${e.field}: ${e.detail}`).join('; '),
+      errors,
+    }),
+  }
+}
+
+/** Reads a JSON body by a schema: 400 if it is not JSON or not an object, 422 if fields are wrong. */
+export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string): Parsed<T> {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return malformed('The body is not JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return malformed('The body must be a JSON object.')
+  }
+  return parse(schema, value)
+}
+
+function malformed(detail: string): Parsed<never> {
+  return { ok: false, problem: problem('invalid-request', { detail, errors: [{ field: 'body', detail }] }) }
+}
