@@ -214,7 +214,7 @@ export type Parsed<T> =
 
 /** Reads a value by a schema; what is wrong comes back as a 422 that names each field. */
 export function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): Parsed<T> {
-  const result = v.safeParse(schema, value)
+  const result = v.safeParse(schema, value, { abortPipeEarly: true })
   if (result.success) return { ok: true, value: result.output }
   const errors: FieldError[] = result.issues
     .slice(0, 20)

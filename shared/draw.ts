@@ -4,8 +4,8 @@
  * Commit and reveal. Before the sale the edge publishes SHA-256(seed). At the opening the pre-queue is closed at
  * M numbers and the seed is revealed; from then on anyone computes anyone's position:
  *
- *     key      = seed                                  when no beacon was announced
- *              = HMAC-SHA256(seed, beacon)             when one was (both are byte strings)
+ *     key      = seed                       when no beacon was announced (32 bytes)
+ *              = SHA-256(seed || beacon)    when one was
  *     position = 1 + permute(key, M, number - 1)       for 1 <= number <= M
  *     position = number                                for number > M
  *
@@ -13,12 +13,13 @@
  * Finite Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an
  * auditor each compute one position in microseconds.
  */
-import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 
 /** Ten rounds: Luby-Rackoff needs four; eight and more leave a margin that costs only microseconds. */
 const ROUNDS = 10
+/** Bytes of a seed, and of the key made from it. */
+export const KEY_BYTES = 32
 /** At least 2 * 3 bits, so that a tiny pre-queue is not permuted by a network of one-bit halves. */
 const MIN_HALF_BITS = 3
 
@@ -36,7 +37,7 @@ export function commitmentHolds(commitment: string, seedHex: string): boolean {
 }
 
 export interface Draw {
-  /** The revealed seed, hex. */
+  /** The revealed seed: 32 bytes, hex. */
   readonly seed: string
   /** How many numbers were issued before the opening: 1 .. size take part. */
   readonly size: number
@@ -55,15 +56,17 @@ export function positionOf(draw: Draw, number: number): number {
 
 function keyOf({ seed, beacon }: Draw): Uint8Array {
   const seedBytes = hexToBytes(seed)
-  return beacon ? hmac(sha256, seedBytes, hexToBytes(beacon)) : seedBytes
+  return beacon ? sha256(concatBytes(seedBytes, hexToBytes(beacon))) : seedBytes
 }
 
 /**
- * A keyed permutation of {0 .. size-1}. Round i maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where
- * F_i(R) is the first 32 bits (big-endian) of HMAC-SHA256(key, byte i || R as 32 bits big-endian), cut to its lowest
- * w bits, and w is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again.
+ * A keyed permutation of {0 .. size-1}. Round i = 0 .. 9 maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where
+ * F_i(R) is the first 32 bits (big-endian) of SHA-256(key || byte i || R as 32 bits big-endian), cut to its lowest w
+ * bits, and w is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again. The
+ * round's input has a fixed length and fits one block, so that the hash keyed by its prefix needs no HMAC around it.
  */
 export function permute(key: Uint8Array, size: number, index: number): number {
+  if (key.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes, not ${key.length}`)
   if (!Number.isSafeInteger(size) || size < 1 || size > MAX_DRAW_SIZE)
     throw new RangeError(`not a size: ${size}`)
   if (!Number.isSafeInteger(index) || index < 0 || index >= size)
@@ -71,27 +74,25 @@ export function permute(key: Uint8Array, size: number, index: number): number {
   let halfBits = MIN_HALF_BITS
   while (2 ** (2 * halfBits) < size) halfBits++
   const half = 2 ** halfBits
-  const mac = hmac.create(sha256, key)
+  const input = new Uint8Array(KEY_BYTES + 5)
+  input.set(key)
+  const view = new DataView(input.buffer)
+  const roundValue = (round: number, right: number): number => {
+    view.setUint8(KEY_BYTES, round)
+    view.setUint32(KEY_BYTES + 1, right)
+    const digest = sha256(input)
+    return new DataView(digest.buffer, digest.byteOffset).getUint32(0) & (half - 1)
+  }
   let value = index
   do {
     let left = Math.floor(value / half)
     let right = value % half
     for (let round = 0; round < ROUNDS; round++) {
-      const mixed = (left ^ roundValue(mac, round, right)) & (half - 1)
+      const mixed = left ^ roundValue(round, right)
       left = right
       right = mixed
     }
     value = left * half + right
   } while (value >= size)
   return value
-}
-
-const message = new Uint8Array(5)
-const messageView = new DataView(message.buffer)
-
-function roundValue(mac: ReturnType<typeof hmac.create>, round: number, right: number): number {
-  messageView.setUint8(0, round)
-  messageView.setUint32(1, right)
-  const digest = mac.clone().update(message).digest()
-  return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
 }

@@ -54,7 +54,7 @@ export const Schedule = v.object({
   /** Hex SHA-256 of the seed's bytes. */
   draw_commitment: hex,
   /** Hex; null until the draw. */
-  draw_seed: v.nullable(hex),
+  draw_seed: v.nullable(v.pipe(hex, v.length(64))),
   /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or not there yet. */
   draw_beacon: v.nullable(hex),
   pre_queue_opens_at: v.string(),

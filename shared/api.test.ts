@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CheckoutRequest, IdempotencyKey, parse, parseJson, SaleConfig } from './api.ts'
+import { problem, problemResponse } from './problem.ts'
+
+const sale = {
+  name: 'Trainers "Ünï" 👟',
+  opens_at: '2026-11-27T12:00:00+01:00',
+  products: [{ product_id: 'red', name: 'Red', unit_price_minor: 9900, currency: 'EUR', total: 100 }],
+  admission: { rate_per_second: 200 },
+}
+
+function fieldsOf(value: unknown): string[] {
+  const parsed = parse(SaleConfig, value)
+  return parsed.ok ? [] : (parsed.problem.errors ?? []).map((e) => e.field)
+}
+
+describe('a sale', () => {
+  it('gets the defaults of the contract, and its times in UTC', () => {
+    const parsed = parse(SaleConfig, sale)
+    expect(parsed).toMatchObject({
+      ok: true,
+      value: {
+        ...sale,
+        opens_at: '2026-11-27T11:00:00.000Z',
+        ends_at: null,
+        hold_seconds: 90,
+        limit_per_visitor: 1,
+      },
+    })
+  })
+
+  it('that is wrong is refused by the name of each field', () => {
+    expect(fieldsOf({ ...sale, name: '  ' })).toEqual(['name'])
+    expect(fieldsOf({ ...sale, opens_at: 'noon', hold_seconds: 0.5 })).toEqual(['opens_at', 'hold_seconds'])
+    expect(fieldsOf({ ...sale, ends_at: '2026-11-27T10:00:00Z' })).toEqual(['ends_at'])
+    expect(fieldsOf({ ...sale, products: [{ ...sale.products[0], total: -1 }] })).toEqual([
+      'products.0.total',
+    ])
+    expect(fieldsOf({ ...sale, products: [sale.products[0], sale.products[0]] })).toEqual(['products'])
+    expect(fieldsOf({ ...sale, admission: { rate_per_second: 0 } })).toEqual(['admission.rate_per_second'])
+  })
+})
+
+describe('a checkout request', () => {
+  it.each([0, -1, 1.5, 1e9, '1', null, Number.NaN])('with the quantity %s is refused', (quantity) => {
+    expect(parse(CheckoutRequest, { quantity })).toMatchObject({
+      ok: false,
+      problem: { status: 422, errors: [{ field: 'quantity' }] },
+    })
+  })
+
+  it('may be empty: one unit of the first product', () => {
+    expect(parseJson(CheckoutRequest, '{}')).toEqual({ ok: true, value: { quantity: 1 } })
+  })
+
+  it.each(['', '{', 'null', '[]', '"text"', '7'])('whose body is %j is malformed', (body) => {
+    expect(parseJson(CheckoutRequest, body)).toMatchObject({ ok: false, problem: { status: 400 } })
+  })
+
+  it('of any kind is answered, never thrown at', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const parsed = parse(CheckoutRequest, value)
+        return parsed.ok || parsed.problem.status === 422
+      }),
+    )
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it('is 1 to 255 printable ASCII characters', () => {
+    for (const key of ['a', '7f3c-1', '"quoted"', 'x'.repeat(255)])
+      expect(parse(IdempotencyKey, key).ok).toBe(true)
+    for (const key of ['', 'two words', 'ü', 'x'.repeat(256), 'a\u0000'])
+      expect(parse(IdempotencyKey, key).ok).toBe(false)
+  })
+})
+
+describe('a problem', () => {
+  it('is sent as problem+json, uncached, with Retry-After in whole seconds', () => {
+    const sent = problemResponse(problem('try-again', { detail: 'Please wait.', retry_after_seconds: 0.2 }))
+    expect(sent.status).toBe(503)
+    expect(sent.headers).toEqual({
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'retry-after': '1',
+    })
+    expect(JSON.parse(sent.body)).toMatchObject({
+      type: '/problems/try-again',
+      status: 503,
+      detail: 'Please wait.',
+    })
+  })
+})

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  EDGE_ISSUER,
+  signAdmissionToken,
+  signOrderToken,
+  signQueueToken,
+  verifyAdmissionToken,
+  verifyOrderToken,
+  verifyQueueToken,
+} from './tokens.ts'
+
+const NOW = Date.parse('2026-11-27T12:00:00Z')
+const iat = NOW / 1000
+const secret = new Uint8Array(32).fill(1)
+const otherSecret = new Uint8Array(32).fill(2)
+const place = { sub: 'visitor', sale: 'demo', num: 4012, iat, exp: iat + 60 }
+const admission = { ...place, jti: 'one' }
+
+let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+let otherKeys: typeof keys
+beforeAll(async () => {
+  keys = await generateKeyPair('EdDSA', { extractable: true })
+  otherKeys = await generateKeyPair('EdDSA')
+})
+
+describe('a token', () => {
+  it('says what was signed', async () => {
+    const queue = await verifyQueueToken(secret, await signQueueToken(secret, place), NOW)
+    expect(queue).toEqual({ ok: true, claims: place })
+    const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+    expect(await verifyAdmissionToken(keys.publicKey, token, NOW)).toEqual({ ok: true, claims: admission })
+    const order = { sub: 'order', iat, exp: iat + 60 }
+    expect(await verifyOrderToken(secret, await signOrderToken(secret, order), NOW)).toEqual({
+      ok: true,
+      claims: order,
+    })
+  })
+
+  it('expires by the clock it is given', async () => {
+    const token = await signQueueToken(secret, place)
+    expect(await verifyQueueToken(secret, token, NOW + 59_000)).toMatchObject({ ok: true })
+    expect(await verifyQueueToken(secret, token, NOW + 61_000)).toEqual({ ok: false, reason: 'expired' })
+  })
+
+  it('of another key, another kind or no signature at all is refused', async () => {
+    const refused = { ok: false, reason: 'invalid' }
+    const queue = await signQueueToken(secret, place)
+    const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+    expect(await verifyQueueToken(otherSecret, queue, NOW)).toEqual(refused)
+    expect(await verifyAdmissionToken(otherKeys.publicKey, token, NOW)).toEqual(refused)
+    expect(await verifyAdmissionToken(keys.publicKey, queue, NOW)).toEqual(refused)
+    expect(await verifyQueueToken(secret, token, NOW)).toEqual(refused)
+    expect(await verifyOrderToken(secret, queue, NOW)).toEqual(refused)
+    const unsigned = new UnsecuredJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' }).encode()
+    expect(await verifyQueueToken(secret, unsigned, NOW)).toEqual(refused)
+  })
+
+  it('signed with the public key as if it were a secret is refused', async () => {
+    const jwk = await exportJWK(keys.publicKey)
+    const confused = await new SignJWT({ ...admission, iss: EDGE_ISSUER, aud: 'checkout' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(Uint8Array.from(JSON.stringify(jwk), (letter) => letter.charCodeAt(0)))
+    expect(await verifyAdmissionToken(keys.publicKey, confused, NOW)).toEqual({
+      ok: false,
+      reason: 'invalid',
+    })
+  })
+
+  it('without its claims, or with senseless ones, is refused', async () => {
+    const sign = (claims: object) =>
+      new SignJWT({ iss: EDGE_ISSUER, aud: 'queue', ...claims })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(secret)
+    const { num: _num, ...noNumber } = place
+    const { exp: _exp, ...noExpiry } = place
+    for (const claims of [
+      noNumber,
+      noExpiry,
+      { ...place, num: 0 },
+      { ...place, num: 1.5 },
+      { ...place, sub: '' },
+    ]) {
+      expect(await verifyQueueToken(secret, await sign(claims), NOW)).toMatchObject({ ok: false })
+    }
+    expect(await verifyQueueToken(secret, await sign({ ...place, aud: 'checkout' }), NOW)).toMatchObject({
+      ok: false,
+    })
+    expect(await verifyQueueToken(secret, await sign({ ...place, iss: 'elsewhere' }), NOW)).toMatchObject({
+      ok: false,
+    })
+  })
+
+  it('with any one character changed is refused', async () => {
+    const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+    // The last character of a base64url part carries bits that decoders ignore: leave those two out.
+    const lastOfPart = (at: number) => at === token.length - 1 || token[at + 1] === '.'
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet), async (at, letter) => {
+        fc.pre(token[at] !== letter && !lastOfPart(at))
+        const changed = token.slice(0, at) + letter + token.slice(at + 1)
+        expect(await verifyAdmissionToken(keys.publicKey, changed, NOW)).toMatchObject({ ok: false })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('that is junk is refused, never thrown at', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 300 }), async (junk) => {
+        expect(await verifyQueueToken(secret, junk, NOW)).toEqual({ ok: false, reason: 'invalid' })
+      }),
+    )
+  })
+})
