@@ -1,0 +1,255 @@
+/**
+ * Servers as child processes: started in a process group of their own (so that Ctrl-C in the terminal reaches us alone,
+ * and we end them in order), logging to a file, stopped within a bound, and never left behind. Should this process be
+ * killed, its warden (warden.sh) sees the pipe close and ends what is left.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Something is wrong with the machine or the settings; the message is one line for the person at the terminal. */
+export class LocalError extends Error {
+  override readonly name = 'LocalError'
+}
+
+export const LOOPBACK = '127.0.0.1'
+
+/** How long a server may take to end in good order before it is killed. */
+const STOP_WITHIN_MS = 10_000
+/** How long a server may take to answer for the first time; a cold disk or a busy machine needs seconds. */
+export const READY_WITHIN_MS = 30_000
+const PROBE_EVERY_MS = 25
+/** A log beyond this is set aside as `.old` at the next start, so that logs never fill a disk. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024
+const LAST_WORDS_BYTES = 8 * 1024
+
+export interface ChildOptions {
+  /** Shown to people: "Postgres", "the origin". */
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly logFile: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly uid?: number
+  readonly gid?: number
+  /** Written to the child's standard input, which is then closed; secrets travel this way, not in the arguments. */
+  readonly input?: string
+  /** Ends the server in good order; default SIGTERM. */
+  readonly stopSignal?: 'SIGTERM' | 'SIGINT'
+}
+
+export interface Child {
+  readonly name: string
+  readonly pid: number
+  /** Settles when the process has ended, with how it ended ("exit code 1", "SIGKILL"). Never rejects. */
+  readonly ended: Promise<string>
+  running(): boolean
+  /** The last lines it logged since it was started. */
+  lastWords(): string
+  /** Asks it to end, and kills it if it has not within a bound. */
+  stop(): Promise<void>
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>
+}
+
+/** Starts a server. Rejects only when the command cannot be run at all. */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { name, command, args, logFile, stopSignal = 'SIGTERM' } = options
+  const log = openLog(logFile)
+  const logStart = fstatSync(log).size
+  let process_: ChildProcess
+  try {
+    process_ = spawn(command, args, {
+      detached: true,
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', log, log],
+      env: options.env ?? process.env,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.gid === undefined ? {} : { gid: options.gid }),
+    })
+  } finally {
+    closeSync(log)
+  }
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>()
+  process_.once('exit', (code, signal) => end(signal ?? `exit code ${code}`))
+  await new Promise<void>((resolve, reject) => {
+    process_.once('spawn', resolve)
+    process_.once('error', (error) => reject(new LocalError(`${name} cannot be started: ${error.message}`)))
+  })
+  process_.on('error', () => {})
+  const pid = process_.pid ?? 0
+  warden.tell(`child ${pid} ${stopSignal.slice(3)}`)
+  let running = true
+  void ended.then(() => {
+    running = false
+    warden.tell(`gone ${pid}`)
+  })
+  if (options.input !== undefined) {
+    process_.stdin?.on('error', () => {})
+    process_.stdin?.end(options.input)
+  }
+
+  const killGroup = () => {
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return {
+    name,
+    pid,
+    ended,
+    running: () => running,
+    lastWords: () => readFrom(logFile, logStart),
+    async stop() {
+      if (!running) return
+      process_.kill(stopSignal)
+      const inTime = await Promise.race([
+        ended.then(() => true),
+        sleep(STOP_WITHIN_MS, false, { ref: false }),
+      ])
+      if (!inTime) killGroup()
+      await ended
+    },
+    async kill() {
+      if (!running) return
+      killGroup()
+      await ended
+    },
+  }
+}
+
+/**
+ * Waits until a server answers. Fails with what it last logged when it ends before that, and after a bound.
+ * `probe` answers true when the server serves; false or a rejection means not yet.
+ */
+export async function untilReady(child: Child, probe: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS
+  while (true) {
+    if (await probe().catch(() => false)) return
+    if (!child.running()) {
+      throw new LocalError(`${child.name} ended at once (${await child.ended})${quote(child.lastWords())}`)
+    }
+    if (performance.now() > deadline) {
+      await child.kill()
+      throw new LocalError(
+        `${child.name} did not answer within ${READY_WITHIN_MS / 1000} s${quote(child.lastWords())}`,
+      )
+    }
+    await sleep(PROBE_EVERY_MS)
+  }
+}
+
+/** The line of a log that says most: the last that names an error, else the last. */
+function quote(log: string): string {
+  const lines = log
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  const telling =
+    lines.findLast((line) => /error|fatal|panic|refus|cannot|can't|failed/i.test(line)) ?? lines.at(-1)
+  return telling === undefined ? '' : `: ${telling.slice(0, 500)}`
+}
+
+function openLog(file: string): number {
+  mkdirSync(dirname(file), { recursive: true })
+  if (existsSync(file) && statSync(file).size > MAX_LOG_BYTES) renameSync(file, `${file}.old`)
+  return openSync(file, 'a', 0o600)
+}
+
+function readFrom(file: string, start: number): string {
+  try {
+    const fd = openSync(file, 'r')
+    try {
+      const from = Math.max(start, fstatSync(fd).size - LAST_WORDS_BYTES)
+      const buffer = Buffer.alloc(LAST_WORDS_BYTES)
+      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, LAST_WORDS_BYTES, from))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return ''
+  }
+}
+
+/** A folder of our own that is removed at the end, whatever the end is. */
+export function temporaryFolder(purpose: string): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`))
+  warden.tell(`folder ${path}`)
+  return {
+    path,
+    remove() {
+      rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+      warden.tell(`kept ${path}`)
+    },
+  }
+}
+
+/** A port that is free at this moment. Whoever takes it may find it gone, and should then try another. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, LOOPBACK, resolve)
+  })
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new LocalError('No free port was found.')
+  return address.port
+}
+
+/** True when something listens on the port, on loopback or on all interfaces. */
+export async function portTaken(port: number): Promise<boolean> {
+  // One after the other, since they exclude each other.
+  for (const host of [LOOPBACK, '0.0.0.0', '::']) {
+    const taken = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'))
+      server.listen({ port, host, exclusive: true, ipv6Only: host === '::' }, () =>
+        server.close(() => resolve(false)),
+      )
+    })
+    if (taken) return true
+  }
+  return false
+}
+
+/** One warden for this process, started when there is first something to watch. */
+const warden = {
+  process: undefined as ChildProcess | undefined,
+  tell(line: string) {
+    this.process ??= this.start()
+    this.process.stdin?.write(`${line}\n`)
+  },
+  start(): ChildProcess {
+    const script = fileURLToPath(new URL('./warden.sh', import.meta.url))
+    const child = spawn('/bin/sh', [script], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    })
+    child.on('error', () => {})
+    child.stdin?.on('error', () => {})
+    // It must not keep this process alive.
+    child.unref()
+    if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref()
+    return child
+  },
+}

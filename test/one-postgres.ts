@@ -1,0 +1,31 @@
+/**
+ * One Postgres for a whole test run, started before the first test that may need it and stopped after the last. Test
+ * files make a database each in it (servers.ts), which takes milliseconds where a server takes most of a second.
+ */
+import type { TestProject } from 'vitest/node'
+import { type LocalServer, startPostgres } from '../origin/local/postgres.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Address of the run's Postgres. */
+    postgresUrl: string
+  }
+}
+
+/** Several projects ask for it, each with its own copy of this module. */
+const shared = globalThis as typeof globalThis & {
+  onePostgres?: { server: Promise<LocalServer>; users: number }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.onePostgres ??= { server: startPostgres(), users: 0 }
+  const one = shared.onePostgres
+  one.users += 1
+  project.provide('postgresUrl', (await one.server).url)
+  return async () => {
+    one.users -= 1
+    if (one.users > 0) return
+    delete shared.onePostgres
+    await (await one.server).stop()
+  }
+}

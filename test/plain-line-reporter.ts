@@ -1,0 +1,67 @@
+/**
+ * Prints the outcome of the whole run as the very last line, for people who scroll and for machines that read:
+ *
+ *     123 passed, 0 failed
+ *     120 passed, 2 failed, 1 skipped
+ *
+ * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count as
+ * failed: a run is green only when everything ran.
+ */
+import type {
+  Reporter,
+  SerializedError,
+  TestCase,
+  TestModule,
+  TestRunEndReason,
+  TestSuite,
+} from 'vitest/node'
+
+interface Counts {
+  passed: number
+  failed: number
+  skipped: number
+}
+
+export default class PlainLineReporter implements Reporter {
+  private counts: Counts = { passed: 0, failed: 0, skipped: 0 }
+
+  onInit(): void {
+    // At exit, since vitest's own summary and the teardown of the servers come before it.
+    process.once('exit', (code) => process.stdout.write(`${line(this.counts, code)}\n`))
+  }
+
+  onTestRunEnd(
+    modules: ReadonlyArray<TestModule>,
+    unhandled: ReadonlyArray<SerializedError>,
+    reason: TestRunEndReason,
+  ): void {
+    this.counts = { passed: 0, failed: unhandled.length, skipped: 0 }
+    for (const module of modules) {
+      this.counts.failed += faults(module)
+      for (const suite of module.children.allSuites()) this.counts.failed += faults(suite)
+      for (const test of module.children.allTests()) this.count(test, reason)
+    }
+  }
+
+  private count(test: TestCase, reason: TestRunEndReason): void {
+    const { state } = test.result()
+    if (state !== 'pending') this.counts[state] += 1
+    else this.counts[reason === 'interrupted' ? 'skipped' : 'failed'] += 1
+  }
+}
+
+/** What went wrong outside any test: while the file was loaded, or in a hook. */
+function faults(of: TestModule | TestSuite): number {
+  const errors = of.errors().length
+  if (errors > 0 || of.state() !== 'failed') return errors
+  // Failed without an error of its own: because of a test within, which is counted there, or unexplained.
+  for (const test of of.children.allTests()) if (test.result().state === 'failed') return 0
+  for (const suite of of.children.allSuites()) if (suite.errors().length > 0) return 0
+  return 1
+}
+
+function line(counts: Counts, exitCode: number): string {
+  const failed = exitCode === 0 ? counts.failed : Math.max(counts.failed, 1)
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
+  return `${counts.passed} passed, ${failed} failed${skipped}`
+}

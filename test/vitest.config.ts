@@ -1,0 +1,56 @@
+/**
+ * Every test of the repository, in four projects: `shared` (pure), `origin` (Node, real Postgres and Redis), `edge`
+ * (inside workerd) and `system` (what crosses the halves, one file at a time, since each runs whole systems).
+ *
+ *     npx vitest run --config test/vitest.config.ts --project origin
+ */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
+const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
+
+export default defineConfig({
+  root,
+  cacheDir: `${root}node_modules/.cache/vite`,
+  test: {
+    reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
+    passWithNoTests: true,
+    projects: [
+      {
+        root,
+        test: {
+          name: 'shared',
+          include: ['shared/**/*.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: 'origin',
+          include: ['origin/**/*.test.ts', 'bench/**/*.test.ts'],
+          globalSetup: [onePostgres],
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
+      },
+      ...(existsSync(edge) ? [edge] : []),
+      {
+        root,
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          globalSetup: [onePostgres],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+          // After the others: two whole systems and a hundred unit tests at once would measure each other.
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+})
