@@ -104,7 +104,7 @@ const BINARIES = ['redis-server', 'valkey-server']
 const FURTHER_FOLDERS = ['/usr/bin', '/usr/local/bin', '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
 
 function findOnPath(...names: string[]): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...FURTHER_FOLDERS].filter(Boolean)
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...FURTHER_FOLDERS].filter(Boolean)
   for (const name of names) {
     for (const folder of folders) {
       const candidate = join(folder, name)
