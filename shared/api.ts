@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { type FieldError, type Problem, problem } from './problem.ts'
-import { STATUSES } from './schedule.ts'
+import { PHASES, STATUSES } from './schedule.ts'
 
 /** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
 export const MAX_BODY_BYTES = 64 * 1024
@@ -167,6 +167,33 @@ export const QueueAnswer = v.object({
   admission_expires_at: v.optional(v.string()),
 })
 export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
+
+/**
+ * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. What is available is
+ * approximate, a second or two old: the exact answer is given at checkout.
+ */
+export const PublicSale = v.object({
+  sale: v.string(),
+  name: v.string(),
+  phase: v.picklist(PHASES),
+  pre_queue_opens_at: v.nullable(v.string()),
+  opens_at: v.string(),
+  ends_at: v.nullable(v.string()),
+  hold_seconds: v.number(),
+  limit_per_visitor: v.number(),
+  products: v.array(
+    v.object({
+      product_id: v.string(),
+      name: v.string(),
+      unit_price_minor: v.number(),
+      currency: v.string(),
+      total: v.number(),
+      available: v.number(),
+    }),
+  ),
+  server_time_ms: v.number(),
+})
+export type PublicSale = v.InferOutput<typeof PublicSale>
 
 // -- Between the halves ------------------------------------------------------------------------------------------
 
