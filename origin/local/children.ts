@@ -68,8 +68,28 @@ export interface Child {
   kill(): Promise<void>
 }
 
+/** Those that run, in the order in which they were started. */
+const running = new Set<Child>()
+const folders = new Set<string>()
+let ending = false
+
+/** Ends every server this process has started, the last first, whatever else is under way; no more start after it. */
+export async function stopEverything(): Promise<void> {
+  ending = true
+  for (const child of [...running].reverse()) await child.stop()
+  for (const folder of folders) removeFolder(folder)
+}
+
+/** Ends all at once, for those who will not wait. */
+export function killEverything(): void {
+  ending = true
+  for (const child of running) void child.kill()
+  for (const folder of folders) removeFolder(folder)
+}
+
 /** Starts a server. Rejects only when the command cannot be run at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
+  if (ending) throw new LocalError(`${options.name} was not started: everything is being stopped.`)
   const { name, command, args, logFile, stopSignal = 'SIGTERM' } = options
   const log = openLog(logFile)
   const logStart = fstatSync(log).size
@@ -95,9 +115,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   process_.on('error', () => {})
   const pid = process_.pid ?? 0
   warden.tell(`child ${pid} ${stopSignal.slice(3)}`)
-  let running = true
   void ended.then(() => {
-    running = false
+    running.delete(child)
     warden.tell(`gone ${pid}`)
   })
   if (options.input !== undefined) {
@@ -112,14 +131,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       // It has ended meanwhile.
     }
   }
-  return {
+  const child: Child = {
     name,
     pid,
     ended,
-    running: () => running,
+    running: () => running.has(child),
     lastWords: () => readFrom(logFile, logStart),
     async stop() {
-      if (!running) return
+      if (!running.has(child)) return
       process_.kill(stopSignal)
       const inTime = await Promise.race([
         ended.then(() => true),
@@ -129,11 +148,13 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       await ended
     },
     async kill() {
-      if (!running) return
+      if (!running.has(child)) return
       killGroup()
       await ended
     },
   }
+  running.add(child)
+  return child
 }
 
 /**
@@ -193,13 +214,14 @@ function readFrom(file: string, start: number): string {
 export function temporaryFolder(purpose: string): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`))
   warden.tell(`folder ${path}`)
-  return {
-    path,
-    remove() {
-      rmSync(path, { recursive: true, force: true, maxRetries: 3 })
-      warden.tell(`kept ${path}`)
-    },
-  }
+  folders.add(path)
+  return { path, remove: () => removeFolder(path) }
+}
+
+function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+  folders.delete(path)
+  warden.tell(`kept ${path}`)
 }
 
 /** A port that is free at this moment. Whoever takes it may find it gone, and should then try another. */

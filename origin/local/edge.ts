@@ -1,0 +1,144 @@
+/**
+ * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the same Worker module that is
+ * deployed there. It is many times quicker than the development servers, and it is how the edge can be hosted without
+ * Cloudflare. Settings and secrets reach the Worker through the environment, so that none is written to the config.
+ */
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { freePort, LOOPBACK, LocalError, startChild, temporaryFolder, untilReady } from './children.ts'
+import type { LocalServer } from './postgres.ts'
+
+export interface EdgeOptions {
+  readonly port?: number
+  readonly originUrl: string
+  /** Variables and secrets of the Worker, as in wrangler.toml. */
+  readonly vars: Readonly<Record<string, string>>
+  /** Where the Durable Objects' storage stays; without it, a folder that is removed at the end. */
+  readonly dataDir?: string
+}
+
+/** What the Worker is tested with; workerd refuses a date later than its own. */
+const COMPATIBILITY_DATE = '2026-08-15'
+const BUILD_WITHIN_MS = 60_000
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const WORKER = join(ROOT, 'edge/dist/worker.js')
+
+/** The Durable Object classes: binding, class. The unique key decides where objects are stored; it must never change. */
+const OBJECTS = [
+  { binding: 'WAITING_ROOM', className: 'WaitingRoom', uniqueKey: 'flash-sale-waiting-room' },
+  { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
+]
+
+export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
+  await buildEdge()
+  const temporary = options.dataDir === undefined ? temporaryFolder('edge') : undefined
+  const folder = resolve(options.dataDir ?? temporary?.path ?? '')
+  try {
+    const objects = join(folder, 'objects')
+    mkdirSync(objects, { recursive: true })
+    // Beside the config, since workerd embeds a module only by a path within the config's own folder.
+    copyFileSync(WORKER, join(folder, 'worker.js'))
+    const port = options.port ?? (await freePort())
+    const vars = { ...options.vars, ORIGIN_URL: options.originUrl }
+    writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
+    const child = await startChild({
+      name: 'the edge',
+      command: await findWorkerd(),
+      args: ['serve', join(folder, 'config.capnp')],
+      logFile: join(folder, 'edge.log'),
+      cwd: folder,
+      env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
+    })
+    const url = `http://${LOOPBACK}:${port}`
+    await untilReady(child, async () => {
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
+      await response.body?.cancel()
+      return response.ok
+    })
+    return {
+      url,
+      port,
+      pid: child.pid,
+      ended: child.ended,
+      async stop() {
+        await child.stop()
+        temporary?.remove()
+      },
+      kill: () => child.kill(),
+    }
+  } catch (error) {
+    temporary?.remove()
+    throw error
+  }
+}
+
+let building: Promise<void> | undefined
+
+/** Bundles the Worker, once per process: the sources may have changed since the last time. */
+export function buildEdge(): Promise<void> {
+  building ??= promisify(execFile)(process.execPath, [join(ROOT, 'edge/build.ts')], {
+    cwd: ROOT,
+    timeout: BUILD_WITHIN_MS,
+  }).then(
+    () => {},
+    (error: { stderr?: string; message: string }) => {
+      const lines = (error.stderr || error.message).split('\n').filter((line) => line.trim() !== '')
+      throw new LocalError(`The edge could not be built: ${lines.find((l) => /error/i.test(l)) ?? lines[0]}`)
+    },
+  )
+  return building
+}
+
+async function findWorkerd(): Promise<string> {
+  try {
+    const found = createRequire(import.meta.url)('workerd') as { default: string }
+    return found.default
+  } catch {
+    throw new LocalError('There is no workerd for this machine: run "npm ci" again.')
+  }
+}
+
+/** The config, in Cap'n Proto's text format. */
+function config(port: number, objects: string, names: readonly string[]): string {
+  const list = (items: readonly string[]) => `[\n${items.map((item) => `    ${item},`).join('\n')}\n  ]`
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "edge", worker = .edge),
+    (name = "objects", disk = (path = ${text(objects)}, writable = true)),
+    # The origin is on this machine, or at least in this network.
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "edge")],
+);
+
+const edge :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  bindings = ${list([
+    ...names.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
+    ...OBJECTS.map(
+      (object) => `(name = ${text(object.binding)}, durableObjectNamespace = ${text(object.className)})`,
+    ),
+  ])},
+  durableObjectNamespaces = ${list(
+    OBJECTS.map(
+      (object) =>
+        `(className = ${text(object.className)}, uniqueKey = ${text(object.uniqueKey)}, enableSql = true)`,
+    ),
+  )},
+  durableObjectStorage = (localDisk = "objects"),
+);
+`
+}
+
+/** Text as Cap'n Proto reads it. */
+function text(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&')}"`
+}
