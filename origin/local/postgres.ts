@@ -173,6 +173,8 @@ async function passingClosedFolders(
       `--reuid=${uid}`,
       `--regid=${gid}`,
       '--clear-groups',
+      // Without this, access(2), by which Postgres finds its own files, forgets the right.
+      '--securebits=+no_setuid_fixup',
       `--inh-caps=+${right}`,
       `--ambient-caps=+${right}`,
     ]
