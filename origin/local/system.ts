@@ -131,8 +131,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 
   try {
+    // What the person gave is looked at first, before anything is started for nothing.
     const port = await choosePort(options.port, 'PORT')
     const edgePort = await choosePort(options.edgePort, 'EDGE_PORT', port)
+    if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
+    if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const dataDir = takeFolder(options.dataDir, stops)
     const secrets = await loadSecrets(dataDir, options.adminToken)
     // Begun now, needed last: it works while the stores start.
@@ -144,14 +147,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
         ? freePort().then((p) =>
             part('Postgres', () => startPostgres({ dataDir: join(dataDir, 'postgres'), port: p })),
           )
-        : checkDatabase(options.databaseUrl),
+        : undefined,
       options.redisUrl === undefined
         ? freePort().then((p) =>
             part('Redis', () =>
               startRedis({ dataDir: join(dataDir, 'redis'), port: p, say: (line) => progress.say(line) }),
             ),
           )
-        : checkRedis(options.redisUrl),
+        : undefined,
     ])
     const [database, redis] = stores.map((store) => {
       if (store.status === 'rejected') throw store.reason
@@ -368,8 +371,8 @@ function publicHalf({ d: _, ...rest }: Readonly<Record<string, unknown>>): Recor
 
 const CHECK_WITHIN_SECONDS = 10
 
-/** Fails with one line when the address is wrong, before anything else is started for nothing. */
-async function checkDatabase(url: string): Promise<undefined> {
+/** Fails with one line when the address is wrong or nobody serves there. */
+async function checkDatabase(url: string): Promise<void> {
   if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
     throw new LocalError(
       'DATABASE_URL is not an address such as postgres://user:password@host:5432/database.',
@@ -383,10 +386,9 @@ async function checkDatabase(url: string): Promise<undefined> {
   } finally {
     await sql.end({ timeout: 1 })
   }
-  return undefined
 }
 
-async function checkRedis(urls: string): Promise<undefined> {
+async function checkRedis(urls: string): Promise<void> {
   const url = urls.split(',')[0]?.trim() ?? ''
   if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
     throw new LocalError('REDIS_URL is not an address such as redis://host:6379.')
@@ -411,7 +413,6 @@ async function checkRedis(urls: string): Promise<undefined> {
   } finally {
     redis.disconnect()
   }
-  return undefined
 }
 
 /** Host and port: never the password. */
