@@ -110,8 +110,11 @@ export interface Place {
   readonly estimated_wait_time: number | null
 }
 
-/** Where the holder of a ticket number stands at a moment: from the number and the schedule alone. */
-export function placeOf(schedule: Schedule, number: number, nowMs: number): Place {
+/**
+ * Where the holder of a ticket number stands at a moment: from the number and the schedule alone. Whoever asks for many
+ * may bring a `drawn` that remembers positions; they never change.
+ */
+export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn = positionOf): Place {
   const now_serving = isDrawn(schedule) ? serving(schedule, nowMs) : 0
   const stand = (
     status: Status,
@@ -131,7 +134,7 @@ export function placeOf(schedule: Schedule, number: number, nowMs: number): Plac
       ? stand('ended', null, null, null)
       : stand('pre_queue', null, null, wait)
   }
-  const position = positionOf(
+  const position = drawn(
     { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon },
     number,
   )

@@ -1,0 +1,49 @@
+/**
+ * Builds the Worker: the client script and the style sheet as embedded assets, then all of it as one ES module,
+ * edge/dist/worker.js, which wrangler deploys and raw workerd serves alike.
+ *
+ *     node edge/build.ts
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build } from 'esbuild'
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const SCRIPT = path('client/room.ts')
+const STYLE = path('pages/style.css')
+
+const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
+
+/** Bundles one asset; its name is a hash of its content. */
+async function bundleAsset(entry: string, ending: string, type: string, options: BuildOptions = {}) {
+  const result = existsSync(entry) ? await build({ ...options, ...common, entryPoints: [entry] }) : null
+  const body = result?.outputFiles?.[0]?.text ?? ''
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
+  return { path: `/assets/${hash}.${ending}`, type, body }
+}
+
+/** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
+export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
+  const style = await bundleAsset(STYLE, 'css', 'text/css')
+  const script = await bundleAsset(SCRIPT, 'js', 'text/javascript', { format: 'esm' })
+  return { __ASSETS__: JSON.stringify({ style, script }) }
+}
+
+export async function buildWorker(outfile = path('dist/worker.js')): Promise<void> {
+  mkdirSync(path('dist'), { recursive: true })
+  await build({
+    entryPoints: [path('worker.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    target: 'es2024',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['cloudflare:workers'],
+    define: await assetsDefinition(),
+    legalComments: 'eof',
+    logLevel: 'warning',
+  })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWorker()

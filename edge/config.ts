@@ -1,0 +1,217 @@
+/**
+ * The Worker's settings: what wrangler.toml (or raw workerd's bindings) gives as text, read once per isolate.
+ * wrangler.toml says what each one means; here stand the defaults and what is refused.
+ */
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
+import type { TicketShard } from './ticket-shard.ts'
+import type { WaitingRoom } from './waiting-room.ts'
+
+export interface Env {
+  readonly WAITING_ROOM: DurableObjectNamespace<WaitingRoom>
+  readonly TICKET_SHARD: DurableObjectNamespace<TicketShard>
+  readonly ORIGIN_URL: string
+  readonly EDGE_TOKEN: string
+  readonly QUEUE_SECRET: string
+  readonly ADMISSION_PRIVATE_JWK: string
+  readonly ENVIRONMENT?: string
+  readonly TICKET_SHARDS?: string
+  readonly CLAIM_SECONDS?: string
+  readonly ADMISSIONS_PER_UNIT?: string
+  readonly NO_SHOW_BOOST?: string
+  readonly JOINS_PER_ADDRESS?: string
+  readonly JOINS_PER_VISITOR?: string
+  readonly STATUS_PER_ADDRESS?: string
+  readonly STATUS_PER_VISITOR?: string
+  readonly ADDRESS_HEADER?: string
+  readonly POW_DIFFICULTY?: string
+  readonly SHOP_JWKS_URL?: string
+  readonly SHOP_ISSUER?: string
+  readonly SHOP_AUDIENCE?: string
+  readonly SHOP_COOKIE?: string
+  readonly PROTECT_UPSTREAM?: string
+  readonly PROTECT_SALE?: string
+  readonly PROTECT_PATHS?: string
+  readonly PROTECT_BYPASS?: string
+  readonly PROTECT_SESSION_SECONDS?: string
+  readonly DRAW_BEACON_URL?: string
+  readonly BRAND_NAME?: string
+}
+
+/** So many calls in so many seconds. */
+export interface Rate {
+  readonly calls: number
+  readonly seconds: number
+}
+
+export interface Config {
+  readonly originUrl: string
+  readonly edgeToken: string
+  readonly production: boolean
+  readonly ticketShards: number
+  readonly limits: {
+    readonly joinsPerAddress: Rate | null
+    readonly joinsPerVisitor: Rate | null
+    readonly statusPerAddress: Rate | null
+    readonly statusPerVisitor: Rate | null
+  }
+  readonly addressHeader: string
+  /** Largest number a client may have to try in the proof of work; 0 when none is asked for. */
+  readonly powDifficulty: number
+  readonly shop: {
+    readonly jwksUrl: string
+    readonly issuer: string
+    readonly audience: string
+    readonly cookie: string
+  } | null
+  readonly protect: {
+    readonly upstream: string
+    readonly sale: string
+    readonly paths: readonly string[]
+    readonly bypass: readonly string[]
+    readonly sessionSeconds: number
+  } | null
+  readonly brandName: string | null
+  readonly keys: Keys
+}
+
+export interface Keys {
+  /** Signs and reads places in line (HMAC-SHA-256). */
+  readonly queue: CryptoKey
+  /** Signs admissions (Ed25519); everyone else reads them with its public half. */
+  readonly admission: CryptoKey
+  readonly admissionPublic: CryptoKey
+  readonly kid: string
+  /** The public half, as `/.well-known/jwks.json` answers it. */
+  readonly jwks: string
+}
+
+/** What is wrong with the settings, for the log: names of settings, never their values. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** The coordinator's settings; it needs no keys. */
+export interface RoomConfig {
+  readonly originUrl: string
+  readonly edgeToken: string
+  readonly ticketShards: number
+  readonly beaconUrl: string | null
+  readonly claimSeconds: number
+  readonly admissionsPerUnit: number
+  readonly noShowBoost: number
+}
+
+const MIN_SECRET_BYTES = 32
+export const MAX_TICKET_SHARDS = 256
+
+export function readRoomConfig(env: Env): RoomConfig {
+  return {
+    originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
+    edgeToken: required('EDGE_TOKEN', env.EDGE_TOKEN),
+    ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
+    beaconUrl: env.DRAW_BEACON_URL ? url('DRAW_BEACON_URL', env.DRAW_BEACON_URL) : null,
+    claimSeconds: number('CLAIM_SECONDS', env.CLAIM_SECONDS, 180, 1, 24 * 3600),
+    admissionsPerUnit: number('ADMISSIONS_PER_UNIT', env.ADMISSIONS_PER_UNIT, 2, 1, 1000),
+    noShowBoost: number('NO_SHOW_BOOST', env.NO_SHOW_BOOST, 2, 1, 10),
+  }
+}
+
+export async function readConfig(env: Env): Promise<Config> {
+  const production = env.ENVIRONMENT === 'production'
+  // Outside production nothing is limited: a whole crowd comes from one machine there.
+  const limit = (name: keyof Env & string, text: string | undefined, usual: string) =>
+    rate(name, text || (production ? usual : 'off'))
+  return {
+    originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
+    edgeToken: required('EDGE_TOKEN', env.EDGE_TOKEN),
+    production,
+    ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
+    limits: {
+      joinsPerAddress: limit('JOINS_PER_ADDRESS', env.JOINS_PER_ADDRESS, '120/60'),
+      joinsPerVisitor: limit('JOINS_PER_VISITOR', env.JOINS_PER_VISITOR, '10/60'),
+      statusPerAddress: limit('STATUS_PER_ADDRESS', env.STATUS_PER_ADDRESS, '2400/60'),
+      statusPerVisitor: limit('STATUS_PER_VISITOR', env.STATUS_PER_VISITOR, '120/60'),
+    },
+    addressHeader: env.ADDRESS_HEADER || 'CF-Connecting-IP',
+    powDifficulty: number('POW_DIFFICULTY', env.POW_DIFFICULTY, 0, 0, 10_000_000),
+    shop: env.SHOP_JWKS_URL
+      ? {
+          jwksUrl: url('SHOP_JWKS_URL', env.SHOP_JWKS_URL),
+          issuer: required('SHOP_ISSUER', env.SHOP_ISSUER),
+          audience: required('SHOP_AUDIENCE', env.SHOP_AUDIENCE),
+          cookie: env.SHOP_COOKIE || 'shop_session',
+        }
+      : null,
+    protect: env.PROTECT_UPSTREAM
+      ? {
+          upstream: url('PROTECT_UPSTREAM', env.PROTECT_UPSTREAM),
+          sale: required('PROTECT_SALE', env.PROTECT_SALE),
+          paths: list(env.PROTECT_PATHS || '/*'),
+          bypass: list(env.PROTECT_BYPASS || ''),
+          sessionSeconds: number('PROTECT_SESSION_SECONDS', env.PROTECT_SESSION_SECONDS, 1800, 60, 24 * 3600),
+        }
+      : null,
+    brandName: env.BRAND_NAME || null,
+    keys: await readKeys(env),
+  }
+}
+
+async function readKeys(env: Env): Promise<Keys> {
+  const secret = new TextEncoder().encode(required('QUEUE_SECRET', env.QUEUE_SECRET))
+  if (secret.byteLength < MIN_SECRET_BYTES)
+    throw new ConfigError(`QUEUE_SECRET must have ${MIN_SECRET_BYTES} bytes or more`)
+  let jwk: JWK
+  try {
+    jwk = JSON.parse(required('ADMISSION_PRIVATE_JWK', env.ADMISSION_PRIVATE_JWK))
+    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || !jwk.d) throw new TypeError('not a private Ed25519 key')
+  } catch (error) {
+    throw error instanceof ConfigError
+      ? error
+      : new ConfigError('ADMISSION_PRIVATE_JWK must be a private Ed25519 key as JWK')
+  }
+  const { d: _, key_ops: __, ...publicJwk } = jwk
+  const admissionPublic = await importJWK({ ...publicJwk, ext: true }, 'EdDSA')
+  const kid = jwk.kid ?? (await calculateJwkThumbprint(publicJwk))
+  return {
+    queue: await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'sign',
+      'verify',
+    ]),
+    admission: (await importJWK(jwk, 'EdDSA')) as CryptoKey,
+    admissionPublic: admissionPublic as CryptoKey,
+    kid,
+    jwks: JSON.stringify({
+      keys: [{ ...(await exportJWK(admissionPublic)), kid, alg: 'EdDSA', use: 'sig' }],
+    }),
+  }
+}
+
+function required(name: keyof Env, text: string | undefined): string {
+  if (!text) throw new ConfigError(`${name} is not set`)
+  return text
+}
+
+function url(name: keyof Env, text: string | undefined): string {
+  const given = required(name, text)
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+    throw new ConfigError(`${name} must be an http(s) URL`)
+  return given.replace(/\/+$/, '')
+}
+
+function number(name: keyof Env, text: string | undefined, usual: number, min: number, max: number): number {
+  const value = text ? Number(text) : usual
+  if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be between ${min} and ${max}`)
+  return value
+}
+
+function rate(name: keyof Env, text: string): Rate | null {
+  if (text === 'off') return null
+  const [calls, seconds] = text.split('/').map(Number)
+  if (!calls || !seconds || !(calls > 0) || !(seconds > 0))
+    throw new ConfigError(`${name} must be "off" or calls/seconds, such as 60/60`)
+  return { calls, seconds }
+}
+
+function list(text: string): string[] {
+  return text.split(/[\s,]+/).filter((item) => item !== '')
+}

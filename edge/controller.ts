@@ -1,0 +1,297 @@
+/**
+ * The controller: from what was seen of the sale to the next admission schedule. Pure functions; the coordinator calls
+ * `observe` after each look at the origin and `nextSchedule` whenever the line may have to change.
+ *
+ * What it steers by is arrivals at the origin, not numbers called: numbers nobody holds and people who do not turn up
+ * are made up for, within bounds. What it never does: move the line back, let it jump after a pause, or call more
+ * people than may still find something.
+ */
+import type { SaleState } from '../shared/api.ts'
+import { type Phase, type Schedule, servingExactly } from '../shared/schedule.ts'
+
+export interface Settings {
+  /** How long a turn may be claimed. */
+  readonly claimSeconds: number
+  /** Most people on their way in for each unit available. */
+  readonly admissionsPerUnit: number
+  /** The line runs at most so many times as fast as configured, to make up for those who do not turn up. */
+  readonly noShowBoost: number
+}
+
+/** Without an answer from the origin for so long, the line stands still. */
+export const UNREACHED_MS = 2_000
+/** The line never promises more than this ahead: what a clock that leaps can do is bounded by it. */
+const HORIZON_SECONDS = 60
+/** How far the line may run ahead of the last number given out: someone who joins an idle sale does not wait. */
+const LOOKAHEAD_SECONDS = 0.2
+/** Who has not turned up so long after being called is taken for a no-show, for as long as they do not. */
+const SETTLE_MS = 15_000
+/** The share who turn up is measured over about so many people called .. */
+const WINDOW_CALLED = 1_000
+/** .. but over no shorter and no longer a time than this. */
+const WINDOW_MIN_MS = 15_000
+const WINDOW_MAX_MS = 60_000
+/** Before anything is known, the share is what it would be had this many been called and all turned up. */
+const PRIOR_CALLED = 20
+/** Speeding up is done slowly, since people may only be late; slowing down at once. */
+const BOOST_RISE_PER_SECOND = 0.05
+/** Standard deviations by which more people may turn up than expected without breaking a limit. */
+const MARGIN_SIGMAS = 3
+/** A slow origin halves the rate every second, down to this share of it .. */
+const THROTTLE_MIN = 1 / 16
+/** .. and gets a tenth more of it every second once it is well; after an outage it begins at a half. */
+const THROTTLE_RISE_PER_SECOND = 0.1
+const THROTTLE_AFTER_OUTAGE = 0.5
+/** Time between two looks counts no longer than this: the rest is a clock's leap, or a night without visitors. */
+const MAX_ELAPSED_MS = HORIZON_SECONDS * 1000
+/** Samples are a second apart for the last minutes, then spread so that this many cover the claim window. */
+const FINE_SAMPLES_MS = 2 * WINDOW_MAX_MS
+const COARSE_SAMPLES = 64
+
+/** Where the line stood at a moment of the open clock. */
+interface Sample {
+  readonly open_ms: number
+  readonly called: number
+  readonly arrivals: number
+}
+
+/** What is remembered from look to look: plain data, kept with the sale. */
+export interface Memory {
+  readonly looked_at_ms: number
+  readonly reached_at_ms: number
+  /** How long the line has been open: the claim window is measured on this clock, which stands still with the line. */
+  readonly open_ms: number
+  /** Arrivals since the opening; the origin's own counter may begin again when it restarts. */
+  readonly arrivals: number
+  readonly arrivals_told: number
+  readonly throttle: number
+  readonly boost: number
+  readonly samples: readonly Sample[]
+}
+
+export const NOTHING_SEEN: Memory = {
+  looked_at_ms: 0,
+  reached_at_ms: 0,
+  open_ms: 0,
+  arrivals: 0,
+  arrivals_told: 0,
+  throttle: 1,
+  boost: 1,
+  samples: [],
+}
+
+export interface Look {
+  readonly nowMs: number
+  /** What the origin answered; null when it did not. */
+  readonly state: SaleState | null
+  /** The schedule that holds now. */
+  readonly schedule: Schedule
+  /** The highest number given out, or leased to be given out. */
+  readonly highestNumber: number
+}
+
+/** Takes in one look. */
+export function observe(memory: Memory, look: Look, settings: Settings): Memory {
+  const { nowMs, state, schedule } = look
+  const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.looked_at_ms))
+  const open_ms = memory.open_ms + (schedule.phase === 'open' ? elapsedMs : 0)
+  const told = state?.arrivals ?? memory.arrivals_told
+  const arrivals = memory.arrivals + Math.max(0, told - memory.arrivals_told)
+  const called = calledBy(schedule, nowMs, look.highestNumber)
+  const samples =
+    schedule.draw_seed === null
+      ? memory.samples
+      : withSample(memory.samples, { open_ms, called, arrivals }, settings)
+  const seen = { ...memory, looked_at_ms: nowMs, open_ms, arrivals, arrivals_told: told, samples }
+  return {
+    ...seen,
+    reached_at_ms: state ? nowMs : memory.reached_at_ms,
+    throttle: throttleAfter(memory, look, elapsedMs / 1000),
+    boost: boostAfter(seen, schedule.rate_per_second, elapsedMs / 1000, settings),
+  }
+}
+
+function throttleAfter(memory: Memory, { nowMs, state }: Look, elapsedSeconds: number): number {
+  if (!state) return memory.throttle
+  if (state.health === 'slow') return Math.max(THROTTLE_MIN, memory.throttle * 0.5 ** elapsedSeconds)
+  const outage = memory.reached_at_ms > 0 && nowMs - memory.reached_at_ms > UNREACHED_MS
+  if (outage) return Math.min(memory.throttle, THROTTLE_AFTER_OUTAGE)
+  return Math.min(1, memory.throttle + THROTTLE_RISE_PER_SECOND * elapsedSeconds)
+}
+
+function boostAfter(seen: Memory, rate: number, elapsedSeconds: number, settings: Settings): number {
+  const wanted = Math.min(settings.noShowBoost, 1 / showRatio(seen, rate))
+  return Math.min(wanted, seen.boost * (1 + BOOST_RISE_PER_SECOND) ** elapsedSeconds)
+}
+
+/**
+ * Which share of those called turns up: arrivals until now over numbers called until SETTLE_MS ago. As long as people
+ * are merely slow this errs towards "everyone comes", which is the safe side.
+ */
+function showRatio(seen: Memory, rate: number): number {
+  const windowMs = Math.min(
+    WINDOW_MAX_MS,
+    Math.max(WINDOW_MIN_MS, (WINDOW_CALLED / Math.max(rate, 0.01)) * 1000),
+  )
+  const settledMs = seen.open_ms - SETTLE_MS
+  const called = at(seen, settledMs, 'called') - at(seen, settledMs - windowMs, 'called')
+  const arrived = seen.arrivals - at(seen, seen.open_ms - windowMs, 'arrivals')
+  return Math.min(1, (arrived + PRIOR_CALLED) / (called + PRIOR_CALLED))
+}
+
+/** The most people who are called, may still come, and have not come yet. */
+export function outstanding(seen: Memory, called: number, rate: number, settings: Settings): number {
+  const share = showRatio(seen, rate)
+  const claimMs = seen.open_ms - settings.claimSeconds * 1000
+  const calledInTime = Math.max(0, called - at(seen, claimMs, 'called'))
+  const arrivedInTime = seen.arrivals - at(seen, claimMs, 'arrivals')
+  const unsettled = Math.max(0, called - at(seen, seen.open_ms - SETTLE_MS, 'called'))
+  const margin = MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share))
+  return Math.min(calledInTime, Math.max(0, calledInTime * share - arrivedInTime) + margin)
+}
+
+/** What the next schedule is made of. */
+export interface Situation {
+  readonly nowMs: number
+  /** From when the next schedule holds. */
+  readonly fromMs: number
+  /** The last schedule announced. */
+  readonly previous: Schedule
+  /** What the origin said last. */
+  readonly state: SaleState
+  readonly memory: Memory
+  readonly highestNumber: number
+  readonly preQueueOpensAtMs: number
+  readonly opensAtMs: number
+  /** The draw, once the pre-queue is closed and the seed may be known. */
+  readonly draw: { readonly size: number; readonly seed: string; readonly beacon: string | null } | null
+}
+
+/** The schedule from `fromMs` on: the previous one itself if nothing changes. */
+export function nextSchedule(situation: Situation, settings: Settings): Schedule {
+  const { previous, state, draw, fromMs } = situation
+  const next: Schedule = {
+    ...previous,
+    ...(draw ? movingLine(situation, settings) : waitingLine(situation)),
+    phase: phaseFrom(situation),
+    pre_queue_size: draw ? draw.size : situation.highestNumber,
+    draw_seed: draw?.seed ?? null,
+    draw_beacon: draw?.beacon ?? null,
+    pre_queue_opens_at: state.pre_queue_opens_at ?? previous.pre_queue_opens_at,
+    opens_at: state.opens_at,
+    ends_at: state.ends_at,
+    server_time_ms: fromMs,
+  }
+  return same(next, previous) ? previous : { ...next, version: previous.version + 1 }
+}
+
+function phaseFrom({ draw, state, fromMs, nowMs, memory, preQueueOpensAtMs }: Situation): Phase {
+  if (state.phase === 'ended') return 'ended'
+  if (!draw) return fromMs >= preQueueOpensAtMs ? 'pre_queue' : 'upcoming'
+  if (state.phase === 'sold_out') return 'sold_out'
+  // A sale that was drawn cannot be drawn again: postponed, it stands still.
+  if (state.phase === 'upcoming' || nowMs - memory.reached_at_ms > UNREACHED_MS) return 'paused'
+  return state.phase
+}
+
+/** Before the draw nobody is served; the line as announced is the one to expect. */
+function waitingLine({ state, opensAtMs }: Situation) {
+  return {
+    anchor_at_ms: opensAtMs,
+    anchor_position: 0,
+    rate_per_second: state.admission.rate_per_second,
+    ceiling: 0,
+    missed_through: 0,
+  }
+}
+
+function movingLine(situation: Situation, settings: Settings) {
+  const { previous, state, memory, highestNumber, nowMs, fromMs } = situation
+  const opening = previous.draw_seed === null
+  const reached = opening ? 0 : servingExactly(previous, fromMs)
+  const open = phaseFrom(situation) === 'open'
+  const rate = open ? state.admission.rate_per_second * memory.throttle * memory.boost : 0
+  const called = opening ? 0 : calledBy(previous, nowMs, highestNumber)
+  const ceiling = open
+    ? Math.min(
+        Math.ceil(reached + rate * HORIZON_SECONDS),
+        highestNumber + Math.max(1, Math.floor(state.admission.rate_per_second * LOOKAHEAD_SECONDS)),
+        called + roomFor(called, state, memory, settings),
+      )
+    : previous.ceiling
+  // As long as the line goes on as it went, its anchor stays, and so does every position's exact moment.
+  const goesOn =
+    !opening &&
+    rate === previous.rate_per_second &&
+    reached < previous.ceiling &&
+    previous.anchor_at_ms <= fromMs
+  return {
+    anchor_at_ms: goesOn ? previous.anchor_at_ms : fromMs,
+    anchor_position: goesOn ? previous.anchor_position : reached,
+    rate_per_second: rate,
+    ceiling: Math.max(ceiling, Math.floor(reached)),
+    missed_through: Math.max(
+      opening ? 0 : previous.missed_through,
+      Math.floor(at(memory, memory.open_ms - settings.claimSeconds * 1000, 'called')),
+    ),
+  }
+}
+
+/** How many more may be called before someone is let in who can find nothing, or no room. */
+function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
+  const onTheirWay = outstanding(memory, called, state.admission.rate_per_second, settings)
+  const sum = (of: 'available' | 'held') => state.products.reduce((units, product) => units + product[of], 0)
+  const forUnits = settings.admissionsPerUnit * sum('available') - onTheirWay
+  const { max_inside } = state.admission
+  const forRoom = max_inside === null ? Number.MAX_SAFE_INTEGER : max_inside - sum('held') - onTheirWay
+  return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
+}
+
+/** The same line on a clock that was put back or forward by `stepMs`: everyone stands where they stood. */
+export function onSteppedClock(schedule: Schedule, stepMs: number): Schedule {
+  return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + stepMs }
+}
+
+function calledBy(schedule: Schedule, atMs: number, highestNumber: number): number {
+  if (schedule.draw_seed === null) return 0
+  return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
+}
+
+/** A remembered figure at a moment of the open clock; between the samples by a straight line, before them nothing. */
+function at(memory: Memory, openMs: number, of: 'called' | 'arrivals'): number {
+  const { samples } = memory
+  let low = 0
+  let high = samples.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((samples[middle]?.open_ms ?? 0) <= openMs) low = middle + 1
+    else high = middle
+  }
+  const after = samples[low]
+  const before = samples[low - 1]
+  if (!before) return 0
+  if (!after) return before[of]
+  const share = (openMs - before.open_ms) / (after.open_ms - before.open_ms)
+  return before[of] + (after[of] - before[of]) * share
+}
+
+function withSample(samples: readonly Sample[], sample: Sample, settings: Settings): readonly Sample[] {
+  const last = samples[samples.length - 1]
+  if (last && sample.open_ms - last.open_ms < 1_000) return samples
+  const coarseMs = Math.max(1_000, (settings.claimSeconds * 1000) / COARSE_SAMPLES)
+  const keepMs = Math.max(FINE_SAMPLES_MS, settings.claimSeconds * 1000) + coarseMs
+  let slot = -1
+  const kept = samples.filter(({ open_ms }) => {
+    const ageMs = sample.open_ms - open_ms
+    const firstOfSlot = Math.floor(open_ms / coarseMs) !== slot
+    slot = Math.floor(open_ms / coarseMs)
+    return ageMs <= FINE_SAMPLES_MS || (ageMs <= keepMs && firstOfSlot)
+  })
+  return [...kept, sample]
+}
+
+function same(a: Schedule, b: Schedule): boolean {
+  return (Object.keys(a) as (keyof Schedule)[]).every(
+    (key) => key === 'server_time_ms' || key === 'version' || a[key] === b[key],
+  )
+}

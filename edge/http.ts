@@ -1,0 +1,50 @@
+/** What every handler of the Worker is given, and the few answers they share. */
+import { type Problem, problemResponse } from '../shared/problem.ts'
+import type { Config, Env } from './config.ts'
+
+/** One request on its way through the Worker. */
+export interface Call {
+  readonly request: Request
+  readonly env: Env
+  readonly ctx: ExecutionContext
+  readonly config: Config
+  /** True if it came over https. */
+  readonly secure: boolean
+  readonly nowMs: number
+}
+
+export const NO_STORE = 'no-store'
+
+export function problemAnswer(problem: Problem, cookies: readonly string[] = []): Response {
+  const { status, headers, body } = problemResponse(problem)
+  const response = new Response(body, { status, headers })
+  for (const value of cookies) response.headers.append('set-cookie', value)
+  return response
+}
+
+/** A browser sends this with every request, and page script cannot forge it; it keeps tokens in cookies alone. */
+export function isBrowser(request: Request): boolean {
+  return request.headers.has('sec-fetch-site')
+}
+
+/** A form that another site's page sends in a visitor's name. */
+export function isForeignForm(request: Request): boolean {
+  return request.headers.get('sec-fetch-site') === 'cross-site'
+}
+
+export function wantsHtml(request: Request): boolean {
+  return request.headers.get('accept')?.includes('text/html') ?? false
+}
+
+/** The page is for everyone who does not ask for JSON. */
+export function wantsJson(request: Request): boolean {
+  const accept = request.headers.get('accept')
+  return accept !== null && accept.includes('application/json') && !accept.includes('text/html')
+}
+
+/** Back to a page after a form was sent. */
+export function seeOther(location: string, cookies: readonly string[] = []): Response {
+  const headers = new Headers({ location, 'cache-control': NO_STORE })
+  for (const value of cookies) headers.append('set-cookie', value)
+  return new Response(null, { status: 303, headers })
+}

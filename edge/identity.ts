@@ -1,0 +1,135 @@
+/**
+ * Who is asking. A visitor is the signed-in subject where the shop's own session (a JWT, by configuration) is presented,
+ * else a random name kept in a cookie. The two never meet: a subject's name begins with `user:`, a random one cannot.
+ *
+ * What is given to a signed-in visitor is bound to the account: without the session of the same subject, their queue
+ * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
+ */
+import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
+import { type QueueClaims, type Verified, verifyQueueToken } from '../shared/tokens.ts'
+import type { Config } from './config.ts'
+import { readCookie, readForeignCookie } from './cookies.ts'
+
+/** Presented by clients that keep no cookies. */
+export const SHOP_HEADER = 'x-shop-authorization'
+const SUBJECT_PREFIX = 'user:'
+/** Together with the prefix no longer than a token's subject may be. */
+const MAX_SUBJECT = 190
+const VISITOR = /^[A-Za-z0-9_-]{16,64}$/
+
+/** The shop's keys are fetched again after so long; and sooner, but no more often than the second, for a new key. */
+const KEYS_FOR_MS = 5 * 60_000
+const KEYS_AGAIN_MS = 30_000
+const KEYS_TIMEOUT_MS = 3_000
+
+/** A request, as far as identity goes. */
+export interface Caller {
+  readonly request: Request
+  readonly secure: boolean
+  readonly config: Config
+  readonly nowMs: number
+}
+
+export interface Visitor {
+  readonly name: string
+  /** Someone who may have been here before, and so is looked up and recorded. */
+  readonly known: boolean
+}
+
+/** The visitor behind a request; a new one if nothing tells. */
+export async function visitorOf(caller: Caller): Promise<Visitor> {
+  const subject = await subjectOf(caller)
+  if (subject !== null) return { name: SUBJECT_PREFIX + subject, known: true }
+  const cookie = readCookie(caller.request, 'visitor', caller.secure)
+  if (cookie !== null && VISITOR.test(cookie)) return { name: cookie, known: true }
+  return { name: newVisitor(), known: false }
+}
+
+export const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
+
+/** True if whoever presents a token made out to `name` may use it: a subject's only with the subject's session. */
+export async function mayUse(name: string, caller: Caller): Promise<boolean> {
+  return !name.startsWith(SUBJECT_PREFIX) || name === SUBJECT_PREFIX + (await subjectOf(caller))
+}
+
+/** The place in line that a request presents, as a bearer token or in its cookie. */
+export type Presented =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bad' }
+  | { readonly kind: 'place'; readonly token: string; readonly claims: QueueClaims }
+
+export async function presentedPlace(sale: string, caller: Caller): Promise<Presented> {
+  const token = bearer(caller.request) ?? readCookie(caller.request, `queue-${sale}`, caller.secure)
+  if (token === null || token === '') return { kind: 'none' }
+  const verified: Verified<QueueClaims> = await verifyQueueToken(
+    caller.config.keys.queue,
+    token,
+    caller.nowMs,
+  )
+  if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
+  if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'bad' }
+  return { kind: 'place', token, claims: verified.claims }
+}
+
+/** The token of an `Authorization: Bearer` header; '' where the header says something else. */
+export function bearer(request: Request): string | null {
+  const header = request.headers.get('authorization')
+  if (header === null) return null
+  return /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : ''
+}
+
+// -- The shop's session ----------------------------------------------------------------------------------------------
+
+let keys: {
+  readonly url: string
+  readonly find: ReturnType<typeof createLocalJWKSet>
+  readonly atMs: number
+} | null = null
+
+/** The signed-in subject, by the shop's own JWT; null without one, or with one that does not hold. */
+async function subjectOf({ request, config, nowMs }: Caller): Promise<string | null> {
+  const { shop } = config
+  if (!shop) return null
+  const header = request.headers.get(SHOP_HEADER)
+  const token = header?.replace(/^bearer /i, '') ?? readForeignCookie(request, shop.cookie)
+  if (!token) return null
+  try {
+    const options = {
+      issuer: shop.issuer,
+      audience: shop.audience,
+      algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      requiredClaims: ['sub', 'exp'],
+      currentDate: new Date(nowMs),
+    }
+    const { payload } = await jwtVerify(
+      token,
+      await shopKeys(shop.jwksUrl, nowMs, KEYS_FOR_MS),
+      options,
+    ).catch(async (error: unknown) => {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      return jwtVerify(token, await shopKeys(shop.jwksUrl, nowMs, KEYS_AGAIN_MS), options)
+    })
+    const subject = payload.sub
+    return subject && subject.length <= MAX_SUBJECT ? subject : null
+  } catch (error) {
+    // A session that has run out is an everyday thing; keys that cannot be had are not.
+    if (!(error instanceof errors.JOSEError))
+      console.warn(JSON.stringify({ msg: 'no keys of the shop', why: String(error) }))
+    return null
+  }
+}
+
+async function shopKeys(url: string, nowMs: number, forMs: number) {
+  if (keys && keys.url === url && nowMs - keys.atMs < forMs) return keys.find
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    const find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    keys = { url, find, atMs: nowMs }
+    return find
+  } catch (error) {
+    // Yesterday's keys are better than none.
+    if (keys && keys.url === url) return keys.find
+    throw error
+  }
+}

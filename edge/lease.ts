@@ -1,0 +1,87 @@
+/**
+ * Blocks of ticket numbers on lease. The coordinator leases to the ticket shards, a shard leases on to the Worker's
+ * isolates; each hands numbers out from memory, and what is left of a lease when it ends is a gap in the line.
+ *
+ * No clock is compared with another machine's: a lease says how long it lasts, and whoever takes it counts from the
+ * moment of asking wherever being late would matter. So a lease taken before the opening ends before the opening.
+ */
+
+/** How long a lease lives, and with one round trip how far two visitors can be out of their order of arrival. */
+export const LEASE_MS = 250
+/** How long after it was granted a number of the pre-queue may still be handed out: its life, and the way there. */
+export const LAPSE_MS = LEASE_MS + 200
+/** Most numbers in one lease: a quarter of a second at 200,000 joins per second. */
+export const MAX_LEASE = 50_000
+
+/** What travels: `count` numbers from `first` on. */
+export interface Lease {
+  readonly first: number
+  readonly count: number
+  /** How long it lives from the moment it arrives. */
+  readonly lives_ms: number
+  /** How long after it was granted its last number must be out; null when only its life counts. */
+  readonly lapses_in_ms: number | null
+}
+
+/** A lease in hand. */
+export class Block {
+  #next: number
+  readonly #last: number
+  readonly #beginsAtMs: number
+  readonly #endsAtMs: number
+  readonly #lapsesAtMs: number | null
+
+  constructor(lease: Lease, askedAtMs: number, arrivedAtMs: number) {
+    this.#next = lease.first
+    this.#last = lease.first + lease.count - 1
+    this.#beginsAtMs = arrivedAtMs
+    this.#lapsesAtMs = lease.lapses_in_ms === null ? null : askedAtMs + lease.lapses_in_ms
+    this.#endsAtMs = Math.min(arrivedAtMs + lease.lives_ms, this.#lapsesAtMs ?? Number.MAX_VALUE)
+  }
+
+  /** Numbers that may still be handed out. A clock that was put back ends the lease, since its age is not known. */
+  left(nowMs: number): number {
+    return nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs ? this.#last - this.#next + 1 : 0
+  }
+
+  /** The next number; null when there is none left, or the lease has ended. */
+  take(nowMs: number): number | null {
+    return this.left(nowMs) > 0 ? this.#next++ : null
+  }
+
+  /** Leases on at most `count` numbers, for no longer than this block itself lives; null when there are none left. */
+  sublease(count: number, nowMs: number): Lease | null {
+    const granted = Math.min(count, this.left(nowMs))
+    if (granted < 1) return null
+    const first = this.#next
+    this.#next += granted
+    return {
+      first,
+      count: granted,
+      lives_ms: this.#endsAtMs - nowMs,
+      lapses_in_ms: this.#lapsesAtMs === null ? null : this.#lapsesAtMs - nowMs,
+    }
+  }
+}
+
+/** How many numbers are asked for in the time that a lease lives: what the next lease should hold. */
+export class Demand {
+  #since = 0
+  #count = 0
+  #before = 0
+
+  add(count: number, nowMs: number) {
+    const elapsedMs = nowMs - this.#since
+    if (elapsedMs >= LEASE_MS || elapsedMs < 0) {
+      this.#before = elapsedMs < 0 ? 0 : (this.#count * LEASE_MS) / elapsedMs
+      this.#since = nowMs
+      this.#count = 0
+    }
+    this.#count += count
+  }
+
+  /** Numbers to ask for beyond those already waited for. */
+  forecast(): number {
+    return Math.min(MAX_LEASE, Math.ceil(Math.max(this.#count, this.#before)))
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Rate limits, kept in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be
+ * exact (one number per visitor, one order per visitor) is exact elsewhere.
+ */
+import type { Rate } from './config.ts'
+
+/** Most keys remembered; beyond it the one used longest ago is forgotten. */
+const MAX_KEYS = 50_000
+
+/**
+ * A steady rate with a burst of as many calls as the rate allows in its period (GCRA): one number per key, the moment
+ * at which the key's calls would be used up at the steady rate.
+ */
+export class Limiter {
+  readonly #usedUntilMs = new Map<string, number>()
+
+  /** Takes one call; answers the milliseconds to wait if it is one too many, 0 if it is not. */
+  take(key: string, rate: Rate, nowMs: number): number {
+    const periodMs = rate.seconds * 1000
+    const usedUntilMs = Math.max(nowMs, this.#usedUntilMs.get(key) ?? 0) + periodMs / rate.calls
+    // A clock that was put back must not lock anyone out.
+    const waitMs = Math.min(periodMs, usedUntilMs - nowMs - periodMs)
+    if (waitMs > 0) return waitMs
+    this.#usedUntilMs.delete(key)
+    this.#usedUntilMs.set(key, usedUntilMs)
+    if (this.#usedUntilMs.size > MAX_KEYS) {
+      for (const oldest of this.#usedUntilMs.keys()) {
+        this.#usedUntilMs.delete(oldest)
+        break
+      }
+    }
+    return 0
+  }
+}
+
+/** What counts as one address: an IPv4 address, or the /64 that one subscriber has of IPv6. */
+export function addressKey(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head === '' ? [] : head.split(':')
+  if (tail !== undefined) {
+    const after = tail === '' ? 0 : tail.split(':').length
+    while (groups.length < 8 - after) groups.push('0')
+  }
+  return groups.slice(0, 4).join(':')
+}

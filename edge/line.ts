@@ -1,0 +1,194 @@
+/**
+ * The line: joining it, asking where one stands, leaving it. A place is a signed token that says everything, so that
+ * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
+ */
+import { type Problem, problem } from '../shared/problem.ts'
+import { type Place, pollAfterMs } from '../shared/schedule.ts'
+import {
+  ADMISSION_TTL_SECONDS,
+  type QueueClaims,
+  signAdmissionToken,
+  signQueueToken,
+} from '../shared/tokens.ts'
+import { isFinal } from './bulletin.ts'
+import type { Rate } from './config.ts'
+import { cookie, noCookie } from './cookies.ts'
+import { type Call, isBrowser, NO_STORE, problemAnswer } from './http.ts'
+import { presentedPlace, visitorOf } from './identity.ts'
+import { addressKey, Limiter } from './limits.ts'
+import { forget, nextNumber, numberOf } from './numbers.ts'
+import { type SaleNow, saleNow } from './sales.ts'
+
+/** How long after the opening (or the end, where one is set) a place in line is still good. */
+const PLACE_TTL_SECONDS = 24 * 3600
+/** A visitor's name outlives the sale, so that the next one knows them. */
+const VISITOR_TTL_SECONDS = 365 * 24 * 3600
+
+const limiter = new Limiter()
+
+/** `POST /sales/{sale}/queue` */
+export async function join(sale: string, call: Call): Promise<Response> {
+  const { config, nowMs } = call
+  const refused = limited('join', addressOf(call), config.limits.joinsPerAddress, nowMs)
+  if (refused) return problemAnswer(refused)
+  const now = await saleNow(sale, call)
+  if ('type' in now) return problemAnswer(now)
+  const presented = await presentedPlace(sale, call)
+  if (presented.kind === 'bad') return badPlace(sale, call)
+  const place = presented.kind === 'place' ? presented.claims : null
+  const passed = place && now.place(place.num).status === 'missed_turn' ? place : null
+  if (presented.kind === 'place' && !passed) return answer(200, now, presented.claims, call, presented.token)
+
+  const { phase } = now.schedule
+  if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
+  if (phase === 'upcoming') return problemAnswer(notOpen(now, nowMs))
+  const visitor = passed ? { name: passed.sub, known: true } : await visitorOf(call)
+  const tooMany = limited('join', visitor.known ? visitor.name : null, config.limits.joinsPerVisitor, nowMs)
+  if (tooMany) return problemAnswer(tooMany)
+
+  let given = visitor.known
+    ? await numberOf(sale, visitor, passed ? passed.num : null, call)
+    : await nextNumber(sale, call)
+  // Somebody who lost their token finds their old number, and its turn may have passed.
+  if (!('type' in given) && !given.first && now.place(given.number).status === 'missed_turn')
+    given = await numberOf(sale, visitor, given.number, call)
+  if ('type' in given) return problemAnswer(given)
+
+  const iat = Math.floor(nowMs / 1000)
+  const claims = { sub: visitor.name, sale, num: given.number, iat, exp: placeExpires(now, iat) }
+  const token = await signQueueToken(config.keys.queue, claims)
+  return answer(given.first ? 201 : 200, now, claims, call, token)
+}
+
+/** `GET /sales/{sale}/queue/status` */
+export async function status(sale: string, call: Call): Promise<Response> {
+  const { limits } = call.config
+  const refused = limited('status', addressOf(call), limits.statusPerAddress, call.nowMs)
+  if (refused) return problemAnswer(refused)
+  const presented = await presentedPlace(sale, call)
+  if (presented.kind !== 'place') return badPlace(sale, call)
+  const tooMany = limited('status', presented.claims.sub, limits.statusPerVisitor, call.nowMs)
+  if (tooMany) return problemAnswer(tooMany)
+  const now = await saleNow(sale, call)
+  if ('type' in now) return now.status === 503 ? placeKept(presented.claims) : problemAnswer(now)
+  return answer(200, now, presented.claims, call, null)
+}
+
+/** `DELETE /sales/{sale}/queue`. Whoever comes back later joins at the end. */
+export async function leave(sale: string, call: Call): Promise<Response> {
+  const presented = await presentedPlace(sale, call)
+  if (presented.kind !== 'place') return badPlace(sale, call)
+  await forget(sale, presented.claims.sub, call)
+  const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
+  for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
+  return response
+}
+
+/** The cookies that make a browser forget its place. */
+export function placeForgotten(sale: string, { secure }: Call): string[] {
+  return [noCookie(`queue-${sale}`, secure), noCookie(`admission-${sale}`, secure)]
+}
+
+/** An admission for the holder of a place whose turn has come. */
+export async function admit(claims: QueueClaims, { config, nowMs }: Call) {
+  const iat = Math.floor(nowMs / 1000)
+  const exp = iat + ADMISSION_TTL_SECONDS
+  const { sub, sale, num } = claims
+  const { admission, kid } = config.keys
+  const token = await signAdmissionToken(admission, kid, {
+    sub,
+    sale,
+    num,
+    jti: crypto.randomUUID(),
+    iat,
+    exp,
+  })
+  return { token, exp }
+}
+
+/** Join and status answer alike; `token` is the place's, where one was asked for. */
+async function answer(
+  httpStatus: 200 | 201,
+  now: SaleNow,
+  claims: QueueClaims,
+  call: Call,
+  token: string | null,
+): Promise<Response> {
+  const place = now.place(claims.num)
+  const browser = isBrowser(call.request)
+  const admission = place.status === 'ready' ? await admit(claims, call) : null
+  const body = JSON.stringify({
+    status: place.status,
+    queue_token: browser || token === null ? undefined : token,
+    number: claims.num,
+    position_in_queue: place.position_in_queue,
+    now_serving: place.now_serving,
+    estimated_wait_time: place.estimated_wait_time,
+    poll_after_ms: pollAfterMs(place, Math.random()),
+    admission_token: browser || !admission ? undefined : admission.token,
+    admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
+  })
+  const response = new Response(body, {
+    status: httpStatus,
+    headers: { 'content-type': 'application/json', 'cache-control': NO_STORE },
+  })
+  if (token !== null) {
+    const lives = claims.exp - Math.floor(call.nowMs / 1000)
+    response.headers.append('set-cookie', cookie(`queue-${claims.sale}`, token, call.secure, lives))
+    if (!claims.sub.includes(':'))
+      response.headers.append('set-cookie', cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
+  }
+  if (admission) response.headers.append('set-cookie', admissionCookie(claims.sale, admission.token, call))
+  return response
+}
+
+export function admissionCookie(sale: string, token: string, { secure }: Call): string {
+  return cookie(`admission-${sale}`, token, secure, ADMISSION_TTL_SECONDS)
+}
+
+/** A bad token is never answered with another one; a browser's bad cookie is taken away, so that it can join anew. */
+function badPlace(sale: string, call: Call): Response {
+  return problemAnswer(problem('invalid-token'), [noCookie(`queue-${sale}`, call.secure)])
+}
+
+/** Nothing is known of the sale at this moment, but the place is in the token. */
+function placeKept(claims: QueueClaims): Response {
+  const place: Place = {
+    status: 'paused',
+    position: null,
+    position_in_queue: null,
+    now_serving: 0,
+    estimated_wait_time: null,
+  }
+  const { status, position_in_queue, now_serving, estimated_wait_time } = place
+  const poll_after_ms = pollAfterMs(place, Math.random())
+  return Response.json(
+    { status, number: claims.num, position_in_queue, now_serving, estimated_wait_time, poll_after_ms },
+    { headers: { 'cache-control': NO_STORE } },
+  )
+}
+
+function notOpen({ schedule }: SaleNow, nowMs: number): Problem {
+  const opensInMs = Date.parse(schedule.pre_queue_opens_at) - nowMs
+  return problem('not-open', {
+    opens_at: schedule.opens_at,
+    pre_queue_opens_at: schedule.pre_queue_opens_at,
+    retry_after_seconds: Math.max(1, Math.min(60, opensInMs / 1000)),
+  })
+}
+
+function placeExpires({ facts }: SaleNow, nowSeconds: number): number {
+  const lastMs = Math.max(Date.parse(facts.opens_at), facts.ends_at ? Date.parse(facts.ends_at) : 0)
+  return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
+}
+
+function addressOf({ request, config }: Call): string | null {
+  const address = request.headers.get(config.addressHeader)
+  return address === null ? null : addressKey(address)
+}
+
+function limited(what: string, who: string | null, rate: Rate | null, nowMs: number): Problem | null {
+  if (!rate || who === null) return null
+  const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
+  return waitMs > 0 ? problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }) : null
+}

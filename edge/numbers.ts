@@ -1,0 +1,119 @@
+/**
+ * Ticket numbers for those who join. Who is known is looked up and recorded by their ticket shard. For those nobody
+ * knows this isolate takes numbers on lease from a shard and hands them out from memory: a crowd of them costs a few
+ * calls a second.
+ */
+import { type Problem, problem } from '../shared/problem.ts'
+import type { Call } from './http.ts'
+import type { Visitor } from './identity.ts'
+import { Block, Demand } from './lease.ts'
+import { type ShardCalls, shardOf } from './rpc.ts'
+
+/** Most sales with a block in hand; beyond it the oldest block becomes a gap. */
+const MAX_BLOCKS = 1_000
+/** Calls for one number, before the visitor is asked to try again. */
+const MAX_TRIES = 3
+/** Another request is counted on to bring the next block for so long. */
+const ASKING_MS = 250
+
+interface Counter {
+  block: Block | null
+  readonly demand: Demand
+  askingUntilMs: number
+}
+
+const counters = new Map<string, Counter>()
+
+export interface Given {
+  readonly number: number
+  /** False if the visitor had it before. */
+  readonly first: boolean
+}
+
+/** A number for someone nobody knows: the next of this isolate's block. */
+export async function nextNumber(sale: string, call: Call): Promise<Given | Problem> {
+  const counter = counterOf(sale)
+  counter.demand.add(1, call.nowMs)
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const nowMs = Date.now()
+    const number = counter.block?.take(nowMs)
+    if (number) return { number, first: true }
+    // One request asks for all that are to come, the others of this moment each for their own.
+    const alone = counter.askingUntilMs > nowMs
+    if (!alone) counter.askingUntilMs = nowMs + ASKING_MS
+    const leased = await tried(() =>
+      shardOf(sale, Math.floor(Math.random() * call.config.ticketShards), call.env).take({
+        sale,
+        count: alone ? 1 : counter.demand.forecast(),
+      }),
+    )
+    if (!alone) counter.askingUntilMs = 0
+    if (!leased) break
+    if (!leased.granted) return closed()
+    const block = new Block(leased.lease, nowMs, Date.now())
+    const first = block.take(Date.now())
+    if (!alone && block.left(Date.now()) > 0) counter.block = block
+    if (first) return { number: first, first: true }
+  }
+  return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
+}
+
+/** The number of a known visitor, new or not; `insteadOf` is one whose turn has passed. */
+export async function numberOf(
+  sale: string,
+  visitor: Visitor,
+  insteadOf: number | null,
+  call: Call,
+): Promise<Given | Problem> {
+  const request = { sale, visitor: visitor.name, ...(insteadOf === null ? {} : { instead_of: insteadOf }) }
+  const joined = await tried(() => shardFor(sale, visitor.name, call).join(request))
+  if (joined?.joined) return { number: joined.number, first: joined.first }
+  if (joined?.reason === 'closed') return closed()
+  return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
+}
+
+/** Somebody gives their number back. */
+export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
+  await tried(() => shardFor(sale, visitor, call).leave({ visitor }))
+}
+
+const closed = () =>
+  problem('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
+
+/** Calls an object; once more if the platform says that this may help. Null if it does not answer. */
+async function tried<T>(call: () => Promise<T>): Promise<T | null> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call()
+    } catch (error) {
+      const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean }
+      if (tries < MAX_TRIES && retryable && !overloaded) {
+        await scheduler.wait(Math.random() * 50 * 2 ** tries)
+        continue
+      }
+      console.warn(JSON.stringify({ msg: 'a ticket shard did not answer', why: String(error) }))
+      return null
+    }
+  }
+}
+
+function counterOf(sale: string): Counter {
+  const found = counters.get(sale)
+  if (found) return found
+  const counter = { block: null, demand: new Demand(), askingUntilMs: 0 }
+  counters.set(sale, counter)
+  if (counters.size > MAX_BLOCKS) {
+    for (const oldest of counters.keys()) {
+      counters.delete(oldest)
+      break
+    }
+  }
+  return counter
+}
+
+/** A known visitor's shard is always the same, by a hash of their name (FNV-1a). */
+function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < visitor.length; i++) hash = Math.imul(hash ^ visitor.charCodeAt(i), 0x01000193)
+  return shardOf(sale, (hash >>> 0) % config.ticketShards, env)
+}

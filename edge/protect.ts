@@ -1,0 +1,5 @@
+import type { Call } from './http.ts'
+
+export function protectedSite(_path: string, _call: Call): Response | null {
+  return null
+}

@@ -1,0 +1,58 @@
+/**
+ * What the Worker and its two kinds of objects say to each other. Requests and answers are plain data that only ever
+ * gain optional fields: while a new version rolls out, one side is older than the other for some seconds.
+ */
+import type { Told } from './bulletin.ts'
+import type { Env } from './config.ts'
+import type { Lease } from './lease.ts'
+
+export interface LookRequest {
+  readonly sale: string
+  /** Wait for a schedule of a higher version than this, at most `wait_ms`. */
+  readonly newer_than?: number
+  readonly wait_ms?: number
+}
+
+export interface LeaseRequest {
+  readonly sale: string
+  readonly count: number
+}
+
+/** A lease; `granted` is false while nobody can join. */
+export type Leased = { readonly granted: true; readonly lease: Lease } | { readonly granted: false }
+
+export interface JoinRequest {
+  readonly sale: string
+  readonly visitor: string
+  /** A number of this visitor's whose turn has passed: they get a new one, once. */
+  readonly instead_of?: number
+  /** What paid for the number (a proof of work), if anything had to; the same payment never buys another number. */
+  readonly paid_with?: string
+}
+
+export type Joined =
+  | { readonly joined: true; readonly number: number; readonly first: boolean }
+  | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' }
+
+export interface RoomCalls {
+  look(request: LookRequest): Promise<Told>
+  lease(request: LeaseRequest): Promise<Leased>
+  refresh(request: { readonly sale: string }): Promise<Told>
+}
+
+export interface ShardCalls {
+  look(request: LookRequest): Promise<Told>
+  take(request: LeaseRequest): Promise<Leased>
+  join(request: JoinRequest): Promise<Joined>
+  leave(request: { readonly visitor: string }): Promise<void>
+}
+
+/** The coordinator of a sale. The platform's own types wrap every answer in a proxy; ours are plain data. */
+export function roomOf(sale: string, env: Env): RoomCalls {
+  return env.WAITING_ROOM.getByName(sale) as unknown as RoomCalls
+}
+
+/** One of a sale's ticket shards. */
+export function shardOf(sale: string, index: number, env: Env): ShardCalls {
+  return env.TICKET_SHARD.getByName(`${sale}/${index}`) as unknown as ShardCalls
+}

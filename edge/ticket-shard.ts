@@ -1,0 +1,156 @@
+/**
+ * A ticket shard: hands out ticket numbers to its share of the visitors, from blocks that the waiting room leases to
+ * it, and hands on what the waiting room tells, so that neither ever meets the crowd.
+ *
+ * Visitors who are known (signed in, or by their cookie) are recorded in storage before they are answered: whoever joins
+ * twice has the same number. A number needs no record to be unique: its block was leased to this instance alone, and a
+ * new instance begins with a new block.
+ */
+import { DurableObject } from 'cloudflare:workers'
+import { MIRROR_MS, type Told } from './bulletin.ts'
+import type { Env } from './config.ts'
+import { Block, Demand, MAX_LEASE } from './lease.ts'
+import {
+  type Joined,
+  type JoinRequest,
+  type Leased,
+  type LeaseRequest,
+  type LookRequest,
+  roomOf,
+  type ShardCalls,
+} from './rpc.ts'
+
+/** Leases asked for on behalf of one caller before it is told to try again. */
+const MAX_LEASES_PER_CALL = 5
+
+type Visitor = { number: number; present: number; paid_with: string | null }
+
+export class TicketShard extends DurableObject<Env> implements ShardCalls {
+  #block: Block | null = null
+  #leasing: Promise<'leased' | 'closed'> | null = null
+  /** Numbers that callers wait for at this moment. */
+  #wanted = 0
+  readonly #demand = new Demand()
+  #told: { readonly at: Told; readonly askedAtMs: number } | null = null
+  #asking: Promise<void> | null = null
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    ctx.blockConcurrencyWhile(async () => {
+      ctx.storage.sql.exec(`create table if not exists visitors (
+        visitor text primary key,
+        number integer not null,
+        present integer not null default 1,
+        paid_with text
+      ) strict, without rowid`)
+    })
+  }
+
+  /** A known visitor joins: 'first' if the number is new. */
+  async join(request: JoinRequest): Promise<Joined> {
+    const before = this.#find(request)
+    if (before) return before
+    const number = await this.#number(request.sale)
+    if (typeof number === 'string') return { joined: false, reason: number }
+    // While this call waited for a lease, another one of the same visitor may have been served.
+    const meanwhile = this.#find(request)
+    if (meanwhile) return meanwhile
+    this.ctx.storage.sql.exec(
+      'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
+      request.visitor,
+      number,
+      request.paid_with ?? null,
+    )
+    return { joined: true, number, first: true }
+  }
+
+  /** A visitor leaves; if they come back, it is at the end. */
+  async leave(request: { visitor: string }): Promise<void> {
+    this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
+  }
+
+  /** Leases up to `count` numbers on to an isolate of the Worker, for visitors nobody knows. */
+  async take(request: LeaseRequest): Promise<Leased> {
+    const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
+    for (let leases = 0; ; leases++) {
+      const nowMs = Date.now()
+      if (leases === 0) this.#demand.add(count, nowMs)
+      const lease = this.#block?.sublease(count, nowMs)
+      if (lease) return { granted: true, lease }
+      if (leases === MAX_LEASES_PER_CALL || (await this.#lease(request.sale, count)) === 'closed')
+        return { granted: false }
+    }
+  }
+
+  /** What the waiting room tells, at most MIRROR_MS old; with `newer_than` and `wait_ms`, as the waiting room does. */
+  async look(request: LookRequest): Promise<Told> {
+    if (request.wait_ms) return roomOf(request.sale, this.env).look(request)
+    const ageMs = this.#told ? Date.now() - this.#told.askedAtMs : Number.POSITIVE_INFINITY
+    if (ageMs > MIRROR_MS || ageMs < 0) await this.#ask(request.sale)
+    if (!this.#told) return { known: false, reason: 'unavailable' }
+    const { at, askedAtMs } = this.#told
+    if (!at.known) return at
+    return { known: true, bulletin: { ...at.bulletin, age_ms: at.bulletin.age_ms + Date.now() - askedAtMs } }
+  }
+
+  // -- Numbers -----------------------------------------------------------------------------------------------------
+
+  #find({ visitor, instead_of, paid_with }: JoinRequest): Joined | null {
+    const [found] = this.ctx.storage.sql
+      .exec<Visitor>('select number, present, paid_with from visitors where visitor = ?', visitor)
+      .toArray()
+    if (!found) return null
+    if (found.present === 1 && found.number !== instead_of)
+      return { joined: true, number: found.number, first: false }
+    const spent = paid_with !== undefined && paid_with === found.paid_with
+    return spent ? { joined: false, reason: 'paid-already' } : null
+  }
+
+  async #number(sale: string): Promise<number | 'closed' | 'try-again'> {
+    this.#demand.add(1, Date.now())
+    for (let leases = 0; leases < MAX_LEASES_PER_CALL; leases++) {
+      const number = this.#block?.take(Date.now())
+      if (number) return number
+      if ((await this.#lease(sale, 1)) === 'closed') return 'closed'
+    }
+    return this.#block?.take(Date.now()) ?? 'try-again'
+  }
+
+  /** Gets the next block; callers of the same moment share one. */
+  async #lease(sale: string, wanted: number): Promise<'leased' | 'closed'> {
+    this.#wanted += wanted
+    try {
+      this.#leasing ??= this.#leaseOnce(sale).finally(() => {
+        this.#leasing = null
+      })
+      return await this.#leasing
+    } finally {
+      this.#wanted -= wanted
+    }
+  }
+
+  async #leaseOnce(sale: string): Promise<'leased' | 'closed'> {
+    // The callers of this event have not all come in yet when the first of them finds the block used up.
+    await Promise.resolve()
+    const askedAtMs = Date.now()
+    const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast()))
+    const leased = await roomOf(sale, this.env).lease({ sale, count })
+    if (!leased.granted) return 'closed'
+    this.#block = new Block(leased.lease, askedAtMs, Date.now())
+    return 'leased'
+  }
+
+  // -- News --------------------------------------------------------------------------------------------------------
+
+  #ask(sale: string): Promise<void> {
+    this.#asking ??= this.#askOnce(sale).finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #askOnce(sale: string) {
+    const askedAtMs = Date.now()
+    this.#told = { at: await roomOf(sale, this.env).look({ sale }), askedAtMs }
+  }
+}

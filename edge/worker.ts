@@ -1,0 +1,149 @@
+/**
+ * The Worker: every request to the edge comes in here, and here it is decided which of the other files answers it.
+ * Read from top to bottom it is the list of what the edge can be asked.
+ */
+
+import * as v from 'valibot'
+import { OrderId, SaleId } from '../shared/api.ts'
+import { problem } from '../shared/problem.ts'
+import { asset } from './assets.ts'
+import { checkout, orders } from './checkout.ts'
+import { type Config, ConfigError, type Env, readConfig } from './config.ts'
+import { type Call, isForeignForm, NO_STORE, problemAnswer, seeOther, wantsHtml } from './http.ts'
+import { join, leave, status } from './line.ts'
+import { protectedSite } from './protect.ts'
+import { buyForm, orderForm, orderPage, refresh, salePage, schedule } from './sale.ts'
+
+export { TicketShard } from './ticket-shard.ts'
+export { WaitingRoom } from './waiting-room.ts'
+
+/** Read once per isolate: a plain value, so that every request may use it. */
+let config: Config | undefined
+
+export default {
+  async fetch(request, env, ctx): Promise<Response> {
+    try {
+      config ??= await readConfig(env)
+      const secure = request.url.startsWith('https:')
+      return await route({ request, env, ctx, config, secure, nowMs: Date.now() })
+    } catch (error) {
+      console.error(JSON.stringify({ msg: 'a request failed', why: String(error) }))
+      if (error instanceof ConfigError)
+        return problemAnswer(problem('try-again', { retry_after_seconds: 60 }))
+      return problemAnswer(
+        problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 }),
+      )
+    }
+  },
+} satisfies ExportedHandler<Env>
+
+function route(call: Call): Promise<Response> | Response {
+  const path = pathOf(call.request.url)
+  const [, root, name = '', ...rest] = path.split('/', 8)
+  switch (root) {
+    case 'sales':
+      return saleRoute(name, rest, call)
+    case 'orders':
+      return orderRoute(path, name, rest, call)
+    case 'assets':
+      return only('GET', call, () => asset(path) ?? notFound())
+    case '.well-known':
+      if (path === '/.well-known/jwks.json') return only('GET', call, () => jwks(call))
+      break
+    case 'healthz':
+      if (path === '/healthz') return only('GET', call, () => Response.json({ status: 'ok' }, noStore))
+      break
+    case 'internal':
+      if (name === 'sales' && rest.length === 2 && rest[1] === 'refresh' && isSale(rest[0]))
+        return only('POST', call, () => refresh(rest[0] ?? '', call))
+      break
+  }
+  return protectedSite(path, call) ?? notFound()
+}
+
+function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<Response> | Response {
+  if (!isSale(sale)) return problemAnswer(problem('unknown-sale'))
+  const { method } = call.request
+  const [what, order, change] = rest
+  const depth = rest.length
+  if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request))
+    return problemAnswer(problem('forbidden'))
+  if (depth === 0) return only('GET', call, () => salePage(sale, call))
+  if (depth === 1) {
+    switch (what) {
+      case 'queue':
+        if (method === 'DELETE') return leave(sale, call)
+        return only('POST', call, () => form(sale, call, join), 'POST, DELETE')
+      case 'leave':
+        return only('POST', call, () => form(sale, call, leave))
+      case 'schedule':
+        return only('GET', call, () => schedule(sale, call))
+      case 'checkout':
+        return only('POST', call, () => checkout(sale, call))
+      case 'buy':
+        return only('POST', call, () => buyForm(sale, call))
+    }
+  }
+  if (depth === 2 && what === 'queue' && order === 'status')
+    return only('GET', call, () => status(sale, call))
+  if (what === 'order' && v.is(OrderId, order)) {
+    if (depth === 2) return only('GET', call, () => orderPage(sale, order, call))
+    if (depth === 3 && (change === 'payment' || change === 'cancel'))
+      return only('POST', call, () => orderForm(sale, order, change, call))
+  }
+  return notFound()
+}
+
+function orderRoute(path: string, order: string, rest: readonly string[], call: Call) {
+  if (!v.is(OrderId, order)) return problemAnswer(problem('unknown-order'))
+  if (isForeignForm(call.request)) return problemAnswer(problem('forbidden'))
+  const [what] = rest
+  if (rest.length === 0) {
+    if (call.request.method === 'DELETE') return orders(path, order, call)
+    return only('GET', call, () => orders(path, order, call), 'GET, DELETE')
+  }
+  if (rest.length === 1 && what === 'events') return only('GET', call, () => orders(path, order, call))
+  if (rest.length === 1 && what === 'payment') return only('POST', call, () => orders(path, order, call))
+  return notFound()
+}
+
+/** A plain form's answer is the page again; a problem that the page cannot show is shown as it is. */
+async function form(sale: string, call: Call, act: (sale: string, call: Call) => Promise<Response>) {
+  const response = await act(sale, call)
+  if (!wantsHtml(call.request) || response.status >= 400) return response
+  return seeOther(`/sales/${sale}`, response.headers.getSetCookie())
+}
+
+const noStore = { headers: { 'cache-control': NO_STORE } }
+
+function jwks({ config: { keys } }: Call): Response {
+  return new Response(keys.jwks, {
+    headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },
+  })
+}
+
+/** Answers the one method there is, and says so to others. HEAD is GET without its body, which the runtime sees to. */
+function only(
+  method: 'GET' | 'POST',
+  call: Call,
+  answer: () => Promise<Response> | Response,
+  allow: string = method,
+): Promise<Response> | Response {
+  const asked = call.request.method
+  if (asked === method || (asked === 'HEAD' && method === 'GET')) return answer()
+  const response = problemAnswer(problem('method-not-allowed'))
+  response.headers.set('allow', allow.replace('GET', 'GET, HEAD'))
+  return response
+}
+
+const notFound = () => problemAnswer(problem('not-found'))
+
+const isSale = (name: string | undefined) => v.is(SaleId, name)
+
+/** The path of a URL, without the cost of parsing the rest of it. */
+function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  if (from === -1) return '/'
+  const query = url.indexOf('?', from)
+  return query === -1 ? url.slice(from) : url.slice(from, query)
+}
