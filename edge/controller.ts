@@ -210,7 +210,7 @@ function movingLine(situation: Situation, settings: Settings) {
   const opening = previous.draw_seed === null
   const reached = opening ? 0 : servingExactly(previous, fromMs)
   const open = phaseFrom(situation) === 'open'
-  const rate = open ? state.admission.rate_per_second * memory.throttle * memory.boost : 0
+  const rate = open ? rounded(state.admission.rate_per_second * memory.throttle * memory.boost) : 0
   const called = opening ? 0 : calledBy(previous, nowMs, highestNumber)
   const ceiling = open
     ? Math.min(
@@ -219,12 +219,10 @@ function movingLine(situation: Situation, settings: Settings) {
         called + roomFor(called, state, memory, settings),
       )
     : previous.ceiling
-  // As long as the line goes on as it went, its anchor stays, and so does every position's exact moment.
-  const goesOn =
-    !opening &&
-    rate === previous.rate_per_second &&
-    reached < previous.ceiling &&
-    previous.anchor_at_ms <= fromMs
+  // As long as the line goes on as it went, its anchor stays, and so does every position's exact moment. A line that
+  // a ceiling held back is anchored anew where it stands, or it would leap when the ceiling rises.
+  const held = reached >= previous.ceiling && ceiling > previous.ceiling
+  const goesOn = !opening && rate === previous.rate_per_second && !held
   return {
     anchor_at_ms: goesOn ? previous.anchor_at_ms : fromMs,
     anchor_position: goesOn ? previous.anchor_position : reached,
@@ -289,6 +287,9 @@ function withSample(samples: readonly Sample[], sample: Sample, settings: Settin
   })
   return [...kept, sample]
 }
+
+/** Three digits are enough for a rate, and kinder to those who read it. */
+const rounded = (rate: number) => Math.round(rate * 1000) / 1000
 
 function same(a: Schedule, b: Schedule): boolean {
   return (Object.keys(a) as (keyof Schedule)[]).every(

@@ -47,7 +47,7 @@ export async function salePage(sale: string, call: Call): Promise<Response> {
   if ('type' in now) return problemAnswer(now)
   const { phase } = now.schedule
   if (isFinal(phase)) return finalAnswer(sale, phase, now, call)
-  if (!wantsHtml(call.request))
+  if (wantsJson(call.request))
     return Response.json(publicSale(now), { headers: { 'cache-control': NO_STORE } })
   return livePage(sale, now, call, {})
 }
