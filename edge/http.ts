@@ -38,8 +38,8 @@ export function wantsHtml(request: Request): boolean {
 
 /** The page is for everyone who does not ask for JSON. */
 export function wantsJson(request: Request): boolean {
-  const accept = request.headers.get('accept')
-  return accept !== null && accept.includes('application/json') && !accept.includes('text/html')
+  const accept = request.headers.get('accept') ?? ''
+  return accept.includes('application/json') && !accept.includes('text/html')
 }
 
 /** Back to a page after a form was sent. */
