@@ -3,12 +3,10 @@
  * deployed there. It is many times quicker than the development servers, and it is how the edge can be hosted without
  * Cloudflare. Settings and secrets reach the Worker through the environment, so that none is written to the config.
  */
-import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { buildWorker } from '../../edge/build.ts'
 import { freePort, LOOPBACK, LocalError, startChild, temporaryFolder, untilReady } from './children.ts'
 import type { LocalServer } from './postgres.ts'
 
@@ -23,10 +21,6 @@ export interface EdgeOptions {
 
 /** What the Worker is tested with; workerd refuses a date later than its own. */
 const COMPATIBILITY_DATE = '2026-08-15'
-const BUILD_WITHIN_MS = 60_000
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const WORKER = join(ROOT, 'edge/dist/worker.js')
 
 /** The Durable Object classes: binding, class. The unique key decides where objects are stored; it must never change. */
 const OBJECTS = [
@@ -34,15 +28,29 @@ const OBJECTS = [
   { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
 ]
 
+/** The Worker's settings that a person may set in the environment of `npm start`; wrangler.toml explains them. */
+export const WORKER_SETTINGS = [
+  ...[
+    'TICKET_SHARDS',
+    'CLAIM_SECONDS',
+    'ADMISSIONS_PER_UNIT',
+    'NO_SHOW_BOOST',
+    'BRAND_NAME',
+    'DRAW_BEACON_URL',
+  ],
+  ...['JOINS_PER_ADDRESS', 'JOINS_PER_VISITOR', 'STATUS_PER_ADDRESS', 'STATUS_PER_VISITOR', 'ADDRESS_HEADER'],
+  ...['POW_DIFFICULTY', 'SHOP_JWKS_URL', 'SHOP_ISSUER', 'SHOP_AUDIENCE', 'SHOP_COOKIE'],
+  ...['PROTECT_UPSTREAM', 'PROTECT_SALE', 'PROTECT_PATHS', 'PROTECT_BYPASS', 'PROTECT_SESSION_SECONDS'],
+]
+
 export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
-  await buildEdge()
   const temporary = options.dataDir === undefined ? temporaryFolder('edge') : undefined
   const folder = resolve(options.dataDir ?? temporary?.path ?? '')
   try {
     const objects = join(folder, 'objects')
     mkdirSync(objects, { recursive: true })
     // Beside the config, since workerd embeds a module only by a path within the config's own folder.
-    copyFileSync(WORKER, join(folder, 'worker.js'))
+    await build(join(folder, 'worker.js'))
     const port = options.port ?? (await freePort())
     const vars = { ...options.vars, ORIGIN_URL: options.originUrl }
     writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
@@ -77,21 +85,13 @@ export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
   }
 }
 
-let building: Promise<void> | undefined
-
-/** Bundles the Worker, once per process: the sources may have changed since the last time. */
-export function buildEdge(): Promise<void> {
-  building ??= promisify(execFile)(process.execPath, [join(ROOT, 'edge/build.ts')], {
-    cwd: ROOT,
-    timeout: BUILD_WITHIN_MS,
-  }).then(
-    () => {},
-    (error: { stderr?: string; message: string }) => {
-      const lines = (error.stderr || error.message).split('\n').filter((line) => line.trim() !== '')
-      throw new LocalError(`The edge could not be built: ${lines.find((l) => /error/i.test(l)) ?? lines[0]}`)
-    },
-  )
-  return building
+/** Bundles the Worker from its sources, which may have changed since the last time. */
+async function build(file: string): Promise<void> {
+  try {
+    await buildWorker(file)
+  } catch (error) {
+    throw new LocalError(`The edge could not be built: ${(error as Error).message.replaceAll('\n', ' ')}`)
+  }
 }
 
 async function findWorkerd(): Promise<string> {

@@ -7,6 +7,7 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import type { SaleConfig } from '../../shared/api.ts'
 import { killEverything, LocalError, stopEverything } from './children.ts'
+import { WORKER_SETTINGS } from './edge.ts'
 import { ADMIN_TOKEN_FILE, type Progress, type System, startSystem } from './system.ts'
 
 const HELP = `Starts the whole system on this machine: Postgres, Redis, the origin, the edge, and a demo sale.
@@ -21,7 +22,7 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --help             this text
 
 Environment: PORT, EDGE_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
-that are there already. Whatever else the origin reads (LOG_LEVEL, PAYMENT_PROVIDER, ROLE, ...) is passed on to it.
+that are there already. Whatever else the origin and the Worker read (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) is passed on to them.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 
 /** How long after the start the demo sale opens: time enough to open the page and join the line. */
@@ -145,6 +146,15 @@ const parse = () =>
 
 /** An environment variable; set but empty is as good as not set. */
 const given = (name: string) => process.env[name] || undefined
+
+function workerSettings(): Record<string, string> {
+  const settings: Record<string, string> = {}
+  for (const name of WORKER_SETTINGS) {
+    const value = given(name)
+    if (value !== undefined) settings[name] = value
+  }
+  return settings
+}
 
 function portOf(text: string, name: string): number {
   const port = Number(text)
@@ -327,6 +337,7 @@ async function main(): Promise<void> {
     port,
     edgePort,
     progress: display,
+    edgeVars: workerSettings(),
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(redisUrl === undefined ? {} : { redisUrl }),

@@ -28,7 +28,7 @@ import {
   temporaryFolder,
   untilReady,
 } from './children.ts'
-import { buildEdge, startEdge } from './edge.ts'
+import { startEdge } from './edge.ts'
 import { type LocalServer, startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 
@@ -138,10 +138,6 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const dataDir = takeFolder(options.dataDir, stops)
     const secrets = await loadSecrets(dataDir, options.adminToken)
-    // Begun now, needed last: it works while the stores start.
-    const built = buildEdge()
-    built.catch(() => {})
-
     const stores = await Promise.allSettled([
       options.databaseUrl === undefined
         ? freePort().then((p) =>
@@ -179,7 +175,6 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ...options.originEnv,
     }
     const origin = await part('the origin', () => startOrigin(dataDir, originUrl, originEnv))
-    await built
     const edge = await part('the edge', () =>
       startEdge({
         port: edgePort,
