@@ -13,6 +13,8 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -123,7 +125,11 @@ async function accountFor(folder: string, data: string): Promise<Account> {
   const owner = existsSync(data) ? statSync(data) : undefined
   const { uid, gid } =
     owner && owner.uid !== 0 ? owner : ((await idsOf('postgres')) ?? (await idsOf('nobody')) ?? noAccount())
-  chownSync(folder, uid, gid)
+  try {
+    chownSync(folder, uid, gid)
+  } catch {
+    noAccount()
+  }
   const binaries = await findBinaries()
   if (await canRead(uid, gid, binaries.postgres, folder)) return { uid, gid, prefix: [] }
   // The clone lies in a folder closed to other users, such as root's home: the one right that is needed is passed on.
@@ -147,7 +153,7 @@ async function idsOf(user: string): Promise<{ uid: number; gid: number } | undef
 
 function noAccount(): never {
   throw new LocalError(
-    'Postgres does not run as root, and there is no user "postgres" or "nobody" to run it as: run as a normal user, or set DATABASE_URL.',
+    'Postgres does not run as root, and there is no other user to run it as here: run as a normal user, or set DATABASE_URL.',
   )
 }
 
@@ -228,8 +234,16 @@ async function initialise(
   account: Account,
   temporary: boolean,
 ): Promise<void> {
-  if (existsSync(join(data, 'PG_VERSION')) && existsSync(join(folder, 'password'))) return
   const passwordFile = join(folder, 'password')
+  if (existsSync(data)) {
+    if (existsSync(passwordFile)) return
+    throw new LocalError(
+      `The password to the Postgres data in ${folder} is gone: remove that folder to begin anew.`,
+    )
+  }
+  // Made beside its place and moved there when complete: what an interrupted start left is no database.
+  const unfinished = `${data}.unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
   writeFileSync(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 })
   if (process.getuid?.() === 0) {
     const { uid, gid } = statSync(folder)
@@ -238,7 +252,7 @@ async function initialise(
   const command = [
     ...account.prefix,
     initdb,
-    `--pgdata=${data}`,
+    `--pgdata=${unfinished}`,
     `--username=${USER}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
@@ -265,6 +279,7 @@ async function initialise(
         .find((line) => /error|fatal/i.test(line)) ?? end
     throw new LocalError(`Postgres could not create its data in ${data}: ${reason.trim()}`)
   }
+  renameSync(unfinished, data)
 }
 
 const ids = (account: Account) => ({
@@ -310,11 +325,11 @@ async function launch(
     } catch (error) {
       await child.kill()
       const log = child.lastWords()
-      const another = /postmaster\.pid" already exists|could not create any TCP\/IP|Address already in use/
-      const leftOver = /pre-existing shared memory block|postmaster\.pid" already exists/.test(log)
+      const occupied = /postmaster\.pid" already exists/.test(log)
+      const leftOver = occupied || /pre-existing shared memory block/.test(log)
       const lostPort = options.port === undefined && /Address already in use/.test(log)
       if ((!leftOver && !lostPort) || attempt >= MAX_START_ATTEMPTS) {
-        if (another.test(log) && /postmaster\.pid/.test(log)) {
+        if (occupied) {
           throw new LocalError(
             `Another Postgres is running on the data in ${data}: is another "npm start" at work?`,
           )

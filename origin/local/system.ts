@@ -11,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -333,7 +334,9 @@ async function loadSecrets(dataDir: string, adminToken: string | undefined): Pro
     }
   } else {
     secrets = await makeSecrets()
-    writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    // Complete or not there at all, whenever we are interrupted.
+    writeFileSync(`${file}.unfinished`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    renameSync(`${file}.unfinished`, file)
   }
   if (adminToken !== undefined) return { ...secrets, adminToken }
   writeFileSync(join(dataDir, ADMIN_TOKEN_FILE), `${secrets.adminToken}\n`, { mode: 0o600 })
