@@ -4,6 +4,7 @@
  */
 import type { TestProject } from 'vitest/node'
 import { type LocalServer, startPostgres } from '../origin/local/postgres.ts'
+import { ensureRedis } from '../origin/local/redis.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,6 +20,8 @@ const shared = globalThis as typeof globalThis & {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.onePostgres ??= { server: startPostgres(), users: 0 }
+  // Test files start a Redis each, at the same time: where there is none, it is installed once, here.
+  await ensureRedis((line) => console.log(line))
   const one = shared.onePostgres
   one.users += 1
   project.provide('postgresUrl', (await one.server).url)

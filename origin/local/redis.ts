@@ -27,7 +27,7 @@ const MAX_START_ATTEMPTS = 5
 const INSTALL_WITHIN_MS = 180_000
 
 export async function startRedis(options: RedisOptions = {}): Promise<LocalServer> {
-  const binary = findOnPath(...BINARIES) ?? (await install(options.say ?? (() => {})))
+  const binary = await ensureRedis(options.say)
   const temporary = options.dataDir === undefined ? temporaryFolder('redis') : undefined
   const folder = resolve(options.dataDir ?? temporary?.path ?? '')
   try {
@@ -112,6 +112,11 @@ function findOnPath(...names: string[]): string | undefined {
     }
   }
   return undefined
+}
+
+/** The program's path; installs it if there is none. Two at once would be in each other's way: call it early. */
+export async function ensureRedis(say: (line: string) => void = () => {}): Promise<string> {
+  return findOnPath(...BINARIES) ?? (await install(say))
 }
 
 const HOW_TO =
