@@ -17,7 +17,6 @@ export default defineConfig({
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
     reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
-    passWithNoTests: true,
     projects: [
       {
         root,
