@@ -10,6 +10,7 @@ import { defineConfig } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
+const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
 const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 
 export default defineConfig({
@@ -32,6 +33,7 @@ export default defineConfig({
           name: 'origin',
           include: ['origin/**/*.test.ts', 'bench/**/*.test.ts'],
           globalSetup: [onePostgres],
+          setupFiles: [leaveWithTheRunner],
           testTimeout: 20_000,
           hookTimeout: 60_000,
         },
@@ -43,6 +45,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/**/*.test.ts'],
           globalSetup: [onePostgres],
+          setupFiles: [leaveWithTheRunner],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
