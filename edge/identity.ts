@@ -6,7 +6,7 @@
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
  */
 import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
-import { type QueueClaims, type Verified, verifyQueueToken } from '../shared/tokens.ts'
+import { type QueueClaims, verifyQueueToken } from '../shared/tokens.ts'
 import type { Config } from './config.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
 
@@ -61,11 +61,7 @@ export type Presented =
 export async function presentedPlace(sale: string, caller: Caller): Promise<Presented> {
   const token = bearer(caller.request) ?? readCookie(caller.request, `queue-${sale}`, caller.secure)
   if (token === null || token === '') return { kind: 'none' }
-  const verified: Verified<QueueClaims> = await verifyQueueToken(
-    caller.config.keys.queue,
-    token,
-    caller.nowMs,
-  )
+  const verified = await verifyQueueToken(caller.config.keys.queue, token, caller.nowMs)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
   if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'bad' }
   return { kind: 'place', token, claims: verified.claims }

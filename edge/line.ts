@@ -29,7 +29,7 @@ const limiter = new Limiter()
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
   const { config, nowMs } = call
-  const refused = limited('join', addressOf(call), config.limits.joinsPerAddress, nowMs)
+  const refused = limitedByAddress('join', config.limits.joinsPerAddress, call)
   if (refused) return problemAnswer(refused)
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
@@ -43,7 +43,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
   if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
   if (phase === 'upcoming') return problemAnswer(notOpen(now, nowMs))
   const visitor = passed ? { name: passed.sub, known: true } : await visitorOf(call)
-  const tooMany = limited('join', visitor.known ? visitor.name : null, config.limits.joinsPerVisitor, nowMs)
+  const tooMany = visitor.known ? limited('join', visitor.name, config.limits.joinsPerVisitor, nowMs) : null
   if (tooMany) return problemAnswer(tooMany)
 
   let given = visitor.known
@@ -63,7 +63,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
   const { limits } = call.config
-  const refused = limited('status', addressOf(call), limits.statusPerAddress, call.nowMs)
+  const refused = limitedByAddress('status', limits.statusPerAddress, call)
   if (refused) return problemAnswer(refused)
   const presented = await presentedPlace(sale, call)
   if (presented.kind !== 'place') return badPlace(sale, call)
@@ -182,13 +182,13 @@ function placeExpires({ facts }: SaleNow, nowSeconds: number): number {
   return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
 }
 
-function addressOf({ request, config }: Call): string | null {
-  const address = request.headers.get(config.addressHeader)
-  return address === null ? null : addressKey(address)
+function limitedByAddress(what: string, rate: Rate | null, { request, config, nowMs }: Call): Problem | null {
+  const address = rate && request.headers.get(config.addressHeader)
+  return address ? limited(what, addressKey(address), rate, nowMs) : null
 }
 
-function limited(what: string, who: string | null, rate: Rate | null, nowMs: number): Problem | null {
-  if (!rate || who === null) return null
+function limited(what: string, who: string, rate: Rate | null, nowMs: number): Problem | null {
+  if (!rate) return null
   const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
   return waitMs > 0 ? problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }) : null
 }
