@@ -29,8 +29,8 @@ export class LocalError extends Error {
 
 export const LOOPBACK = '127.0.0.1'
 
-/** How long a server may take to end in good order before it is killed. */
-const STOP_WITHIN_MS = 10_000
+/** How long a server may take to end in good order before it is killed; the origin allows itself ten seconds. */
+const STOP_WITHIN_MS = 15_000
 /** How long a server may take to answer for the first time; a cold disk or a busy machine needs seconds. */
 export const READY_WITHIN_MS = 30_000
 const PROBE_EVERY_MS = 25

@@ -77,6 +77,8 @@ export interface System {
   readonly secrets: Secrets
   readonly origin: Part
   readonly edge: Part
+  /** Starts one more origin on the same stores, on a port of its own: `{ ROLE: 'worker' }` for a worker alone. */
+  addOrigin(env?: Readonly<Record<string, string>>): Promise<Part>
   /** Only where they are ours. */
   readonly postgres: Part | undefined
   readonly redis: Part | undefined
@@ -190,9 +192,23 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
         },
       }),
     )
+    let origins = 1
+    const addOrigin = async (env: Readonly<Record<string, string>> = {}) => {
+      const anotherPort = await freePort()
+      const name = `origin-${++origins}`
+      return part(name, () =>
+        startOrigin(
+          dataDir,
+          `http://${LOOPBACK}:${anotherPort}`,
+          { ...originEnv, ...env, PORT: String(anotherPort) },
+          name,
+        ),
+      )
+    }
     return {
       edgeUrl,
       originUrl,
+      addOrigin,
       adminToken: secrets.adminToken,
       databaseUrl,
       redisUrl,
@@ -211,12 +227,17 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 }
 
-async function startOrigin(dataDir: string, url: string, env: NodeJS.ProcessEnv): Promise<LocalServer> {
+async function startOrigin(
+  dataDir: string,
+  url: string,
+  env: NodeJS.ProcessEnv,
+  name = 'origin',
+): Promise<LocalServer> {
   const child = await startChild({
-    name: 'the origin',
+    name: name === 'origin' ? 'the origin' : name,
     command: process.execPath,
     args: [join(ROOT, 'origin/main.ts')],
-    logFile: join(dataDir, 'logs/origin.log'),
+    logFile: join(dataDir, `logs/${name}.log`),
     cwd: ROOT,
     env,
   })
