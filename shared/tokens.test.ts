@@ -31,7 +31,7 @@ describe('a token', () => {
     expect(queue).toEqual({ ok: true, claims: place })
     const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
     expect(await verifyAdmissionToken(keys.publicKey, token, NOW)).toEqual({ ok: true, claims: admission })
-    const order = { sub: 'order', iat, exp: iat + 60 }
+    const order = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
     expect(await verifyOrderToken(secret, await signOrderToken(secret, order), NOW)).toEqual({
       ok: true,
       claims: order,

@@ -33,13 +33,13 @@ const AdmissionClaims = v.object({
   iat: seconds,
   exp: seconds,
 })
-const OrderClaims = v.object({ sub: text, iat: seconds, exp: seconds })
+const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
 
 /** A place in line: visitor (`sub`), sale, ticket number (`num`); `iat` and `exp` in seconds since the epoch. */
 export type QueueClaims = v.InferOutput<typeof QueueClaims>
 /** An admission: as a place in line, with an id of its own (`jti`). */
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
-/** A view of one order (`sub` is the order's id). */
+/** A view of one order (`sub` is the order's id) of a sale. */
 export type OrderClaims = v.InferOutput<typeof OrderClaims>
 
 /** An HMAC key of at least 32 bytes, an Ed25519 key, or a function that finds the key (a JWKS). */

@@ -1,0 +1,60 @@
+/** The origin's front door: which call goes where, and how every error leaves. */
+import { Hono } from 'hono'
+import { ProblemError, problem } from '../shared/problem.ts'
+import { within } from './checkout.ts'
+import type { Deps } from './deps.ts'
+import { paymentWebhooks } from './payments/webhooks.ts'
+import { buyerRoutes } from './routes/buyers.ts'
+import { internalRoutes, operatorRoutes } from './routes/operators.ts'
+import { sendProblem } from './routes/rim.ts'
+
+const READY_WITHIN_MS = 1_000
+
+export function createApp(deps: Deps): Hono {
+  const { log, metrics, sql, redis } = deps
+  const app = new Hono()
+
+  app.onError((error, c) => {
+    if (error instanceof ProblemError) return sendProblem(error.problem)
+    if (isAway(error)) {
+      log.warn({ path: c.req.path, error: String(error) }, 'a store is away')
+      return sendProblem(
+        problem('try-again', { detail: 'The shop is catching its breath.', retry_after_seconds: 2 }),
+      )
+    }
+    log.error({ path: c.req.path, error: error.stack ?? String(error) }, 'unexpected error')
+    return sendProblem(
+      problem('internal-error', { detail: 'Please try again. If it stays so, tell the shop.' }),
+    )
+  })
+  app.notFound((c) => sendProblem(problem('not-found', { detail: `There is nothing at ${c.req.path}.` })))
+
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', async (c) => {
+    const answers = (asked: Promise<unknown>) =>
+      within(asked, READY_WITHIN_MS).then(
+        () => true,
+        () => false,
+      )
+    const [ledger, gate] = await Promise.all([answers(sql`select 1`), answers(redis.ping())])
+    // Either store suffices to serve; without both there is nothing to promise.
+    return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
+  })
+  app.get('/metrics', async (c) =>
+    c.text(await metrics.registry.metrics(), 200, { 'content-type': metrics.registry.contentType }),
+  )
+
+  app.route('/admin', operatorRoutes(deps))
+  app.route('/internal', internalRoutes(deps))
+  app.route('/webhooks', paymentWebhooks(deps))
+  app.route('/', buyerRoutes(deps))
+  return app
+}
+
+/** Errors that say "not now": the connection is gone, or it took too long. */
+function isAway(error: Error & { code?: string }): boolean {
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|CONNECTION|57P0|08|53|57014)/.test(error.code ?? '') ||
+    /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message)
+  )
+}

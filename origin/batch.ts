@@ -1,0 +1,77 @@
+/**
+ * The small idea that makes both gates fast: callers who come while others are being served travel together.
+ *
+ * A `Batcher` gathers calls and hands them over in groups: as soon as there is room for another group under way, and
+ * at most once per turn of the event loop. Its queue is bounded; who finds it full is told so at once.
+ */
+
+export interface BatcherLimits {
+  /** Most calls in one group. */
+  readonly size: number
+  /** Most groups under way at once. */
+  readonly concurrency: number
+  /** Most calls waiting. */
+  readonly queue: number
+}
+
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded'
+}
+
+interface Waiting<Call, Answer> {
+  readonly call: Call
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class Batcher<Call, Answer> {
+  readonly #run: (calls: readonly Call[]) => Promise<readonly Answer[]>
+  readonly #limits: BatcherLimits
+  #waiting: Waiting<Call, Answer>[] = []
+  #underWay = 0
+  #scheduled = false
+
+  /** `run` answers the calls of one group in their order; when it fails, all of the group fail. */
+  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Answer[]>) {
+    this.#limits = limits
+    this.#run = run
+  }
+
+  /** Calls waiting or under way. */
+  get depth(): number {
+    return this.#waiting.length + this.#underWay * this.#limits.size
+  }
+
+  add(call: Call): Promise<Answer> {
+    if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ call, resolve, reject })
+      if (this.#scheduled) return
+      this.#scheduled = true
+      setImmediate(() => {
+        this.#scheduled = false
+        this.#dispatch()
+      })
+    })
+  }
+
+  #dispatch(): void {
+    while (this.#waiting.length > 0 && this.#underWay < this.#limits.concurrency) {
+      const group = this.#waiting.splice(0, this.#limits.size)
+      this.#underWay++
+      this.#run(group.map((one) => one.call))
+        .then(
+          (answers) => {
+            for (const [i, one] of group.entries()) one.resolve(answers[i] as Answer)
+          },
+          (error) => {
+            for (const one of group) one.reject(error)
+          },
+        )
+        .finally(() => {
+          this.#underWay--
+          this.#dispatch()
+        })
+    }
+  }
+}

@@ -1,0 +1,433 @@
+/**
+ * The checkout: one buyer's way through the two gates, and what they are told at the end of it.
+ *
+ *     fast gate (Redis)   takes the unit or says no, in one script call shared with others
+ *     exact gate (ledger) records the order, in one transaction shared with others; only then is anything promised
+ *
+ * Without Redis the exact gate serves alone. Without the ledger a unit taken in Redis is promised as `processing`, and
+ * its intent waits in the stream until a worker has recorded it. Without both nothing can be promised.
+ */
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { v7 as uuidv7 } from 'uuid'
+import type { CheckoutRequest } from '../shared/api.ts'
+import { type Problem, problem } from '../shared/problem.ts'
+import { Batcher, Overloaded } from './batch.ts'
+import { Gate, type ReserveAnswer, type Stock } from './gate/gate.ts'
+import {
+  findOrder,
+  type OrderView,
+  type RecordVerdict,
+  type Reservation,
+  record,
+  type SaleRow,
+  type Sql,
+} from './ledger/ledger.ts'
+import type { Metrics } from './metrics.ts'
+import { available, phaseOf, type Sales } from './sales.ts'
+
+/** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
+const RECORD_BATCH = 500
+/** One batch is being committed while the next is being sent. */
+const RECORD_CONCURRENCY = 2
+/** Reservations waiting for the ledger; more are told to try again, and keep their place. */
+const RECORD_QUEUE = 5_000
+/** How long an answer waits for the commit before it says "processing". */
+const RECORD_WAIT_MS = 2_000
+/** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
+const MAX_PROCESSING = 20_000
+/** From this many waiting on, the edge is told to slow down. */
+const SLOW_FROM = 1_000
+
+export interface Buyer {
+  readonly visitor: string
+  readonly number: number
+}
+
+/** What becomes of a checkout call. */
+export type Outcome =
+  | {
+      readonly kind: 'reserved'
+      readonly order: OrderView
+      readonly replayed: boolean
+      readonly remaining: number
+    }
+  | { readonly kind: 'live'; readonly order: OrderView; readonly remaining: number }
+  | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
+
+export interface CheckoutDeps {
+  readonly sql: Sql
+  readonly redis: Redis
+  readonly sales: Sales
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export class Checkout {
+  readonly #deps: CheckoutDeps
+  readonly #gates = new Map<string, Gate>()
+  readonly #recorders = new Map<string, Batcher<Reservation, RecordVerdict>>()
+  /** Reservations of this process on their way into the ledger. */
+  readonly #underWay = new Map<string, Promise<Outcome>>()
+  #processing = 0
+
+  constructor(deps: CheckoutDeps) {
+    this.#deps = deps
+  }
+
+  gate(sale: string, product: string): Gate {
+    const name = `${sale}:${product}`
+    let gate = this.#gates.get(name)
+    if (!gate) {
+      gate = new Gate(this.#deps.redis, sale, product)
+      this.#gates.set(name, gate)
+    }
+    return gate
+  }
+
+  /** True while so many wait that the edge should admit fewer. */
+  isSlow(): boolean {
+    let waiting = 0
+    for (const recorder of this.#recorders.values()) waiting += recorder.depth
+    return waiting > SLOW_FROM
+  }
+
+  async checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
+    const product = request.product_id
+      ? sale.products.find((p) => p.product_id === request.product_id)
+      : sale.products[0]
+    if (!product) {
+      const detail = `There is no product ${request.product_id} in this sale.`
+      return refuse(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
+    }
+    if (request.quantity > sale.limit_per_visitor) {
+      const detail = `at most ${sale.limit_per_visitor} per visitor`
+      return refuse(
+        problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
+      )
+    }
+    const reservation: Reservation = {
+      order: uuidv7(),
+      sale: sale.sale_id,
+      product: product.product_id,
+      visitor: buyer.visitor,
+      number: buyer.number,
+      quantity: request.quantity,
+      key,
+      hash: hashOf(product.product_id, request),
+      method: request.payment_method ?? null,
+    }
+    const closed = closedFor(sale, this.#deps.sales.nowMs())
+    if (closed) return (await this.#replayIfKnown(reservation)) ?? refuse(closed)
+
+    const answer = await this.#reserve(sale, reservation)
+    if (answer === 'overloaded') return refuse(tryAgain('Too many people are checking out at this moment.'))
+    switch (answer.verdict) {
+      case 'reserved':
+        return this.#recordReserved(sale, reservation, answer)
+      case 'replay':
+        if (answer.hash !== reservation.hash) return refuse(problem('idempotency-key-reused'))
+        return this.#standing(reservation, answer.order, 'replay', answer.available)
+      case 'limit':
+        return this.#standing(reservation, answer.order, 'limit', answer.available)
+      case 'none':
+        // The ledger may know of an order under this key that the gate forgot: expired from there long ago, for instance.
+        return (await this.#replayIfKnown(reservation)) ?? refuse(noStock(answer))
+      case 'fenced':
+        this.#deps.metrics.degraded.inc({ without: 'gate' })
+        return this.#recordExactly(sale, reservation)
+    }
+  }
+
+  /** The fast gate; where it does not answer, its caller takes the exact one. */
+  async #reserve(sale: SaleRow, r: Reservation): Promise<ReserveAnswer | 'overloaded'> {
+    try {
+      return await this.gate(r.sale, r.product).reserve({
+        order: r.order,
+        visitor: r.visitor,
+        key: r.key,
+        hash: r.hash,
+        quantity: r.quantity,
+        intent: r,
+        holdMs: sale.hold_seconds * 1000,
+        limit: sale.limit_per_visitor,
+      })
+    } catch (error) {
+      if (error instanceof Overloaded) return 'overloaded'
+      return { verdict: 'fenced' }
+    }
+  }
+
+  /** A unit is taken in the fast gate: record it, and wait for that as long as a person would. */
+  async #recordReserved(
+    sale: SaleRow,
+    r: Reservation,
+    { entry, available }: { entry: string } & Stock,
+  ): Promise<Outcome> {
+    if (this.#processing >= MAX_PROCESSING) {
+      await this.#giveBack(r, entry)
+      return refuse(tryAgain('Orders cannot be recorded at this moment.'))
+    }
+    const recorded = this.#record(r).then(
+      (verdict) => this.#afterRecord(sale, r, verdict, entry, available),
+      (error) => {
+        this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
+        return { kind: 'processing', reservation: r, replayed: false } as const
+      },
+    )
+    this.#processing++
+    this.#underWay.set(r.order, recorded)
+    void recorded.finally(() => {
+      this.#processing--
+      this.#underWay.delete(r.order)
+    })
+    return this.#within(recorded, r)
+  }
+
+  async #afterRecord(
+    sale: SaleRow,
+    r: Reservation,
+    verdict: RecordVerdict,
+    entry: string,
+    left: number,
+  ): Promise<Outcome> {
+    if (verdict.verdict === 'recorded') {
+      this.#acknowledge(r, entry)
+      return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining: left }
+    }
+    if (verdict.verdict === 'replay' && verdict.order === r.order) {
+      this.#acknowledge(r, entry)
+      const order = await findOrder(this.#deps.sql, r.order)
+      if (order && order.status !== 'cancelled')
+        return { kind: 'reserved', order, replayed: false, remaining: left }
+    }
+    await this.#giveBack(r, entry)
+    return this.#afterRefusal(r, verdict, left)
+  }
+
+  /** The exact gate alone, while the fast one is away or being rebuilt. */
+  async #recordExactly(sale: SaleRow, r: Reservation): Promise<Outcome> {
+    let verdict: RecordVerdict
+    try {
+      verdict = await this.#record(r)
+    } catch (error) {
+      if (!(error instanceof Overloaded))
+        this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
+      return refuse(tryAgain('Orders cannot be taken at this moment.'))
+    }
+    const left = sale.products.find((p) => p.product_id === r.product)
+    const remaining = left ? available(left) : 0
+    if (verdict.verdict === 'recorded') {
+      return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining }
+    }
+    return this.#afterRefusal(r, verdict, remaining)
+  }
+
+  async #afterRefusal(r: Reservation, verdict: RecordVerdict, left: number): Promise<Outcome> {
+    if (verdict.verdict === 'replay' || verdict.verdict === 'limit') {
+      return this.#standing(r, verdict.order, verdict.verdict, left)
+    }
+    await this.#deps.sales.refresh().catch(() => {})
+    const product = this.#deps.sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
+    return refuse(
+      noStock(product ? { available: available(product), held: product.held } : { available: 0, held: 0 }),
+    )
+  }
+
+  /** Another order stands for this call: the first one under its key, or the visitor's live one. */
+  async #standing(
+    r: Reservation,
+    order: string,
+    why: 'replay' | 'limit',
+    remaining: number,
+  ): Promise<Outcome> {
+    const underWay = this.#underWay.get(order)
+    if (underWay) {
+      const outcome = await this.#within(underWay, { ...r, order })
+      if (outcome.kind === 'reserved') {
+        return why === 'limit' ? { ...outcome, kind: 'live' } : { ...outcome, replayed: true }
+      }
+      if (outcome.kind === 'processing') return { ...outcome, replayed: true }
+      return outcome
+    }
+    const found = await this.#find(order)
+    if (!found) return { kind: 'processing', reservation: { ...r, order }, replayed: true }
+    if (why === 'limit') return { kind: 'live', order: found, remaining }
+    if (found.request_hash !== r.hash) return refuse(problem('idempotency-key-reused'))
+    return { kind: 'reserved', order: found, replayed: true, remaining }
+  }
+
+  /** An order that another process may be recording at this very moment: asked for a few times, within the wait. */
+  async #find(order: string): Promise<OrderView | undefined> {
+    const until = performance.now() + RECORD_WAIT_MS
+    for (let pauseMs = 10; ; pauseMs *= 2) {
+      const found = await this.#lookUp(order)
+      if (found || performance.now() + pauseMs > until) return found
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
+    }
+  }
+
+  async #lookUp(order: string): Promise<OrderView | undefined> {
+    return within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS).catch(() => undefined)
+  }
+
+  /** A key answers as it did the first time, also when the sale is over by now. */
+  async #replayIfKnown(r: Reservation): Promise<Outcome | undefined> {
+    const rows = within(
+      this.#deps.sql<{ order_id: string }[]>`
+        select order_id from orders
+        where sale_id = ${r.sale} and visitor = ${r.visitor} and idempotency_key = ${r.key}`,
+      RECORD_WAIT_MS,
+    )
+    const [known] = await rows.catch(() => [])
+    return known ? this.#standing(r, known.order_id, 'replay', 0) : undefined
+  }
+
+  /** A reservation that is in the stream and not in the ledger yet. */
+  async findIntent(sale: string, order: string): Promise<Reservation | undefined> {
+    for (const { product_id } of this.#deps.sales.get(sale)?.products ?? []) {
+      const waiting = await this.gate(sale, product_id)
+        .intents(MAX_PROCESSING)
+        .catch(() => [])
+      const found = waiting.find(({ intent }) => intent.order === order)
+      if (found) return found.intent
+    }
+    return undefined
+  }
+
+  #record(r: Reservation): Promise<RecordVerdict> {
+    let recorder = this.#recorders.get(r.sale)
+    if (!recorder) {
+      const limits = { size: RECORD_BATCH, concurrency: RECORD_CONCURRENCY, queue: RECORD_QUEUE }
+      recorder = new Batcher(limits, (batch) => this.#recordBatch(r.sale, batch))
+      this.#recorders.set(r.sale, recorder)
+    }
+    return recorder.add(r)
+  }
+
+  async #recordBatch(sale: string, batch: readonly Reservation[]): Promise<RecordVerdict[]> {
+    const { metrics, sql } = this.#deps
+    metrics.recordSize.observe(batch.length)
+    const done = metrics.recordSeconds.startTimer()
+    try {
+      return await record(sql, sale, batch, false)
+    } finally {
+      done()
+    }
+  }
+
+  /** An intent that is recorded has done its work. Losing this call is harmless: a worker finds the order recorded. */
+  #acknowledge(r: Reservation, entry: string): void {
+    this.#acknowledgements ??= setImmediate(() => this.#flush())
+    const name = `${r.sale}:${r.product}`
+    const waiting = this.#recordedEntries.get(name)
+    if (waiting) waiting.entries.push(entry)
+    else this.#recordedEntries.set(name, { gate: this.gate(r.sale, r.product), entries: [entry] })
+  }
+  #acknowledgements: NodeJS.Immediate | undefined
+  #recordedEntries = new Map<string, { gate: Gate; entries: string[] }>()
+
+  #flush(): void {
+    this.#acknowledgements = undefined
+    for (const { gate, entries } of this.#recordedEntries.values()) gate.acknowledge(entries).catch(() => {})
+    this.#recordedEntries.clear()
+  }
+
+  async #giveBack(r: Reservation, entry: string): Promise<void> {
+    const gate = this.gate(r.sale, r.product)
+    await gate
+      .settle([{ order: r.order, visitor: r.visitor, quantity: r.quantity, key: r.key, how: 'refuse' }])
+      .then(() => gate.acknowledge([entry]))
+      .catch((error) =>
+        this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will'),
+      )
+  }
+
+  #within(recorded: Promise<Outcome>, r: Reservation): Promise<Outcome> {
+    return within(recorded, RECORD_WAIT_MS).catch(() => ({
+      kind: 'processing',
+      reservation: r,
+      replayed: false,
+    }))
+  }
+
+  /** Waits, within a bound, until nothing is on its way into the ledger any more. */
+  async drain(): Promise<void> {
+    await within(Promise.allSettled(this.#underWay.values()), 5_000).catch(() => {})
+  }
+}
+
+function viewOf(sale: SaleRow, r: Reservation, at: { createdAt: Date; reservedUntil: Date }): OrderView {
+  const product = sale.products.find((p) => p.product_id === r.product)
+  return {
+    order_id: r.order,
+    sale_id: r.sale,
+    product_id: r.product,
+    visitor: r.visitor,
+    ticket_number: r.number,
+    quantity: r.quantity,
+    unit_price_minor: product?.unit_price_minor ?? 0,
+    currency: product?.currency ?? '',
+    status: 'reserved',
+    idempotency_key: r.key,
+    request_hash: r.hash,
+    reserved_until: at.reservedUntil,
+    payment_method: r.method,
+    charge_id: null,
+    reason: null,
+    created_at: at.createdAt,
+    updated_at: at.createdAt,
+    left_ms: at.reservedUntil.getTime() - at.createdAt.getTime(),
+  }
+}
+
+/** Why a sale takes no order now; null if it does. */
+function closedFor(sale: SaleRow, nowMs: number): Problem | null {
+  switch (phaseOf(sale, nowMs)) {
+    case 'upcoming':
+      return problem('not-open', {
+        detail: 'The sale has not opened yet.',
+        opens_at: sale.opens_at.toISOString(),
+        retry_after_seconds: (sale.opens_at.getTime() - nowMs) / 1000,
+      })
+    case 'ended':
+      return problem('ended', { detail: 'The sale has ended.' })
+    case 'paused':
+      return tryAgain('The sale is paused. Everyone keeps their place.')
+    default:
+      return null
+  }
+}
+
+/** Nothing there to take: some may come back, or none will. */
+function noStock({ available, held }: Stock): Problem {
+  if (available > 0) {
+    const detail = `Only ${available} left.`
+    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
+  }
+  if (held > 0) {
+    const detail = 'All units are in carts. Some may come back.'
+    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
+  }
+  return problem('sold-out', { detail: 'Every unit has been sold.' })
+}
+
+const tryAgain = (detail: string) =>
+  problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
+
+function hashOf(product: string, request: CheckoutRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([product, request.quantity, request.payment_method ?? null]))
+    .digest('base64url')
+}
+
+/** A promise with an end. */
+export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

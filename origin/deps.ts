@@ -1,0 +1,36 @@
+/** What the parts of one origin process share, made once in main.ts. */
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import type { Key, KeySource } from '../shared/tokens.ts'
+import type { Arrivals } from './arrivals.ts'
+import type { Checkout } from './checkout.ts'
+import type { Config } from './config.ts'
+import type { OrderEvents } from './events.ts'
+import type { Sql } from './ledger/ledger.ts'
+import type { Metrics } from './metrics.ts'
+import type { Orders } from './orders.ts'
+import type { Charges } from './payments/charges.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+import type { Sales } from './sales.ts'
+
+export interface Deps {
+  readonly config: Config
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly sql: Sql
+  readonly redis: Redis
+  readonly sales: Sales
+  readonly checkout: Checkout
+  readonly orders: Orders
+  readonly events: OrderEvents
+  readonly arrivals: Arrivals
+  readonly payments: { readonly provider: PaymentProvider; readonly charges: Charges }
+  /** Tells the edge to look again at a sale, behind the answer. */
+  readonly tellEdge: (sale: string) => void
+  readonly keys: {
+    /** Finds the edge's public key. */
+    readonly admission: KeySource
+    /** Signs and reads order tokens. */
+    readonly order: Key
+  }
+}

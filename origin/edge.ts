@@ -1,0 +1,28 @@
+/** Telling the edge to look again after an operator's change, so that it need not wait for its next look. */
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+
+const ATTEMPTS = 4
+const WITHIN_MS = 2_000
+
+/** Best effort, behind the answer: the edge looks by itself as well. */
+export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale: string) => void {
+  if (!EDGE_URL) return () => {}
+  const tell = async (sale: string) => {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        const response = await fetch(new URL(`/internal/sales/${sale}/refresh`, EDGE_URL), {
+          method: 'POST',
+          headers: { authorization: `Bearer ${EDGE_TOKEN}` },
+          signal: AbortSignal.timeout(WITHIN_MS),
+        })
+        await response.body?.cancel()
+        if (response.status < 500) return
+      } catch (error) {
+        log.debug({ sale, attempt, error: String(error) }, 'the edge was not told')
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt * (0.5 + Math.random())))
+    }
+  }
+  return (sale) => void tell(sale)
+}

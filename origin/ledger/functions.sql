@@ -1,0 +1,151 @@
+-- The ledger's functions: what is decided about stock is decided here, under Postgres's locks.
+-- Applied at every start (create or replace), after the migrations.
+
+-- record_reservations: writes a batch of reservations of one sale in one transaction, and says what became of each.
+--
+-- The sale's row is locked first, so that batches of one sale follow each other: the visitor's limit, summed over live
+-- orders, is then exact whatever the limit and whichever the product. The statement after it sees what the batch
+-- before committed (read committed: a new snapshot per statement). The arrays are parallel and in order of arrival;
+-- where not all fit, the earlier ones are taken.
+--
+-- verdict: recorded | replay (the key has an order already) | limit (the visitor has a live order) | no_stock
+-- order_id is the caller's own order when recorded, else the one that stands instead; null with no_stock.
+-- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
+create or replace function record_reservations(
+  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
+  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean
+) returns table (index bigint, verdict text, order_id uuid, created_at timestamptz, reserved_until timestamptz)
+language plpgsql as $$
+declare
+  v_limit int;
+  v_hold interval;
+  v_now timestamptz;
+begin
+  select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
+    from sales s where s.sale_id = p_sale for no key update;
+  -- Everyone takes product rows before order rows, and in the same order: no deadlocks.
+  perform 1 from products p where p.sale_id = p_sale and p.product_id = any(p_products)
+    order by p.product_id for no key update;
+  v_now := date_trunc('milliseconds', clock_timestamp());
+
+  return query
+  with asked as (
+    select * from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
+      with ordinality as a(id, product, visitor, number, quantity, key, hash, method, i)
+  ),
+  keyed as (
+    select a.*, o.order_id as known, first_value(a.id) over (partition by a.visitor, a.key order by a.i) as first_id
+    from asked a
+    left join orders o on o.sale_id = p_sale and o.visitor = a.visitor and o.idempotency_key = a.key
+  ),
+  fresh as (
+    select k.*, live.order_id as live_id,
+      coalesce(live.units, 0) + sum(k.quantity) over (partition by k.visitor order by k.i) <= v_limit as within_limit,
+      first_value(k.id) over (partition by k.visitor order by k.i) as earlier_id
+    from keyed k
+    left join lateral (
+      select sum(o.quantity) as units, (array_agg(o.order_id order by o.created_at desc))[1] as order_id
+      from orders o
+      where o.sale_id = p_sale and o.visitor = k.visitor and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')
+    ) live on true
+    where k.known is null and k.first_id = k.id
+  ),
+  stocked as (
+    select f.*, p.unit_price_minor, p.currency,
+      sum(f.quantity) over (partition by f.product order by f.i) <= p.total - p.held - p.sold as fits
+    from fresh f join products p on p.sale_id = p_sale and p.product_id = f.product
+    where f.within_limit
+  ),
+  written as (
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
+    select s.id, p_sale, s.product, s.visitor, s.number, s.quantity, s.unit_price_minor, s.currency,
+           'reserved', s.key, s.hash, s.method, v_now, v_now + v_hold
+    from stocked s where s.fits
+    on conflict do nothing
+    returning orders.order_id, orders.product_id, orders.quantity
+  ),
+  counted as (
+    update products p set held = p.held + w.units
+    from (select product_id, sum(quantity)::int as units from written group by product_id) w
+    where p.sale_id = p_sale and p.product_id = w.product_id
+    returning p.product_id
+  ),
+  refused as (
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                        status, idempotency_key, request_hash, payment_method, reserved_until, reason)
+    select f.id, p_sale, f.product, f.visitor, f.number, f.quantity, p.unit_price_minor, p.currency,
+           'cancelled', f.key, f.hash, f.method, clock_timestamp(), case when f.within_limit then 'no_stock' else 'limit' end
+    from fresh f
+    join products p on p.sale_id = p_sale and p.product_id = f.product
+    left join stocked s on s.id = f.id
+    where p_note_refusals and s.fits is not true
+    on conflict do nothing
+    returning orders.order_id
+  ),
+  noted as (
+    insert into order_events (order_id, status)
+    select w.order_id, 'reserved' from written w union all select r.order_id, 'cancelled' from refused r
+  )
+  select k.i,
+    case when w.order_id is not null then 'recorded'
+         when k.known is not null or k.first_id <> k.id then 'replay'
+         when not f.within_limit then 'limit'
+         else 'no_stock' end,
+    case when w.order_id is not null then k.id
+         when k.known is not null then k.known
+         when k.first_id <> k.id then k.first_id
+         when not f.within_limit then coalesce(f.live_id, f.earlier_id) end,
+    v_now, v_now + v_hold
+  from keyed k
+  left join fresh f on f.id = k.id
+  left join written w on w.order_id = k.id
+  order by k.i;
+end $$;
+
+-- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes
+-- it happen once. Takes the inventory along and leaves an event. Returns the orders that moved, as they are now.
+--
+-- reserved, paying count as held; confirmed, fulfilled as sold; expired, cancelled as neither.
+create or replace function move_orders(
+  p_ids uuid[], p_from text[], p_to text, p_method text, p_charge text, p_reason text
+) returns setof orders
+language plpgsql as $$
+begin
+  perform 1 from products p
+    where (p.sale_id, p.product_id) in (select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids))
+    order by p.sale_id, p.product_id for no key update;
+
+  return query
+  with before as (
+    select o.order_id, o.sale_id, o.product_id, o.quantity, o.status in ('reserved', 'paying') as was_held,
+           o.status in ('confirmed', 'fulfilled') as was_sold
+    from orders o where o.order_id = any(p_ids) and o.status = any(p_from)
+    order by o.order_id for update
+  ),
+  moved as (
+    update orders o set status = p_to, updated_at = clock_timestamp(),
+      payment_method = coalesce(p_method, o.payment_method),
+      charge_id = coalesce(p_charge, o.charge_id),
+      reason = coalesce(p_reason, o.reason)
+    from before b where o.order_id = b.order_id
+    returning o.*
+  ),
+  counted as (
+    update products p set held = p.held + d.held, sold = p.sold + d.sold
+    from (
+      select b.sale_id, b.product_id,
+        sum(b.quantity * ((p_to in ('reserved', 'paying'))::int - b.was_held::int))::int as held,
+        sum(b.quantity * ((p_to in ('confirmed', 'fulfilled'))::int - b.was_sold::int))::int as sold
+      from before b group by b.sale_id, b.product_id
+    ) d
+    where p.sale_id = d.sale_id and p.product_id = d.product_id and (d.held <> 0 or d.sold <> 0)
+  ),
+  noted as (
+    insert into order_events (order_id, status) select m.order_id, p_to from moved m
+  ),
+  told as (
+    select pg_notify('order_changed', m.order_id::text) from moved m
+  )
+  select m.* from moved m where (select count(*) from told) >= 0;
+end $$;

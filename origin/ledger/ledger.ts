@@ -1,0 +1,275 @@
+/**
+ * The ledger: everything the origin asks of Postgres, in the words of the domain. It is the exact gate: whatever Redis
+ * believes, live orders never exceed the total, because the rows here say so.
+ */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+import type { OrderStatus, SaleConfig } from '../../shared/api.ts'
+
+export type Sql = postgres.Sql
+/** A connection pool, or a transaction on it. */
+export type Queryable = postgres.Sql | postgres.TransactionSql
+
+const MAX_CONNECTIONS = 10
+/** A statement that takes longer has lost its callers anyway: nobody waits for it, and its locks are in the way. */
+const STATEMENT_TIMEOUT_MS = 10_000
+
+export function connect(url: string): Sql {
+  return postgres(url, {
+    max: MAX_CONNECTIONS,
+    connect_timeout: 3,
+    idle_timeout: 60,
+    backoff: (attempt) => Math.min(2, 0.05 * 2 ** attempt) * (0.5 + Math.random() / 2),
+    onnotice: () => {},
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: { application_name: 'flash-sale-origin', statement_timeout: STATEMENT_TIMEOUT_MS },
+  })
+}
+
+/** Brings the schema up to date; safe to run from several origins at once. */
+export async function prepare(url: string): Promise<void> {
+  const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+  try {
+    await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
+    await migrate(drizzle(one), { migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)) })
+    await one.unsafe(readFileSync(new URL('./functions.sql', import.meta.url), 'utf8'))
+  } finally {
+    await one.end({ timeout: 5 })
+  }
+}
+
+// -- Reservations ------------------------------------------------------------------------------------------------
+
+/** What is needed to record a reservation, and nothing that could change meanwhile: it also travels as an intent. */
+export interface Reservation {
+  readonly order: string
+  readonly sale: string
+  readonly product: string
+  readonly visitor: string
+  readonly number: number
+  readonly quantity: number
+  readonly key: string
+  readonly hash: string
+  readonly method: string | null
+}
+
+export type RecordVerdict =
+  | { readonly verdict: 'recorded'; readonly createdAt: Date; readonly reservedUntil: Date }
+  | { readonly verdict: 'replay' | 'limit'; readonly order: string }
+  | { readonly verdict: 'no_stock' }
+
+/**
+ * Records reservations of one sale in one transaction. `noteRefusals` leaves a cancelled order for each refused one,
+ * for those who were told to ask for it.
+ */
+export async function record(
+  sql: Sql,
+  sale: string,
+  batch: readonly Reservation[],
+  noteRefusals: boolean,
+): Promise<RecordVerdict[]> {
+  const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
+  const rows = await sql<RecordRow[]>`
+    select verdict, order_id, created_at, reserved_until from record_reservations(
+      ${sale}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
+      ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
+      ${column('method')}::text[], ${noteRefusals}) order by index`
+  if (rows.length !== batch.length) throw new Error(`recorded ${rows.length} of ${batch.length} reservations`)
+  return rows.map((row): RecordVerdict => {
+    if (row.verdict === 'recorded') {
+      return { verdict: 'recorded', createdAt: row.created_at, reservedUntil: row.reserved_until }
+    }
+    return row.order_id === null ? { verdict: 'no_stock' } : { verdict: row.verdict, order: row.order_id }
+  })
+}
+
+interface RecordRow {
+  readonly verdict: 'recorded' | 'replay' | 'limit'
+  readonly order_id: string | null
+  readonly created_at: Date
+  readonly reserved_until: Date
+}
+
+// -- Orders ------------------------------------------------------------------------------------------------------
+
+export interface OrderRow {
+  readonly order_id: string
+  readonly sale_id: string
+  readonly product_id: string
+  readonly visitor: string
+  readonly ticket_number: number
+  readonly quantity: number
+  readonly unit_price_minor: number
+  readonly currency: string
+  readonly status: Exclude<OrderStatus, 'processing'>
+  readonly idempotency_key: string
+  readonly request_hash: string
+  readonly reserved_until: Date
+  readonly payment_method: string | null
+  readonly charge_id: string | null
+  readonly reason: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export type OrderView = OrderRow & { readonly left_ms: number }
+
+/** An order, with what is left of its hold by the ledger's clock (milliseconds). */
+export async function findOrder(sql: Sql, order: string): Promise<OrderView | undefined> {
+  const [row] = await sql<OrderView[]>`
+    select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
+    from orders where order_id = ${order}`
+  return row
+}
+
+export interface Move {
+  readonly from: readonly OrderRow['status'][]
+  readonly to: OrderRow['status']
+  readonly method?: string
+  readonly charge?: string
+  readonly reason?: string
+}
+
+/** One transition of many orders; returns those that made it, which is once for each. */
+export async function moveOrders(sql: Queryable, ids: readonly string[], move: Move): Promise<OrderRow[]> {
+  if (ids.length === 0) return []
+  return sql<OrderRow[]>`
+    select * from move_orders(${ids as string[]}::uuid[], ${move.from as string[]}::text[], ${move.to},
+      ${move.method ?? null}, ${move.charge ?? null}, ${move.reason ?? null})`
+}
+
+// -- Sales -------------------------------------------------------------------------------------------------------
+
+export interface ProductRow {
+  readonly product_id: string
+  readonly name: string
+  readonly unit_price_minor: number
+  readonly currency: string
+  readonly total: number
+  readonly held: number
+  readonly sold: number
+}
+
+export interface SaleRow {
+  readonly sale_id: string
+  readonly name: string
+  readonly opens_at: Date
+  readonly ends_at: Date | null
+  readonly pre_queue_opens_at: Date | null
+  readonly created_at: Date
+  readonly ended_at: Date | null
+  readonly hold_seconds: number
+  readonly limit_per_visitor: number
+  readonly rate_per_second: number
+  readonly max_inside: number | null
+  readonly oversell_policy: string
+  readonly paused: boolean
+  readonly products: readonly ProductRow[]
+}
+
+/** Every sale, and the ledger's time (ms since the epoch): one clock decides, and it is Postgres's. */
+export async function readSales(sql: Sql): Promise<{ nowMs: number; sales: SaleRow[] }> {
+  const rows = await sql<(SaleRow & { now_ms: number })[]>`
+    select s.*, extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+      (select json_agg(json_build_object(
+          'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
+          'total', p.total, 'held', p.held, 'sold', p.sold) order by p.place)
+        from products p where p.sale_id = s.sale_id) as products
+    from sales s`
+  const [first] = rows
+  if (first) return { nowMs: first.now_ms, sales: rows }
+  const [clock] = await sql<
+    { now_ms: number }[]
+  >`select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms`
+  return { nowMs: clock?.now_ms ?? Date.now(), sales: [] }
+}
+
+export type WriteSale =
+  | { readonly result: 'created' | 'changed' }
+  | { readonly result: 'refused'; readonly detail: string }
+
+/** Creates or changes a sale as a whole; refuses, and changes nothing, what would leave orders without their units. */
+export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Promise<WriteSale> {
+  return sql
+    .begin(async (tx): Promise<WriteSale> => {
+      const [written] = await tx<{ created: boolean }[]>`
+      insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
+                         rate_per_second, max_inside, oversell_policy)
+      values (${sale}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
+              ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
+              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy})
+      on conflict (sale_id) do update set
+        name = excluded.name,
+        -- A sale that is open stays open: "in the past means now" holds for one that is not.
+        opens_at = case when sales.opens_at <= clock_timestamp() and ${config.opens_at}::timestamptz <= clock_timestamp()
+                        then sales.opens_at else excluded.opens_at end,
+        ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
+        hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
+        rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
+        oversell_policy = excluded.oversell_policy
+      returning xmax = 0 as created`
+      const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
+      select p.product_id, p.held, p.sold, exists (
+        select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
+      from products p where p.sale_id = ${sale} order by p.product_id for no key update of p`
+      const refused = refusal(present, config)
+      if (refused) throw new Refused(refused)
+      const kept = config.products.map((p) => p.product_id)
+      await tx`delete from products where sale_id = ${sale} and product_id <> all(${kept}::text[])`
+      for (const [place, p] of config.products.entries()) {
+        await tx`
+        insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total)
+        values (${sale}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total})
+        on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
+          unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total`
+      }
+      return { result: written?.created ? 'created' : 'changed' }
+    })
+    .catch((error) => {
+      if (error instanceof Refused) return { result: 'refused', detail: error.message }
+      throw error
+    })
+}
+
+/** Carries a refusal out of the transaction, so that it is rolled back. */
+class Refused extends Error {}
+
+function refusal(
+  present: readonly { product_id: string; held: number; sold: number; ordered: boolean }[],
+  config: SaleConfig,
+): string | null {
+  for (const { product_id, held, sold, ordered } of present) {
+    const wanted = config.products.find((p) => p.product_id === product_id)
+    if (!wanted && ordered) return `${product_id} has orders and cannot be removed`
+    if (wanted && wanted.total < held + sold) {
+      return `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${wanted.total}`
+    }
+  }
+  return null
+}
+
+/** The operator's switches; each returns false for an unknown sale. */
+export const switches = {
+  open: (sql: Sql, sale: string) =>
+    sql`update sales set opens_at = least(opens_at, date_trunc('milliseconds', clock_timestamp())), paused = false
+        where sale_id = ${sale} and ended_at is null`,
+  pause: (sql: Sql, sale: string) => sql`update sales set paused = true where sale_id = ${sale}`,
+  resume: (sql: Sql, sale: string) => sql`update sales set paused = false where sale_id = ${sale}`,
+  end: (sql: Sql, sale: string) =>
+    sql`update sales set ended_at = coalesce(ended_at, clock_timestamp()) where sale_id = ${sale}`,
+} as const
+
+export async function setRate(sql: Sql, sale: string, ratePerSecond: number): Promise<void> {
+  await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${sale}`
+}
+
+/** More units; null for an unknown product, false when the total would be out of bounds. */
+export async function restock(sql: Sql, sale: string, product: string, quantity: number, max: number) {
+  const [row] = await sql<{ total: number }[]>`
+    update products set total = total + ${quantity}
+    where sale_id = ${sale} and product_id = ${product} and total + ${quantity} <= ${max} returning total`
+  return row?.total ?? null
+}

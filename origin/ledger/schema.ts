@@ -1,0 +1,109 @@
+/**
+ * The ledger's tables: what Postgres says is what is true. Migrations are generated from here (`npm run migrations`);
+ * the statements whose plan matters are SQL functions in `functions/`.
+ */
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
+
+export const sales = pgTable('sales', {
+  saleId: text('sale_id').primaryKey(),
+  name: text('name').notNull(),
+  opensAt: instant('opens_at').notNull(),
+  endsAt: instant('ends_at'),
+  preQueueOpensAt: instant('pre_queue_opens_at'),
+  holdSeconds: integer('hold_seconds').notNull(),
+  limitPerVisitor: integer('limit_per_visitor').notNull(),
+  ratePerSecond: doublePrecision('rate_per_second').notNull(),
+  maxInside: integer('max_inside'),
+  oversellPolicy: text('oversell_policy').notNull(),
+  paused: boolean('paused').notNull().default(false),
+  endedAt: instant('ended_at'),
+  createdAt: instant('created_at').notNull().defaultNow(),
+})
+
+/** The inventory: one row per product, taken once per batch. `held + sold <= total` is the exact gate. */
+export const products = pgTable(
+  'products',
+  {
+    saleId: text('sale_id')
+      .notNull()
+      .references(() => sales.saleId),
+    productId: text('product_id').notNull(),
+    /** Order on the page. */
+    place: integer('place').notNull(),
+    name: text('name').notNull(),
+    unitPriceMinor: bigint('unit_price_minor', { mode: 'number' }).notNull(),
+    currency: text('currency').notNull(),
+    total: integer('total').notNull(),
+    held: integer('held').notNull().default(0),
+    sold: integer('sold').notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.saleId, t.productId] }),
+    check('never_oversold', sql`held >= 0 and sold >= 0 and held + sold <= total`),
+  ],
+)
+
+/** A reservation is an order in status `reserved`. */
+export const orders = pgTable(
+  'orders',
+  {
+    orderId: uuid('order_id').primaryKey(),
+    saleId: text('sale_id').notNull(),
+    productId: text('product_id').notNull(),
+    visitor: text('visitor').notNull(),
+    ticketNumber: bigint('ticket_number', { mode: 'number' }).notNull(),
+    quantity: integer('quantity').notNull(),
+    unitPriceMinor: bigint('unit_price_minor', { mode: 'number' }).notNull(),
+    currency: text('currency').notNull(),
+    status: text('status').notNull(),
+    idempotencyKey: text('idempotency_key').notNull(),
+    /** SHA-256 of what the body asked for: the same key with another body is refused. */
+    requestHash: text('request_hash').notNull(),
+    reservedUntil: instant('reserved_until').notNull(),
+    paymentMethod: text('payment_method'),
+    chargeId: text('charge_id'),
+    reason: text('reason'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [
+    uniqueIndex('one_order_per_key').on(t.saleId, t.visitor, t.idempotencyKey),
+    index('live_orders')
+      .on(t.saleId, t.visitor)
+      .where(sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled')`),
+    index('holds_by_end').on(t.reservedUntil).where(sql`status = 'reserved'`),
+    check(
+      'known_status',
+      sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled')`,
+    ),
+  ],
+)
+
+/** Every status an order has had, in order: what the event stream replays. */
+export const orderEvents = pgTable(
+  'order_events',
+  {
+    seq: bigserial('seq', { mode: 'number' }).primaryKey(),
+    orderId: uuid('order_id').notNull(),
+    status: text('status').notNull(),
+    at: instant('at').notNull().defaultNow(),
+  },
+  (t) => [index('events_of_order').on(t.orderId, t.seq)],
+)

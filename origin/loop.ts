@@ -1,0 +1,55 @@
+/** Something done again and again until it is told to stop; stopping waits for the round under way. */
+import type { Logger } from 'pino'
+
+/** After failures in a row the pause doubles, up to this. */
+const MAX_PAUSE_MS = 10_000
+
+export interface Actor {
+  start(): void
+  stop(): Promise<void>
+}
+
+/** Rounds follow each other `everyMs` apart (jittered); a round that answers true wants the next one at once. */
+export function loop(
+  name: string,
+  everyMs: number,
+  log: Logger,
+  round: () => Promise<boolean | undefined>,
+): Actor {
+  let running: Promise<void> | undefined
+  let stopped = false
+  let wake = () => {}
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  const run = async () => {
+    let failures = 0
+    while (!stopped) {
+      let again: boolean | undefined = false
+      try {
+        again = await round()
+        failures = 0
+      } catch (error) {
+        failures++
+        log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
+      }
+      if (again && failures === 0) continue
+      await pause(Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures) * (0.75 + Math.random() / 2))
+    }
+  }
+  return {
+    start() {
+      running = run()
+    },
+    async stop() {
+      stopped = true
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The origin: one program whose role is configuration. `api` answers calls, `worker` does what must happen without a
+ * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
+ */
+import { serve } from '@hono/node-server'
+import { Redis } from 'ioredis'
+import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
+import { pino } from 'pino'
+import { createApp } from './app.ts'
+import { Arrivals } from './arrivals.ts'
+import { Checkout, within } from './checkout.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import type { Deps } from './deps.ts'
+import { edgeTeller } from './edge.ts'
+import { OrderEvents } from './events.ts'
+import { defineScripts } from './gate/gate.ts'
+import { connect, prepare, type Sql } from './ledger/ledger.ts'
+import { createMetrics } from './metrics.ts'
+import { Orders } from './orders.ts'
+import { Charges } from './payments/charges.ts'
+import { ChargeJobs } from './payments/jobs.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+import { startSandbox } from './payments/sandbox.ts'
+import { sandboxProvider } from './payments/sandbox-client.ts'
+import { reconcileAll } from './reconcile.ts'
+import { Sales } from './sales.ts'
+import { createWorker } from './worker.ts'
+
+/** What is under way at a stop gets so long to finish. */
+const STOP_WITHIN_MS = 10_000
+
+const config = readConfigOrExit()
+const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } })
+for (const warning of config.warnings) log.warn(warning)
+
+const stops: [what: string, stop: () => unknown][] = []
+let stopping = false
+
+async function start(): Promise<void> {
+  await prepare(config.DATABASE_URL)
+  const sql = connect(config.DATABASE_URL)
+  stops.push(['ledger', () => sql.end({ timeout: 2 })])
+  const redis = connectRedis(config.REDIS_URL)
+  stops.push(['gate', () => redis.disconnect()])
+
+  const metrics = createMetrics()
+  const sales = new Sales(sql)
+  await sales.start()
+  stops.push(['sales', () => sales.stop()])
+  const jobs = new ChargeJobs(config.DATABASE_URL, log)
+  await jobs.start()
+  stops.push(['jobs', () => jobs.stop()])
+  const checkout = new Checkout({ sql, redis, sales, metrics, log })
+  const events = new OrderEvents(sql, log)
+  await events.start()
+  const arrivals = new Arrivals(redis)
+  arrivals.start()
+  stops.push(['arrivals', () => arrivals.stop()])
+  const provider = await paymentProvider(sql)
+  const base = {
+    config,
+    log,
+    metrics,
+    sql,
+    redis,
+    sales,
+    checkout,
+    orders: new Orders({ sql, checkout, charges: jobs, metrics, log }),
+    events,
+    arrivals,
+    tellEdge: edgeTeller(config, log),
+    keys: {
+      admission: config.ADMISSION_JWKS
+        ? createLocalJWKSet(config.ADMISSION_JWKS as JSONWebKeySet)
+        : createRemoteJWKSet(new URL(config.ADMISSION_JWKS_URL ?? ''), {
+            cooldownDuration: 5_000,
+            timeoutDuration: 3_000,
+          }),
+      order: new TextEncoder().encode(config.ORDER_TOKEN_SECRET),
+    },
+  }
+  const deps: Deps = { ...base, payments: { provider, charges: new Charges(base, jobs, provider) } }
+  // The gate is checked against the ledger before anyone is served: no cold start at the door.
+  await reconcileAll(deps).catch((error) =>
+    log.warn({ error: String(error) }, 'starting without the fast gate'),
+  )
+
+  if (config.ROLE !== 'api') {
+    const worker = createWorker(deps)
+    worker.start()
+    stops.push(['worker', () => worker.stop()])
+  }
+  await listen(deps)
+}
+
+/** The embedded sandbox, unless one is given. */
+async function paymentProvider(sql: Sql): Promise<PaymentProvider> {
+  const secret = config.WEBHOOK_SECRET
+  let url = config.SANDBOX_URL
+  if (!url) {
+    const sandbox = await startSandbox(sql, {
+      webhookUrl: `http://127.0.0.1:${config.PORT}/webhooks/sandbox`,
+      secret,
+    })
+    stops.push(['sandbox', () => sandbox.stop()])
+    url = sandbox.url
+  }
+  return sandboxProvider({ url, secret, timeoutMs: config.SANDBOX_TIMEOUT_MS })
+}
+
+function listen(deps: Deps): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const server = serve(
+    { fetch: createApp(deps).fetch, port: config.PORT, hostname: config.HOST },
+    ({ port }) => {
+      log.info({ port }, 'listening')
+      resolve()
+    },
+  )
+  server.once('error', reject)
+  stops.push([
+    'server',
+    async () => {
+      const closed = new Promise((done) => server.close(done))
+      await deps.events.stop()
+      if ('closeIdleConnections' in server) server.closeIdleConnections()
+      await within(closed, STOP_WITHIN_MS / 2).catch(
+        () => 'closeAllConnections' in server && server.closeAllConnections(),
+      )
+      await deps.checkout.drain()
+    },
+  ])
+  return promise
+}
+
+/** Commands fail at once while Redis is away: the exact gate serves meanwhile, and nobody waits for a reconnection. */
+function connectRedis(url: string): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: 1_000,
+    retryStrategy: (attempt) => Math.min(1_000, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2),
+  })
+  let away = false
+  redis.on('error', (error) => {
+    if (!away) log.warn({ error: String(error) }, 'Redis is away')
+    away = true
+  })
+  redis.on('ready', () => {
+    if (away) log.info('Redis is back')
+    away = false
+  })
+  defineScripts(redis)
+  return redis
+}
+
+async function stop(code: number): Promise<void> {
+  if (stopping) return
+  stopping = true
+  setTimeout(() => process.exit(code || 1), STOP_WITHIN_MS).unref()
+  for (const [what, end] of stops.reverse()) {
+    await Promise.resolve(end()).catch((error) =>
+      log.warn({ what, error: String(error) }, 'did not stop in good order'),
+    )
+  }
+  process.exit(code)
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
+
+process.on('SIGINT', () => void stop(0))
+process.on('SIGTERM', () => void stop(0))
+start().catch((error) => {
+  log.fatal({ error: error.stack ?? String(error) }, `cannot start: ${error.message}`)
+  void stop(1)
+})

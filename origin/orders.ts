@@ -1,0 +1,113 @@
+/**
+ * What may become of an order, each step one guarded statement in the ledger, so that it happens once:
+ *
+ *     reserved ─▶ paying ─▶ confirmed ─▶ fulfilled
+ *        └──▶ expired   └──▶ cancelled
+ *        └──▶ cancelled
+ *
+ * The ledger decides; the fast gate is told afterwards. Should that be lost, the reconciler finds the difference.
+ */
+import type { Logger } from 'pino'
+import type { Checkout } from './checkout.ts'
+import { type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Puts a charge on its way, in the transaction that asks for it. */
+export interface ChargeQueue {
+  add(tx: Queryable, order: string): Promise<void>
+}
+
+export interface OrdersDeps {
+  readonly sql: Sql
+  readonly checkout: Checkout
+  readonly charges: ChargeQueue
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** What the gate does when an order comes to a status; nothing for those that end no hold. */
+const HOLD_ENDS: Partial<Record<OrderRow['status'], 'release' | 'sell'>> = {
+  confirmed: 'sell',
+  expired: 'release',
+  cancelled: 'release',
+}
+
+export class Orders {
+  readonly #deps: OrdersDeps
+  constructor(deps: OrdersDeps) {
+    this.#deps = deps
+  }
+
+  /** Asks for the charge; undefined if the order is not reserved any more. */
+  async pay(order: string, method: string): Promise<OrderRow | undefined> {
+    const { sql, charges } = this.#deps
+    const moved = await sql.begin(async (tx) => {
+      const [paying] = await moveOrders(tx, [order], { from: ['reserved'], to: 'paying', method })
+      if (paying) await charges.add(tx, order)
+      return paying
+    })
+    if (moved) this.#count([moved])
+    return moved
+  }
+
+  /** Asks for the charge of an order that came with its payment method, behind the answer; a worker does it otherwise. */
+  beginPayment(order: OrderRow): void {
+    if (!order.payment_method) return
+    this.pay(order.order_id, order.payment_method).catch((error) =>
+      this.#deps.log.warn(
+        { order: order.order_id, error: String(error) },
+        'payment not begun; a worker will',
+      ),
+    )
+  }
+
+  confirm = (order: string, charge: string) =>
+    this.#one(order, { from: ['paying', 'reserved'], to: 'confirmed', charge })
+
+  cancel = (order: string, from: OrderRow['status'][], reason: string) =>
+    this.#one(order, { from, to: 'cancelled', reason })
+
+  fulfil = (order: string) => this.#one(order, { from: ['confirmed'], to: 'fulfilled' })
+
+  expire = (orders: readonly string[]) =>
+    this.move(orders, { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' })
+
+  async #one(order: string, move: Move): Promise<OrderRow | undefined> {
+    const [moved] = await this.move([order], move)
+    return moved
+  }
+
+  /** One transition of many orders, in the ledger first, then at the gate. Returns those that made it. */
+  async move(orders: readonly string[], move: Move): Promise<OrderRow[]> {
+    const moved = await moveOrders(this.#deps.sql, orders, move)
+    this.#count(moved)
+    const how = HOLD_ENDS[move.to]
+    if (how) await this.#settle(moved, how)
+    return moved
+  }
+
+  async #settle(moved: readonly OrderRow[], how: 'release' | 'sell'): Promise<void> {
+    const byProduct = Map.groupBy(moved, (o) => `${o.sale_id} ${o.product_id}`)
+    for (const orders of byProduct.values()) {
+      const [first] = orders
+      if (!first) continue
+      const ends = orders.map((o) => ({
+        order: o.order_id,
+        visitor: o.visitor,
+        quantity: o.quantity,
+        key: o.idempotency_key,
+        how,
+      }))
+      await this.#deps.checkout
+        .gate(first.sale_id, first.product_id)
+        .settle(ends)
+        .catch((error) =>
+          this.#deps.log.warn({ error: String(error) }, 'the gate was not told; the reconciler will'),
+        )
+    }
+  }
+
+  #count(moved: readonly OrderRow[]): void {
+    for (const { sale_id, status } of moved) this.#deps.metrics.orders.inc({ sale: sale_id, status })
+  }
+}

@@ -1,0 +1,220 @@
+/** What admitted visitors call: checkout, their order, its payment, giving it back. */
+
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import {
+  CheckoutRequest,
+  IdempotencyKey,
+  type Order,
+  OrderId,
+  PaymentRequest,
+  parse,
+  SaleId,
+} from '../../shared/api.ts'
+import { problem } from '../../shared/problem.ts'
+import {
+  type AdmissionClaims,
+  ORDER_TOKEN_TTL_SECONDS,
+  signOrderToken,
+  verifyAdmissionToken,
+  verifyOrderToken,
+} from '../../shared/tokens.ts'
+import { within } from '../checkout.ts'
+import type { Deps } from '../deps.ts'
+import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
+import { bearer, limitedBody, readBody, refuse } from './rim.ts'
+
+/** How long a look at the ledger may take before the caller is told to try again. */
+const LOOK_UP_MS = 3_000
+
+export function buyerRoutes(deps: Deps): Hono {
+  const { sql, sales, checkout, orders, metrics, keys } = deps
+  const app = new Hono()
+
+  app.post('/sales/:sale/checkout', limitedBody, async (c) => {
+    const done = metrics.checkoutSeconds.startTimer()
+    try {
+      const admission = await admissionOf(c)
+      const sale = c.req.param('sale')
+      if (admission.sale !== sale)
+        refuse(problem('wrong-sale', { detail: `The admission is for ${admission.sale}.` }))
+      const row = sales.get(sale) ?? refuse(problem('unknown-sale'))
+      deps.arrivals.note(sale, admission.sub)
+      const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
+      if (!key.ok) {
+        const detail = 'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.'
+        refuse(
+          problem('idempotency-key-required', { detail, errors: [{ field: 'Idempotency-Key', detail }] }),
+        )
+      }
+      const request = await readBody(c, CheckoutRequest)
+      const buyer = { visitor: admission.sub, number: admission.num }
+      const outcome = await checkout.checkout(row, buyer, request, key.value)
+      metrics.checkouts.inc({
+        sale,
+        outcome: outcome.kind === 'problem' ? outcome.problem.type.slice('/problems/'.length) : outcome.kind,
+      })
+      if (outcome.kind === 'problem') return refuse(outcome.problem)
+      const headers: Record<string, string> = { 'cache-control': 'no-store' }
+      if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
+      if (outcome.kind === 'processing') {
+        const order = processingOf(outcome.reservation)
+        headers.Location = `/orders/${order.order_id}`
+        return c.json({ ...order, order_token: await tokenFor(order) }, 202, headers)
+      }
+      if (outcome.kind === 'reserved' && !outcome.replayed) orders.beginPayment(outcome.order)
+      const order = orderOf(outcome.order)
+      headers.Location = `/orders/${order.order_id}`
+      return c.json(
+        { ...order, remaining: outcome.remaining, order_token: await tokenFor(order) },
+        outcome.kind === 'live' ? 200 : 201,
+        headers,
+      )
+    } finally {
+      done()
+    }
+  })
+
+  app.get('/orders/:order', async (c) => {
+    const found = await ownOrder(c)
+    return c.json('status' in found ? orderOf(found) : processingOf(found), 200, {
+      'cache-control': 'no-store',
+    })
+  })
+
+  app.get('/orders/:order/events', async (c) => {
+    const found = await ownOrder(c)
+    const id = 'order' in found ? found.order : found.order_id
+    return deps.events.stream(c, id, async () => {
+      const order = await findOrder(sql, id)
+      return order ? orderOf(order) : undefined
+    })
+  })
+
+  app.post('/orders/:order/payment', limitedBody, async (c) => {
+    const found = await ownOrder(c)
+    const { payment_method } = await readBody(c, PaymentRequest)
+    if (!('status' in found)) {
+      return refuse(
+        problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }),
+      )
+    }
+    const paying = await orders.pay(found.order_id, payment_method)
+    const order = paying ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
+    if (order.status === 'paying' || order.status === 'confirmed' || order.status === 'fulfilled') {
+      return c.json(orderOf(order), 202, { 'cache-control': 'no-store' })
+    }
+    return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderOf(order) }))
+  })
+
+  app.delete('/orders/:order', async (c) => {
+    const found = await ownOrder(c)
+    if (!('status' in found)) {
+      return refuse(
+        problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }),
+      )
+    }
+    const cancelled = await orders.cancel(found.order_id, ['reserved'], 'given_back')
+    const order = cancelled ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
+    if (order.status === 'cancelled') return c.json(orderOf(order), 200, { 'cache-control': 'no-store' })
+    return refuse(
+      problem('conflict', {
+        detail: `The order is ${order.status} and cannot be given back.`,
+        order: orderOf(order),
+      }),
+    )
+  })
+
+  async function admissionOf(c: Context): Promise<AdmissionClaims> {
+    const token = bearer(c)
+    const verified = token ? await verifyAdmissionToken(keys.admission, token, sales.nowMs()) : undefined
+    if (verified?.ok) return verified.claims
+    const sale = c.req.param('sale')
+    return refuse(
+      problem('not-admitted', {
+        detail:
+          verified?.reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
+        ...(sale ? { queue: `/sales/${encodeURIComponent(sale)}/queue` } : {}),
+        retry_after_seconds: 5,
+      }),
+    )
+  }
+
+  /** The order in the path, if the caller may see it; its reservation while it is still being recorded. */
+  async function ownOrder(c: Context): Promise<OrderView | Reservation> {
+    const id = parse(OrderId, c.req.param('order'))
+    const token = bearer(c)
+    const nowMs = sales.nowMs()
+    const admission = token ? await verifyAdmissionToken(keys.admission, token, nowMs) : undefined
+    const view = token && !admission?.ok ? await verifyOrderToken(keys.order, token, nowMs) : undefined
+    if (!admission?.ok && !view?.ok) {
+      return refuse(
+        problem('not-admitted', {
+          detail: 'Send the admission token or the order_token.',
+          retry_after_seconds: 5,
+        }),
+      )
+    }
+    if (!id.ok) return refuse(problem('unknown-order'))
+    const sale = admission?.ok ? admission.claims.sale : view?.ok ? view.claims.sale : ''
+    const owns = (visitor: string) =>
+      admission?.ok ? admission.claims.sub === visitor : view?.ok === true && view.claims.sub === id.value
+    const found = await within(findOrder(sql, id.value), LOOK_UP_MS).catch(() => null)
+    if (found) return found.sale_id === sale && owns(found.visitor) ? found : refuse(problem('unknown-order'))
+    const waiting = await checkout.findIntent(sale, id.value)
+    if (waiting && owns(waiting.visitor)) return waiting
+    if (found === null)
+      refuse(
+        problem('try-again', { detail: 'Orders cannot be read at this moment.', retry_after_seconds: 2 }),
+      )
+    return refuse(problem('unknown-order'))
+  }
+
+  function processingOf(r: Reservation): Order {
+    const product = sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
+    return {
+      order_id: r.order,
+      sale: r.sale,
+      product_id: r.product,
+      quantity: r.quantity,
+      unit_price_minor: product?.unit_price_minor ?? 0,
+      currency: product?.currency ?? '',
+      status: 'processing',
+      reserved_until: null,
+      expires_in_seconds: 0,
+      created_at: new Date(sales.nowMs()).toISOString(),
+    }
+  }
+
+  function orderOf(order: OrderRow & { left_ms?: number }): Order {
+    const leftMs = order.left_ms ?? order.reserved_until.getTime() - sales.nowMs()
+    return {
+      order_id: order.order_id,
+      sale: order.sale_id,
+      product_id: order.product_id,
+      quantity: order.quantity,
+      unit_price_minor: order.unit_price_minor,
+      currency: order.currency,
+      status: order.status,
+      reserved_until: order.reserved_until.toISOString(),
+      expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
+      created_at: order.created_at.toISOString(),
+    }
+  }
+
+  function tokenFor(order: Order): Promise<string> {
+    const iat = Math.floor(sales.nowMs() / 1000)
+    return signOrderToken(keys.order, {
+      sub: order.order_id,
+      sale: order.sale,
+      iat,
+      exp: iat + ORDER_TOKEN_TTL_SECONDS,
+    })
+  }
+
+  // An id that could never be a sale's is told so before anything is looked up.
+  app.use('/sales/:sale/*', async (c, next) =>
+    parse(SaleId, c.req.param('sale')).ok ? next() : refuse(problem('unknown-sale')),
+  )
+  return app
+}

@@ -1,0 +1,151 @@
+/** What operators call, and what the edge asks: create and steer sales, read their state. */
+import { Hono } from 'hono'
+import {
+  AdmissionChange,
+  MAX_UNITS,
+  ProductId,
+  parse,
+  Restock,
+  SaleConfig,
+  SaleId,
+} from '../../shared/api.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Deps } from '../deps.ts'
+import { exportOrders } from '../export.ts'
+import { type ProductRow, restock, type SaleRow, setRate, switches, writeSale } from '../ledger/ledger.ts'
+import { reconcileSale } from '../reconcile.ts'
+import { available, phaseOf, stateOf } from '../sales.ts'
+import { limitedBody, readBody, refuse, requireSecret } from './rim.ts'
+
+export function operatorRoutes(deps: Deps): Hono {
+  const { sql, sales, config } = deps
+  const app = new Hono()
+  app.use('*', requireSecret(config.ADMIN_TOKEN))
+  app.use('/sales/:sale{.+}', async (c, next) => {
+    const sale = parse(SaleId, c.req.path.split('/')[3])
+    return sale.ok
+      ? next()
+      : refuse(problem('unknown-sale', { detail: `A sale's name has ${sale.problem.detail}.` }))
+  })
+
+  app.put('/sales/:sale', limitedBody, async (c) => {
+    const sale = c.req.param('sale')
+    const written = await writeSale(sql, sale, await readBody(c, SaleConfig))
+    if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
+    await reconcileSale(deps, sale, true)
+    return c.json(await told(sale), written.result === 'created' ? 201 : 200)
+  })
+
+  app.get('/sales', async (c) => {
+    await sales.refresh()
+    return c.json({ sales: [...sales.all()].map((sale) => inspect(sale)) })
+  })
+
+  app.get('/sales/:sale', async (c) => {
+    await sales.refresh()
+    return c.json(inspect(known(c.req.param('sale'))))
+  })
+
+  for (const [name, flip] of Object.entries(switches)) {
+    app.post(`/sales/:sale/${name}`, async (c) => {
+      const sale = c.req.param('sale')
+      await sales.refresh()
+      if (name !== 'end' && phaseOf(known(sale), sales.nowMs()) === 'ended') {
+        return refuse(problem('conflict', { detail: 'The sale has ended, which is for good.' }))
+      }
+      await flip(sql, sale)
+      return c.json(await told(sale))
+    })
+  }
+
+  app.patch('/sales/:sale/admission', limitedBody, async (c) => {
+    const sale = c.req.param('sale')
+    const { rate_per_second } = await readBody(c, AdmissionChange)
+    await setRate(sql, known(sale).sale_id, rate_per_second)
+    return c.json(await told(sale))
+  })
+
+  app.post('/sales/:sale/products/:product/restock', limitedBody, async (c) => {
+    const { sale, product } = c.req.param()
+    const { quantity } = await readBody(c, Restock)
+    const found = parse(ProductId, product).ok && known(sale).products.find((p) => p.product_id === product)
+    if (!found) return refuse(problem('unknown-product'))
+    if ((await restock(sql, sale, product, quantity, MAX_UNITS)) === null) {
+      const detail = `the total would exceed ${MAX_UNITS}`
+      return refuse(
+        problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
+      )
+    }
+    await reconcileSale(deps, sale, true)
+    return c.json(await told(sale))
+  })
+
+  app.post('/sales/:sale/reconcile', async (c) => {
+    await sales.refresh()
+    return c.json(await reconcileSale(deps, known(c.req.param('sale')).sale_id))
+  })
+
+  app.get('/sales/:sale/orders', async (c) => exportOrders(deps, c, known(c.req.param('sale')).sale_id))
+
+  function known(sale: string): SaleRow {
+    return sales.get(sale) ?? refuse(problem('unknown-sale'))
+  }
+
+  /** After a change: this process and the edge know of it at once, the others within REFRESH_MS. */
+  async function told(sale: string) {
+    await sales.refresh()
+    deps.tellEdge(sale)
+    return inspect(known(sale))
+  }
+
+  function inspect(sale: SaleRow) {
+    const nowMs = sales.nowMs()
+    const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
+    const [total, held, sold] = [sum((p) => p.total), sum((p) => p.held), sum((p) => p.sold)]
+    return {
+      sale: sale.sale_id,
+      name: sale.name,
+      phase: phaseOf(sale, nowMs),
+      opens_at: sale.opens_at.toISOString(),
+      pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
+      ends_at: sale.ends_at?.toISOString() ?? null,
+      ended_at: sale.ended_at?.toISOString() ?? null,
+      paused: sale.paused,
+      hold_seconds: sale.hold_seconds,
+      limit_per_visitor: sale.limit_per_visitor,
+      oversell_policy: sale.oversell_policy,
+      products: sale.products.map((p) => ({ ...p, available: available(p) })),
+      invariant: {
+        total,
+        available: sum(available),
+        held,
+        sold,
+        holds: sum(available) + held + sold === total,
+      },
+      admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
+      rates: { admission_per_second: sale.rate_per_second },
+      queue: { arrivals: deps.arrivals.count(sale.sale_id) },
+      health: deps.checkout.isSlow() ? 'slow' : 'ok',
+      server_time: new Date(nowMs).toISOString(),
+    }
+  }
+
+  return app
+}
+
+/** For the edge, by a secret of its own that opens nothing else. */
+export function internalRoutes(deps: Deps): Hono {
+  const { sales, arrivals, checkout, config } = deps
+  const app = new Hono()
+  app.use('*', requireSecret(config.EDGE_TOKEN))
+  app.get('/sales/:sale', (c) => {
+    const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
+    arrivals.watch(sale.sale_id)
+    const health = checkout.isSlow() || sales.silentMs() > LEDGER_SILENT_MS ? 'slow' : 'ok'
+    return c.json(stateOf(sale, sales.nowMs(), arrivals.count(sale.sale_id), health))
+  })
+  return app
+}
+
+/** A ledger that has not answered for so long is not well. */
+const LEDGER_SILENT_MS = 2_000

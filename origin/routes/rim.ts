@@ -1,0 +1,58 @@
+/** The rim: how requests are read and errors leave, the same for every route. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Context, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type { GenericSchema } from 'valibot'
+import { MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
+import { type Problem, ProblemError, problem, problemResponse } from '../../shared/problem.ts'
+
+export function sendProblem(p: Problem): Response {
+  const { status, headers, body } = problemResponse(p)
+  return new Response(body, { status, headers })
+}
+
+/** Ends the request with a problem. */
+export function refuse(p: Problem): never {
+  throw new ProblemError(p)
+}
+
+/** Refuses a body that is too large before it is read. */
+export const limitedBody: MiddlewareHandler = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    const detail = `at most ${MAX_BODY_BYTES} bytes`
+    return sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
+  },
+})
+
+/** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
+export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
+  const type = c.req.header('content-type')
+  const text = await c.req.text()
+  if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
+    refuse(problem('unsupported-media-type'))
+  return accept(parseJson(schema, text === '' ? '{}' : text))
+}
+
+export function accept<T>(parsed: Parsed<T>): T {
+  return parsed.ok ? parsed.value : refuse(parsed.problem)
+}
+
+export function bearer(c: Context): string | undefined {
+  return /^Bearer +([^\s]+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+}
+
+/** Lets through who presents the secret; compared in constant time, whatever the lengths. */
+export function requireSecret(secret: string): MiddlewareHandler {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const wanted = digest(secret)
+  return async (c, next) => {
+    const given = bearer(c)
+    if (!given || !timingSafeEqual(digest(given), wanted)) {
+      return sendProblem(
+        problem('unauthorized', { detail: 'Send Authorization: Bearer with the right token.' }),
+      )
+    }
+    return next()
+  }
+}
