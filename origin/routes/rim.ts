@@ -21,7 +21,10 @@ export const limitedBody: MiddlewareHandler = bodyLimit({
   maxSize: MAX_BODY_BYTES,
   onError: () => {
     const detail = `at most ${MAX_BODY_BYTES} bytes`
-    return sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
+    const response = sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
+    // The rest of the body is not read, so nothing more can come over this connection.
+    response.headers.set('connection', 'close')
+    return response
   },
 })
 

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { signWebhook } from './sandbox.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
+  SANDBOX_TIMEOUT_MS: '500',
+})
+const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
+
+async function buy(sale: string, payment_method: string) {
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  const id = body.order_id ?? ''
+  const paying = await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+  return { id, token, paying }
+}
+
+const status = async (id: string, token: string) =>
+  (await origin.call('GET', `/orders/${id}`, { token })).body.status
+const charges = (id: string) =>
+  origin.sql()<
+    { status: string; attempts: number }[]
+  >`select status, attempts from sandbox.charges where order_id = ${id}`
+
+function webhook(charge: object, secret = WEBHOOK_SECRET) {
+  const body = JSON.stringify(charge)
+  const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
+  return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
+}
+
+describe('a payment', () => {
+  test('that succeeds confirms the order, and the unit is sold', async () => {
+    const sale = await origin.sale({ total: 3 })
+    const { id, token, paying } = await buy(sale, 'pm_ok')
+    expect(paying).toMatchObject({ status: 202, body: { status: 'paying' } })
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'confirmed',
+      ),
+    ).toBe('confirmed')
+    expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
+    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 1 }])
+  })
+
+  test('asked for many times at once is charged once', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        origin.call('POST', `/orders/${body.order_id}/payment`, { token, body: { payment_method: 'pm_ok' } }),
+      ),
+    )
+    expect(new Set(answers.map((a) => a.status))).toEqual(new Set([202]))
+    await eventually(
+      () => status(body.order_id ?? '', token),
+      (s) => s === 'confirmed',
+    )
+    expect(await charges(body.order_id ?? '')).toEqual([{ status: 'succeeded', attempts: 1 }])
+  })
+
+  test('that is declined cancels the order, and exactly its unit returns', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const { id, token } = await buy(sale, 'pm_declined')
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'cancelled',
+      ),
+    ).toBe('cancelled')
+    expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
+  })
+
+  test('that times out once succeeds at the second attempt', async () => {
+    const sale = await origin.sale()
+    const { id, token } = await buy(sale, 'pm_flaky')
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'confirmed',
+      ),
+    ).toBe('confirmed')
+    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 2 }])
+  })
+
+  test('that never answers is tried three times, then the order is cancelled and the unit returns', async () => {
+    const sale = await origin.sale({ total: 1, hold_seconds: 2 })
+    const { id, token } = await buy(sale, 'pm_timeout')
+    // The hold ends while the charge is in flight, and must not be taken away meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    expect(await status(id, token)).toBe('paying')
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'cancelled',
+      ),
+    ).toBe('cancelled')
+    expect((await charges(id))[0]?.attempts).toBe(3)
+    expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
+  })
+
+  test('that succeeds too late is refunded', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const { id, token } = await buy(sale, 'pm_timeout')
+    await eventually(
+      () => status(id, token),
+      (s) => s === 'cancelled',
+    )
+    const [charge] = await origin.sql()<{ charge_id: string }[]>`
+      update sandbox.charges set status = 'succeeded' where order_id = ${id} returning charge_id`
+    const told = await webhook({ charge: charge?.charge_id, order: id, status: 'succeeded' })
+    expect(told.status).toBe(200)
+    expect(await charges(id)).toMatchObject([{ status: 'refunded' }])
+    expect(await status(id, token)).toBe('cancelled')
+    expect(await origin.stock(sale)).toMatchObject({ available: 1, sold: 0 })
+  })
+
+  test('told twice, or after the fact, changes nothing', async () => {
+    const sale = await origin.sale()
+    const { id, token } = await buy(sale, 'pm_webhook_twice')
+    await eventually(
+      () => status(id, token),
+      (s) => s === 'confirmed',
+    )
+    const [charge] = await origin.sql()<
+      { charge_id: string }[]
+    >`select charge_id from sandbox.charges where order_id = ${id}`
+    await webhook({ charge: charge?.charge_id, order: id, status: 'declined' })
+    await webhook({ charge: charge?.charge_id, order: id, status: 'succeeded' })
+    expect(await status(id, token)).toBe('confirmed')
+    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 1 }])
+    expect(await origin.stock(sale)).toMatchObject({ held: 0, sold: 1 })
+  })
+
+  test('told by someone else is not believed', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    const told = await webhook(
+      { charge: 'ch_1', order: body.order_id, status: 'succeeded' },
+      'another secret',
+    )
+    expect(told.status).toBe(401)
+    expect(await status(body.order_id ?? '', token)).toBe('reserved')
+  })
+
+  test('of an order given at checkout needs no second call', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const answer = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
+    expect(answer).toMatchObject({ status: 201, body: { status: 'reserved' } })
+    expect(
+      await eventually(
+        () => status(answer.body.order_id ?? '', token),
+        (s) => s === 'confirmed',
+      ),
+    ).toBe('confirmed')
+  })
+
+  test('of an order that is over is refused', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    await origin.call('DELETE', `/orders/${body.order_id}`, { token })
+    const answer = await origin.call('POST', `/orders/${body.order_id}/payment`, {
+      token,
+      body: { payment_method: 'pm_ok' },
+    })
+    expect(answer).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
+    expect(await charges(body.order_id ?? '')).toEqual([])
+  })
+})
+
+test('what was paid and never recorded is found in the records of the provider', async () => {
+  const sale = await origin.sale()
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  const id = body.order_id ?? ''
+  // A charge that happened, its answer and its webhook both lost.
+  await origin.sql()`update orders set status = 'paying' where order_id = ${id}`
+  await origin.sql()`
+    insert into sandbox.charges (charge_id, order_id, amount_minor, currency, method, status)
+    values (${`ch_${randomUUID()}`}, ${id}, 1000, 'EUR', 'pm_ok', 'succeeded')`
+  expect(
+    await eventually(
+      () => status(id, token),
+      (s) => s === 'confirmed',
+      25_000,
+    ),
+  ).toBe('confirmed')
+}, 30_000)

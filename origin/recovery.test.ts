@@ -1,0 +1,198 @@
+import { Redis } from 'ioredis'
+import { afterAll, describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../test/origin.ts'
+import { useDatabase } from '../test/servers.ts'
+import { freePort, temporaryFolder } from './local/children.ts'
+import { startRedis } from './local/redis.ts'
+
+const database = useDatabase()
+const folder = temporaryFolder('recovery-test')
+const port = await freePort()
+let server = await startRedis({ dataDir: folder.path, port })
+const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null })
+redis.on('error', () => {})
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+  folder.remove()
+})
+
+const gateOf = (sale: string) => redis.hgetall(`{${sale}:one}:stock`)
+const buyers = (sale: string, count: number) =>
+  Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
+const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
+const inUse = (sale: string) =>
+  eventually(
+    () => gateOf(sale),
+    (gate) => 'run' in gate,
+  )
+
+describe('when Redis', () => {
+  test('is flushed in mid-sale, no unit is sold twice', async () => {
+    const sale = await origin.sale({ total: 30 })
+    expect(sold(await buyers(sale, 10))).toBe(10)
+    await redis.flushall()
+    expect(sold(await buyers(sale, 10))).toBe(10)
+    await inUse(sale)
+    expect(sold(await buyers(sale, 30))).toBe(10)
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 30 })
+  })
+
+  test('says there are more units than there are, the ledger has the last word', async () => {
+    const sale = await origin.sale({ total: 5 })
+    await redis.hset(`{${sale}:one}:stock`, 'available', 1_000)
+    const answers = await buyers(sale, 40)
+    expect(sold(answers)).toBe(5)
+    expect(new Set(answers.map((a) => a.status))).toEqual(new Set([201, 409]))
+    expect(
+      await eventually(
+        () => gateOf(sale),
+        (g) => g.available === '0',
+      ),
+    ).toMatchObject({ available: '0', held: '5' })
+  })
+
+  test('forgets units, they are found again', async () => {
+    const sale = await origin.sale({ total: 5 })
+    await redis.hset(`{${sale}:one}:stock`, 'available', 1)
+    await eventually(
+      () => gateOf(sale),
+      (g) => g.available === '5',
+    )
+    expect(sold(await buyers(sale, 10))).toBe(5)
+  })
+
+  test('is gone, the sale goes on through the ledger, with limits and keys as ever', async () => {
+    const sale = await origin.sale({ total: 8 })
+    const token = await origin.token(sale)
+    const before = await origin.checkout(sale, { token, key: 'before' })
+    await server.kill()
+    const replayed = await origin.checkout(sale, { token, key: 'before' })
+    expect(replayed).toMatchObject({ status: 201, body: { order_id: before.body.order_id } })
+    expect(replayed.headers.get('idempotency-replayed')).toBe('true')
+    expect(await origin.checkout(sale, { token })).toMatchObject({
+      status: 200,
+      body: { order_id: before.body.order_id },
+    })
+    expect(sold(await buyers(sale, 20))).toBe(7)
+    expect(await origin.call('DELETE', `/orders/${before.body.order_id}`, { token })).toMatchObject({
+      status: 200,
+    })
+    expect(sold(await buyers(sale, 3))).toBe(1)
+
+    server = await startRedis({ dataDir: folder.path, port })
+    const gate = await eventually(
+      () => gateOf(sale),
+      (g) => g.available === '0' && g.held === '8' && 'run' in g,
+    )
+    expect(gate).toMatchObject({ available: '0', held: '8' })
+    expect(sold(await buyers(sale, 5))).toBe(0)
+  })
+
+  test('returns from an older snapshot, its counter is not believed', async () => {
+    const sale = await origin.sale({ total: 20 })
+    const { run } = await gateOf(sale)
+    await buyers(sale, 15)
+    await server.kill()
+    server = await startRedis({ dataDir: folder.path, port })
+    // As the snapshot would have it: all units there, and loaded into a run that is over.
+    await redis.hset(`{${sale}:one}:stock`, { available: 20, held: 0, run: run ?? '' })
+    expect(sold(await buyers(sale, 20))).toBe(5)
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 20 })
+  })
+})
+
+describe('when Postgres', () => {
+  test('does not commit, the answer is "processing", and the order is there as soon as it does', async () => {
+    const sale = await origin.sale({ total: 5 })
+    const token = await origin.token(sale)
+    const lock = origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await origin.checkout(sale, { token, key: 'slow' })
+      expect(answer).toMatchObject({
+        status: 202,
+        body: { status: 'processing', product_id: 'one', reserved_until: null },
+      })
+      expect(answer.headers.get('location')).toBe(`/orders/${answer.body.order_id}`)
+      const asked = await origin.call('GET', `/orders/${answer.body.order_id}`, {
+        token: answer.body.order_token ?? '',
+      })
+      expect(asked).toMatchObject({ status: 200, body: { status: 'processing' } })
+      const other = await origin.call('GET', `/orders/${answer.body.order_id}`, {
+        token: await origin.token(sale),
+      })
+      expect(other).toMatchObject({ status: 404 })
+      return answer
+    })
+    const answer = await lock
+    const order = await eventually(
+      () => origin.call('GET', `/orders/${answer.body.order_id}`, { token }),
+      (a) => a.body.status === 'reserved',
+    )
+    expect(order.body).toMatchObject({ status: 'reserved', order_id: answer.body.order_id })
+    const replayed = await origin.checkout(sale, { token, key: 'slow' })
+    expect(replayed).toMatchObject({ status: 201, body: { order_id: answer.body.order_id } })
+    expect(
+      await eventually(
+        () => redis.xlen(`{${sale}:one}:intents`),
+        (n) => n === 0,
+      ),
+    ).toBe(0)
+  })
+})
+
+describe('when the origin', () => {
+  test('is killed between the script and the commit, another records the order', async () => {
+    const sale = await origin.sale({ total: 3 })
+    const token = await origin.token(sale)
+    await origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const asked = origin.checkout(sale, { token, key: 'cut' }).catch(() => {})
+      await eventually(
+        () => redis.xlen(`{${sale}:one}:intents`),
+        (n) => n === 1,
+      )
+      await origin.kill()
+      await asked
+      await tx`select pg_terminate_backend(pid) from pg_stat_activity
+                 where application_name = 'flash-sale-origin' and datname = current_database()`
+    })
+    await origin.restart()
+    const again = await eventually(
+      () => origin.checkout(sale, { token, key: 'cut' }),
+      (a) => a.status === 201,
+    )
+    expect(again).toMatchObject({ status: 201, body: { status: 'reserved' } })
+    expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 1 })
+    expect(
+      await eventually(
+        () => redis.xlen(`{${sale}:one}:intents`),
+        (n) => n === 0,
+      ),
+    ).toBe(0)
+  })
+
+  test('is killed and comes back in mid-sale, every 201 stands and no unit is sold twice', async () => {
+    const sale = await origin.sale({ total: 60 })
+    const told: string[] = []
+    const crowd = Array.from({ length: 40 }, async (_, i) => {
+      await new Promise((resolve) => setTimeout(resolve, i * 20))
+      const token = await origin.token(sale)
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const answer = await origin.checkout(sale, { token, key: `k${i}` }).catch(() => undefined)
+        if (answer?.status === 201) return void told.push(answer.body.order_id ?? '')
+        await new Promise((resolve) => setTimeout(resolve, 250))
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await origin.kill()
+    await origin.restart()
+    await Promise.all(crowd)
+    expect(told).toHaveLength(40)
+    const rows =
+      await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
+    expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(told))
+    expect(await origin.stock(sale)).toMatchObject({ available: 20, held: 40 })
+  })
+})

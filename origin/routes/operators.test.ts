@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+const config = (changes: object = {}) => ({
+  name: 'Trainers "Ünï" 👟 <script>',
+  opens_at: new Date(Date.now() - 1000).toISOString(),
+  products: [
+    {
+      product_id: 'one',
+      name: `'; drop table sales; --`,
+      unit_price_minor: 1000,
+      currency: 'EUR',
+      total: 10,
+    },
+  ],
+  admission: { rate_per_second: 100 },
+  ...changes,
+})
+
+describe('an operator', () => {
+  test('creates a sale (201), changes it (200), and sees it as it is', async () => {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    expect(await origin.admin('PUT', `/sales/${sale}`, config())).toMatchObject({ status: 201 })
+    expect(await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: 30 }))).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      status: 200,
+      body: {
+        sale,
+        name: 'Trainers "Ünï" 👟 <script>',
+        phase: 'open',
+        hold_seconds: 30,
+        limit_per_visitor: 1,
+        products: [{ product_id: 'one', total: 10, available: 10, held: 0, sold: 0 }],
+        invariant: { total: 10, available: 10, held: 0, sold: 0, holds: true },
+      },
+    })
+  })
+
+  test('is told which fields are wrong', async () => {
+    const sale = 'never'
+    const answer = await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: -1, products: [] }))
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'hold_seconds' }, { field: 'products' }] },
+    })
+    expect(await origin.admin('PUT', `/sales/${sale}`, '{')).toMatchObject({ status: 400 })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      status: 404,
+      body: { type: '/problems/unknown-sale' },
+    })
+    expect(await origin.admin('PUT', '/sales/..%2f', config())).toMatchObject({ status: 404 })
+  })
+
+  test('without the token is refused', async () => {
+    for (const token of [undefined, 'wrong', ADMIN_TOKEN.slice(0, -1), `${ADMIN_TOKEN}x`]) {
+      const answer = await origin.call('GET', '/admin/sales/x', token === undefined ? {} : { token })
+      expect(answer).toMatchObject({ status: 401, body: { type: '/problems/unauthorized' } })
+    }
+    expect(await origin.call('GET', '/internal/sales/x', { token: ADMIN_TOKEN })).toMatchObject({
+      status: 401,
+    })
+  })
+
+  test('cannot lower a total below what is held and sold, and nothing changes', async () => {
+    const sale = await origin.sale({ total: 5 })
+    for (let i = 0; i < 3; i++) await origin.checkout(sale)
+    const product = (total: number) => ({
+      product_id: 'one',
+      name: 'One',
+      unit_price_minor: 1,
+      currency: 'EUR',
+      total,
+    })
+    const refused = await origin.admin(
+      'PUT',
+      `/sales/${sale}`,
+      config({ name: 'Other', products: [product(2)] }),
+    )
+    expect(refused).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      body: { name: 'Test', products: [{ total: 5 }] },
+    })
+    expect(await origin.admin('PUT', `/sales/${sale}`, config({ products: [product(3)] }))).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 0, held: 3 })
+  })
+
+  test('opens, pauses, resumes and ends a sale', async () => {
+    const sale = await origin.sale({ opens_at: new Date(Date.now() + 3_600_000).toISOString() })
+    const phase = async () => (await origin.admin('GET', `/sales/${sale}`)).body.phase
+    expect(await phase()).toBe('upcoming')
+    for (const [change, expected] of [
+      ['open', 'open'],
+      ['pause', 'paused'],
+      ['resume', 'open'],
+      ['end', 'ended'],
+    ]) {
+      expect(await origin.admin('POST', `/sales/${sale}/${change}`)).toMatchObject({
+        status: 200,
+        body: { phase: expected },
+      })
+    }
+    expect(await origin.admin('POST', `/sales/${sale}/open`)).toMatchObject({ status: 409 })
+    expect(await phase()).toBe('ended')
+  })
+
+  test('changes the rate of admission', async () => {
+    const sale = await origin.sale()
+    const answer = await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 7 })
+    expect(answer).toMatchObject({ status: 200, body: { admission: { rate_per_second: 7 } } })
+    expect(await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 0 })).toMatchObject({
+      status: 422,
+    })
+  })
+
+  test('restocks, and reconciles', async () => {
+    const sale = await origin.sale({ total: 1 })
+    await origin.checkout(sale)
+    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 2 })).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 2, held: 1 })
+    expect(await origin.admin('POST', `/sales/${sale}/products/none/restock`, { quantity: 2 })).toMatchObject(
+      { status: 404 },
+    )
+    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: -2 })).toMatchObject(
+      { status: 422 },
+    )
+    expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
+      status: 200,
+      body: { findings: [{ product_id: 'one', found: 'ok', drift: 0 }] },
+    })
+  })
+
+  test('exports the orders as CSV and NDJSON', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale, '=cmd|"\'quoted\', visitor"')
+    const { body } = await origin.checkout(sale, { token })
+    const csv = await origin.admin('GET', `/sales/${sale}/orders?format=csv`)
+    expect(csv.headers.get('content-type')).toContain('text/csv')
+    const [head, row, ...rest] = String(csv.body.text).split('\r\n')
+    expect(head).toMatch(/^order_id,product_id,visitor,/)
+    expect(row).toContain(`${body.order_id},one,"'=cmd|""'quoted', visitor""",1,1,1000,EUR,reserved`)
+    expect(rest).toEqual([''])
+    const ndjson = await origin.admin('GET', `/sales/${sale}/orders?format=ndjson`)
+    expect(JSON.parse(String(ndjson.body.text))).toMatchObject({
+      order_id: body.order_id,
+      status: 'reserved',
+    })
+    expect(await origin.admin('GET', `/sales/${sale}/orders?format=xml`)).toMatchObject({ status: 422 })
+  })
+})
+
+describe('the edge', () => {
+  test('is told the state of a sale, and who has arrived', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const state = async () =>
+      (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body
+    expect(await state()).toMatchObject({ sale, phase: 'open', arrivals: 0, health: 'ok' })
+    await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+    const later = await eventually(state, (s) => s.arrivals === 2 && s.phase === 'all_in_carts')
+    expect(later).toMatchObject({
+      arrivals: 2,
+      phase: 'all_in_carts',
+      products: [{ available: 0, held: 1, sold: 0 }],
+    })
+    expect(await origin.call('GET', '/internal/sales/none', { token: origin.edgeToken })).toMatchObject({
+      status: 404,
+    })
+  })
+})
+
+test('health, readiness and metrics are there to be read', async () => {
+  expect(await origin.call('GET', '/healthz')).toMatchObject({ status: 200 })
+  expect(await origin.call('GET', '/readyz')).toMatchObject({
+    status: 200,
+    body: { ledger: true, gate: true },
+  })
+  const metrics = String((await origin.call('GET', '/metrics')).body.text)
+  for (const name of ['checkouts_total', 'record_batch_size', 'stock_drift_units', 'oversold_units']) {
+    expect(metrics).toContain(`# TYPE ${name}`)
+  }
+})
