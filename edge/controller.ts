@@ -18,6 +18,8 @@ export interface Settings {
   readonly noShowBoost: number
 }
 
+/** How often the coordinator looks at the origin while a sale is live. */
+export const LOOK_EVERY_MS = 1_000
 /** Without an answer from the origin for so long, the line stands still. */
 export const UNREACHED_MS = 2_000
 /** The line never promises more than this ahead: what a clock that leaps can do is bounded by it. */
@@ -25,7 +27,7 @@ const HORIZON_SECONDS = 60
 /** How far the line may run ahead of the last number given out: someone who joins an idle sale does not wait. */
 const LOOKAHEAD_SECONDS = 0.2
 /** Who has not turned up so long after being called is taken for a no-show, for as long as they do not. */
-const SETTLE_MS = 15_000
+const SETTLE_MS = 8_000
 /** The share who turn up is measured over about so many people called .. */
 const WINDOW_CALLED = 1_000
 /** .. but over no shorter and no longer a time than this. */
@@ -33,10 +35,12 @@ const WINDOW_MIN_MS = 15_000
 const WINDOW_MAX_MS = 60_000
 /** Before anything is known, the share is what it would be had this many been called and all turned up. */
 const PRIOR_CALLED = 20
+/** If a larger share than this turns up, nothing is made up for: the estimate itself may be wrong by so much. */
+const NEARLY_ALL = 0.97
 /** Speeding up is done slowly, since people may only be late; slowing down at once. */
 const BOOST_RISE_PER_SECOND = 0.05
 /** Standard deviations by which more people may turn up than expected without breaking a limit. */
-const MARGIN_SIGMAS = 3
+const MARGIN_SIGMAS = 4
 /** A slow origin halves the rate every second, down to this share of it .. */
 const THROTTLE_MIN = 1 / 16
 /** .. and gets a tenth more of it every second once it is well; after an outage it begins at a half. */
@@ -54,6 +58,8 @@ interface Sample {
   readonly called: number
   readonly arrivals: number
 }
+
+const OPENING: Sample = { open_ms: 0, called: 0, arrivals: 0 }
 
 /** What is remembered from look to look: plain data, kept with the sale. */
 export interface Memory {
@@ -107,47 +113,59 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
     ...seen,
     reached_at_ms: state ? nowMs : memory.reached_at_ms,
     throttle: throttleAfter(memory, look, elapsedMs / 1000),
-    boost: boostAfter(seen, schedule.rate_per_second, elapsedMs / 1000, settings),
+    boost: boostAfter(seen, elapsedMs / 1000, settings),
   }
 }
 
-function throttleAfter(memory: Memory, { nowMs, state }: Look, elapsedSeconds: number): number {
+function throttleAfter(memory: Memory, { state }: Look, elapsedSeconds: number): number {
   if (!state) return memory.throttle
   if (state.health === 'slow') return Math.max(THROTTLE_MIN, memory.throttle * 0.5 ** elapsedSeconds)
-  const outage = memory.reached_at_ms > 0 && nowMs - memory.reached_at_ms > UNREACHED_MS
-  if (outage) return Math.min(memory.throttle, THROTTLE_AFTER_OUTAGE)
+  if (isUnreached(memory)) return Math.min(memory.throttle, THROTTLE_AFTER_OUTAGE)
   return Math.min(1, memory.throttle + THROTTLE_RISE_PER_SECOND * elapsedSeconds)
 }
 
-function boostAfter(seen: Memory, rate: number, elapsedSeconds: number, settings: Settings): number {
-  const wanted = Math.min(settings.noShowBoost, 1 / showRatio(seen, rate))
+/** The origin was looked for, and not found, for too long; that nobody looked is no sign of anything. */
+function isUnreached({ looked_at_ms, reached_at_ms }: Memory): boolean {
+  return looked_at_ms - reached_at_ms > UNREACHED_MS
+}
+
+function boostAfter(seen: Memory, elapsedSeconds: number, settings: Settings): number {
+  const { share } = showRatio(seen)
+  const wanted = share > NEARLY_ALL ? 1 : Math.min(settings.noShowBoost, 1 / share)
   return Math.min(wanted, seen.boost * (1 + BOOST_RISE_PER_SECOND) ** elapsedSeconds)
 }
 
 /**
  * Which share of those called turns up: arrivals until now over numbers called until SETTLE_MS ago. As long as people
- * are merely slow this errs towards "everyone comes", which is the safe side.
+ * are merely slow this errs towards "everyone comes", which is the safe side. Surely no more than `sureShare` turn up.
  */
-function showRatio(seen: Memory, rate: number): number {
-  const windowMs = Math.min(
-    WINDOW_MAX_MS,
-    Math.max(WINDOW_MIN_MS, (WINDOW_CALLED / Math.max(rate, 0.01)) * 1000),
-  )
+function showRatio(seen: Memory): { share: number; sureShare: number } {
   const settledMs = seen.open_ms - SETTLE_MS
-  const called = at(seen, settledMs, 'called') - at(seen, settledMs - windowMs, 'called')
-  const arrived = seen.arrivals - at(seen, seen.open_ms - windowMs, 'arrivals')
-  return Math.min(1, (arrived + PRIOR_CALLED) / (called + PRIOR_CALLED))
+  const lately = at(seen, settledMs, 'called') - at(seen, settledMs - WINDOW_MAX_MS, 'called')
+  const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
+  const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
+  // The window begins at a sample, since arrivals between two looks are not known.
+  const from = seen.samples[sampleAfter(seen, seen.open_ms - wantedMs) - 1] ?? OPENING
+  const windowMs = seen.open_ms - from.open_ms
+  const called = PRIOR_CALLED + at(seen, settledMs, 'called') - at(seen, settledMs - windowMs, 'called')
+  const arrived = PRIOR_CALLED + seen.arrivals - from.arrivals
+  const share = Math.min(1, arrived / called)
+  const sureShare = Math.min(1, share + MARGIN_SIGMAS * Math.sqrt((share * (1 - share)) / called))
+  return { share, sureShare }
 }
 
-/** The most people who are called, may still come, and have not come yet. */
-export function outstanding(seen: Memory, called: number, rate: number, settings: Settings): number {
-  const share = showRatio(seen, rate)
+/** How many people were called and will still come, if this share of those called turns up in the end. */
+function onTheirWay(seen: Memory, called: number, share: number, settings: Settings): number {
   const claimMs = seen.open_ms - settings.claimSeconds * 1000
   const calledInTime = Math.max(0, called - at(seen, claimMs, 'called'))
   const arrivedInTime = seen.arrivals - at(seen, claimMs, 'arrivals')
+  return Math.max(0, calledInTime * share - arrivedInTime)
+}
+
+/** The most who can be on their way of those called just now, whoever has arrived meanwhile. */
+function atMostOnTheirWay(seen: Memory, called: number, share: number): number {
   const unsettled = Math.max(0, called - at(seen, seen.open_ms - SETTLE_MS, 'called'))
-  const margin = MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share))
-  return Math.min(calledInTime, Math.max(0, calledInTime * share - arrivedInTime) + margin)
+  return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
 }
 
 /** What the next schedule is made of. */
@@ -185,12 +203,12 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
   return same(next, previous) ? previous : { ...next, version: previous.version + 1 }
 }
 
-function phaseFrom({ draw, state, fromMs, nowMs, memory, preQueueOpensAtMs }: Situation): Phase {
+function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs }: Situation): Phase {
   if (state.phase === 'ended') return 'ended'
   if (!draw) return fromMs >= preQueueOpensAtMs ? 'pre_queue' : 'upcoming'
   if (state.phase === 'sold_out') return 'sold_out'
   // A sale that was drawn cannot be drawn again: postponed, it stands still.
-  if (state.phase === 'upcoming' || nowMs - memory.reached_at_ms > UNREACHED_MS) return 'paused'
+  if (state.phase === 'upcoming' || isUnreached(memory)) return 'paused'
   return state.phase
 }
 
@@ -235,18 +253,28 @@ function movingLine(situation: Situation, settings: Settings) {
   }
 }
 
-/** How many more may be called before someone is let in who can find nothing, or no room. */
+/**
+ * How many more may be called before someone is let in who can find nothing, or no room. What is available is met in
+ * expectation, since a unit given back or a second one wanted cannot be foreseen; room is never exceeded.
+ */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
-  const onTheirWay = outstanding(memory, called, state.admission.rate_per_second, settings)
   const sum = (of: 'available' | 'held') => state.products.reduce((units, product) => units + product[of], 0)
-  const forUnits = settings.admissionsPerUnit * sum('available') - onTheirWay
+  const { share, sureShare } = showRatio(memory)
+  const forUnits = settings.admissionsPerUnit * sum('available') - onTheirWay(memory, called, share, settings)
   const { max_inside } = state.admission
-  const forRoom = max_inside === null ? Number.MAX_SAFE_INTEGER : max_inside - sum('held') - onTheirWay
+  const inside =
+    sum('held') +
+    Math.max(onTheirWay(memory, called, sureShare, settings), atMostOnTheirWay(memory, called, sureShare))
+  const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }
 
-/** The same line on a clock that was put back or forward by `stepMs`: everyone stands where they stood. */
-export function onSteppedClock(schedule: Schedule, stepMs: number): Schedule {
+/**
+ * The same line on a clock that was put back: it goes on from where it may have come since the last look, so that
+ * nobody is moved back.
+ */
+export function onClockPutBack(schedule: Schedule, lookedAtMs: number, nowMs: number): Schedule {
+  const stepMs = nowMs - (lookedAtMs + LOOK_EVERY_MS)
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + stepMs }
 }
 
@@ -255,9 +283,19 @@ function calledBy(schedule: Schedule, atMs: number, highestNumber: number): numb
   return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
 }
 
-/** A remembered figure at a moment of the open clock; between the samples by a straight line, before them nothing. */
+/** A remembered figure at a moment of the open clock; between the samples by a straight line. */
 function at(memory: Memory, openMs: number, of: 'called' | 'arrivals'): number {
-  const { samples } = memory
+  const index = sampleAfter(memory, openMs)
+  const after = memory.samples[index]
+  const before = memory.samples[index - 1] ?? OPENING
+  if (openMs < 0) return 0
+  if (!after) return before[of]
+  const share = (openMs - before.open_ms) / (after.open_ms - before.open_ms)
+  return before[of] + (after[of] - before[of]) * share
+}
+
+/** The index of the first sample after a moment. */
+function sampleAfter({ samples }: Memory, openMs: number): number {
   let low = 0
   let high = samples.length
   while (low < high) {
@@ -265,12 +303,7 @@ function at(memory: Memory, openMs: number, of: 'called' | 'arrivals'): number {
     if ((samples[middle]?.open_ms ?? 0) <= openMs) low = middle + 1
     else high = middle
   }
-  const after = samples[low]
-  const before = samples[low - 1]
-  if (!before) return 0
-  if (!after) return before[of]
-  const share = (openMs - before.open_ms) / (after.open_ms - before.open_ms)
-  return before[of] + (after[of] - before[of]) * share
+  return low
 }
 
 function withSample(samples: readonly Sample[], sample: Sample, settings: Settings): readonly Sample[] {

@@ -13,6 +13,8 @@ import { type ShardCalls, shardOf } from './rpc.ts'
 const MAX_BLOCKS = 1_000
 /** Calls for one number, before the visitor is asked to try again. */
 const MAX_TRIES = 3
+/** Retries wait for a random part of this, doubled each time. */
+const RETRY_MS = 25
 /** Another request is counted on to bring the next block for so long. */
 const ASKING_MS = 250
 
@@ -80,19 +82,20 @@ export async function forget(sale: string, visitor: string, call: Call): Promise
 const closed = () =>
   problem('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
 
-/** Calls an object; once more if the platform says that this may help. Null if it does not answer. */
+/**
+ * Calls an object, and again if it failed for another reason than having too much to do: whatever is asked of a shard
+ * may be asked twice, a known visitor finds their number, and a lease that got lost is a gap. Null if it never answers.
+ */
 async function tried<T>(call: () => Promise<T>): Promise<T | null> {
   for (let tries = 1; ; tries++) {
     try {
       return await call()
     } catch (error) {
-      const { retryable, overloaded } = error as { retryable?: boolean; overloaded?: boolean }
-      if (tries < MAX_TRIES && retryable && !overloaded) {
-        await scheduler.wait(Math.random() * 50 * 2 ** tries)
-        continue
+      if (tries === MAX_TRIES || (error as { overloaded?: boolean }).overloaded) {
+        console.warn(JSON.stringify({ msg: 'a ticket shard did not answer', why: String(error) }))
+        return null
       }
-      console.warn(JSON.stringify({ msg: 'a ticket shard did not answer', why: String(error) }))
-      return null
+      await scheduler.wait(Math.random() * RETRY_MS * 2 ** tries)
     }
   }
 }

@@ -24,11 +24,12 @@ import {
 } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
 import {
+  LOOK_EVERY_MS,
   type Memory,
   NOTHING_SEEN,
   nextSchedule,
   observe,
-  onSteppedClock,
+  onClockPutBack,
   UNREACHED_MS,
 } from './controller.ts'
 import { LAPSE_MS, LEASE_MS, MAX_LEASE } from './lease.ts'
@@ -42,8 +43,6 @@ const LOOK_TIMEOUT_MS = 1_000
 const LOOK_LATE_MS = 2_000
 /** A name the origin does not know is asked for again after so long. */
 const UNKNOWN_MS = 400
-/** How often the alarm looks while a sale is live or about to open. */
-const ALARM_MS = 1_000
 /** How long before the opening the sale counts as about to open, and how seldom it is looked at until then. */
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
@@ -215,7 +214,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** With the next schedule announced, if it differs from the last one. */
   #decided(sale: Sale, nowMs: number): Sale {
     const previous = latest(sale.timeline)
-    const fromMs = Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+    // With nobody in the pre-queue there is nothing to draw and no lease to lapse: the sale opens at once.
+    const atOnce = sale.closed?.size === 0 && previous.schedule.draw_seed === null
+    const fromMs = atOnce ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
     const schedule = nextSchedule(
       {
         ...sale,
@@ -275,7 +276,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const opensInMs = sale.opensAtMs - nowMs
     const soon = sale.closed !== null || opensInMs <= WARM_MS
     const moments = [
-      soon ? ALARM_MS : IDLE_ALARM_MS,
+      soon ? LOOK_EVERY_MS : IDLE_ALARM_MS,
       opensInMs,
       opensInMs - WARM_MS,
       sale.preQueueOpensAtMs - ANNOUNCE_MS - nowMs,
@@ -358,10 +359,14 @@ function observed(
   look: { state: SaleState | null; nowMs: number; highestNumber: number },
   config: RoomConfig,
 ): Sale {
-  const stepMs = look.nowMs - sale.memory.looked_at_ms
   const timeline: Timeline =
-    stepMs < 0
-      ? [{ from_ms: look.nowMs, schedule: onSteppedClock(latest(sale.timeline).schedule, stepMs) }]
+    look.nowMs < sale.memory.looked_at_ms
+      ? [
+          {
+            from_ms: look.nowMs,
+            schedule: onClockPutBack(latest(sale.timeline).schedule, sale.memory.looked_at_ms, look.nowMs),
+          },
+        ]
       : sale.timeline
   const schedule = inEffect(timeline, look.nowMs)
   return { ...sale, timeline, memory: observe(sale.memory, { ...look, schedule }, config) }

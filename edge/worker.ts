@@ -17,13 +17,14 @@ import { buyForm, orderForm, orderPage, refresh, salePage, schedule } from './sa
 export { TicketShard } from './ticket-shard.ts'
 export { WaitingRoom } from './waiting-room.ts'
 
-/** Read once per isolate: a plain value, so that every request may use it. */
-let config: Config | undefined
+/** Read once per isolate: plain values, so that every request may use them. */
+const configs = new WeakMap<Env, Config>()
 
 export default {
   async fetch(request, env, ctx): Promise<Response> {
     try {
-      config ??= await readConfig(env)
+      const config = configs.get(env) ?? (await readConfig(env))
+      configs.set(env, config)
       const secure = request.url.startsWith('https:')
       return await route({ request, env, ctx, config, secure, nowMs: Date.now() })
     } catch (error) {

@@ -1,0 +1,61 @@
+/**
+ * What the edge's tests have for an origin: a small HTTP server that tells of sales what a test told it, and says how
+ * often it was asked. It also stands in for the shop's identity provider and for somebody else's web site.
+ */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestProject } from 'vitest/node'
+
+interface Told {
+  body: string
+  status: number
+  delayMs: number
+}
+
+export default async function setup(project: TestProject) {
+  const answers = new Map<string, Told>()
+  const calls = new Map<string, number>()
+  const requests: { method: string; path: string; headers: object; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? '/'
+    const body = await text(request)
+    if (request.headers.host?.startsWith('gone')) return request.socket.destroy()
+    const [, root, ...rest] = path.split('/')
+    const name = `/${rest.join('/')}`
+    response.setHeader('content-type', 'application/json')
+    if (root === 'tell') {
+      answers.set(name, JSON.parse(body))
+      response.end('{}')
+    } else if (root === 'asked') {
+      const seen = requests.filter((one) => one.path === name).slice(-10)
+      response.end(JSON.stringify({ calls: calls.get(name) ?? 0, requests: seen }))
+    } else {
+      calls.set(path, (calls.get(path) ?? 0) + 1)
+      requests.push({ method: request.method ?? '', path, headers: request.headers, body })
+      if (requests.length > 5_000) requests.splice(0, 1_000)
+      const answer = answers.get(path)
+      if (answer?.status === 0) return request.socket.destroy()
+      if (answer?.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs))
+      response.statusCode = answer?.status ?? 404
+      response.end(answer?.body ?? '{}')
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  project.provide('originUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return () => {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+async function text(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request) body += chunk
+  return body
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    originUrl: string
+  }
+}

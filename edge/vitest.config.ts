@@ -1,0 +1,45 @@
+/**
+ * The edge's tests run inside workerd, where the Worker and its objects run: the same isolate holds the tests and the
+ * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
+ */
+import { generateKeyPairSync } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
+import { defineConfig } from 'vitest/config'
+import { assetsDefinition } from './build.ts'
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+
+export default defineConfig(async () => ({
+  root: path('.'),
+  cacheDir: path('../node_modules/.cache/vite'),
+  define: await assetsDefinition(),
+  plugins: [
+    cloudflareTest(({ inject }) => ({
+      main: path('worker.ts'),
+      miniflare: {
+        compatibilityDate: '2026-08-15',
+        durableObjects: {
+          WAITING_ROOM: { className: 'WaitingRoom', useSQLite: true },
+          TICKET_SHARD: { className: 'TicketShard', useSQLite: true },
+        },
+        bindings: {
+          ORIGIN_URL: inject<string>('originUrl'),
+          EDGE_TOKEN: 'the token of the edge',
+          QUEUE_SECRET: 'a secret for places in line, long enough',
+          ADMISSION_PRIVATE_JWK: JSON.stringify(privateKey),
+          ENVIRONMENT: 'development',
+          TICKET_SHARDS: '4',
+          CLAIM_SECONDS: '30',
+        },
+      },
+    })),
+  ],
+  test: {
+    name: 'edge',
+    include: ['**/*.test.ts'],
+    globalSetup: [path('testing/origin.ts')],
+    testTimeout: 20_000,
+  },
+}))
