@@ -1,0 +1,370 @@
+/**
+ * A whole sale, through edge and origin, as a crowd plays it: everybody joins, the draw decides, turns are called at the
+ * rate, carts are paid or lost, and at the end exactly the stock is sold and everybody knows where they stand.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type System, startSystem } from '../origin/local/system.ts'
+import type { Order, QueueAnswer } from '../shared/api.ts'
+import { positionOf } from '../shared/draw.ts'
+import type { Schedule } from '../shared/schedule.ts'
+import { emptyDatabase } from './servers.ts'
+
+const SALE = 'launch'
+const EARLY = 40
+const LATE = 20
+const STOCK = { poster: 9, vinyl: 5 }
+const RATE_PER_SECOND = 25
+const OPENS_AFTER_MS = 2_500
+const WITHIN_MS = 30_000
+/** A client learns of its turn by asking; it asks this often, whatever it is told, so that the test is quick. */
+const ASK_EVERY_MS = 100
+
+let system: System
+let ledger: postgres.Sql
+
+beforeAll(async () => {
+  const database = await emptyDatabase()
+  system = await startSystem({
+    databaseUrl: database.url,
+    // Numbers that nobody holds keep the last units back for as long as a turn may be claimed; and calling more people
+    // than there are units lets some of them come too late.
+    edgeVars: { CLAIM_SECONDS: '3', ADMISSIONS_PER_UNIT: '5' },
+  })
+  ledger = postgres(database.url, { max: 2, onnotice: () => {} })
+})
+
+afterAll(async () => {
+  await ledger?.end()
+  await system?.stop()
+})
+
+describe('a sale from its announcement to its end', () => {
+  const crowd: Visitor[] = []
+  let announced: Schedule
+  let reserved: { visitor: Visitor; order: Order }[]
+
+  test('it is announced, and its page and schedule are there within a second', async () => {
+    const created = await admin('PUT', '', {
+      name: 'Launch “📀”',
+      opens_at: new Date(Date.now() + OPENS_AFTER_MS).toISOString(),
+      hold_seconds: 60,
+      limit_per_visitor: 1,
+      products: [
+        {
+          product_id: 'poster',
+          name: 'Poster',
+          unit_price_minor: 2500,
+          currency: 'EUR',
+          total: STOCK.poster,
+        },
+        { product_id: 'vinyl', name: 'Vinyl', unit_price_minor: 4200, currency: 'EUR', total: STOCK.vinyl },
+      ],
+      admission: { rate_per_second: RATE_PER_SECOND },
+    })
+    expect(created.status).toBe(201)
+    await within(1_000, async () => (await fetch(at(''))).status === 200)
+    announced = await schedule()
+    expect(announced).toMatchObject({ sale: SALE, phase: 'pre_queue', draw_seed: null })
+  })
+
+  test('early visitors get numbers, all different, and no position before the draw', async () => {
+    crowd.push(...(await Promise.all(Array.from({ length: EARLY }, () => Visitor.join()))))
+    const numbers = crowd.map((visitor) => visitor.joined.number)
+    expect(new Set(numbers).size).toBe(EARLY)
+    for (const visitor of crowd) {
+      expect(visitor.joined).toMatchObject({ status: 'pre_queue', position_in_queue: null })
+      expect(visitor.joined.admission_token).toBeUndefined()
+    }
+  })
+
+  test('joining again as the same visitor gives the same number', async () => {
+    const [visitor] = crowd
+    if (visitor === undefined) throw new Error('Nobody joined.')
+    const again = await fetch(at('/queue'), { method: 'POST', headers: visitor.identity() })
+    expect(again.status).toBe(200)
+    expect(((await again.json()) as QueueAnswer).number).toBe(visitor.joined.number)
+  })
+
+  test('nobody checks out without an admission', async () => {
+    const answer = await fetch(at('/checkout'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+      body: '{"product_id":"poster"}',
+    })
+    expect(answer.status).toBe(429)
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(await answer.json()).toMatchObject({ type: '/problems/not-admitted', queue: expect.any(String) })
+  })
+
+  test('at the opening the seed is revealed, and turns come in the drawn order, no faster than the rate', async () => {
+    await within(OPENS_AFTER_MS + 3_000, async () => (await schedule()).draw_seed !== null)
+    const late = Promise.all(Array.from({ length: LATE }, () => Visitor.join()))
+    const open = await schedule()
+    const seed = open.draw_seed ?? ''
+    expect(createHash('sha256').update(Buffer.from(seed, 'hex')).digest('hex')).toBe(
+      announced.draw_commitment,
+    )
+    crowd.push(...(await late))
+
+    reserved = []
+    const called: { position: number; atMs: number }[] = []
+    await Promise.all(
+      crowd.map(async (visitor) => {
+        const ready = await visitor.untilCalled()
+        const atMs = Date.now()
+        const position = positionOf(
+          { seed, size: open.pre_queue_size, beacon: open.draw_beacon },
+          visitor.joined.number,
+        )
+        if (ready.status !== 'ready') return
+        called.push({ position, atMs })
+        expect(ready.now_serving).toBeGreaterThanOrEqual(position)
+        // Whoever comes too late for the vinyl takes a poster.
+        const order = (await visitor.checkOut('vinyl')) ?? (await visitor.checkOut('poster'))
+        if (order !== undefined) reserved.push({ visitor, order })
+      }),
+    )
+    // One asks every ASK_EVERY_MS: two who are called in turn may hear of it in the other order within that time.
+    const order = called.toSorted((a, b) => a.atMs - b.atMs)
+    for (const [i, earlier] of order.entries()) {
+      for (const later of order.slice(i + 1)) {
+        if (later.position < earlier.position)
+          expect(later.atMs - earlier.atMs).toBeLessThan(3 * ASK_EVERY_MS + 250)
+      }
+    }
+    const seconds = ((order.at(-1)?.atMs ?? 0) - (order[0]?.atMs ?? 0)) / 1000
+    expect(order.length / RATE_PER_SECOND).toBeLessThan(seconds + 1.5)
+  })
+
+  test('every unit is in somebody’s cart, none in two, and the rest were told so', async () => {
+    expect(reserved).toHaveLength(STOCK.poster + STOCK.vinyl)
+    expect(new Set(reserved.map(({ order }) => order.order_id)).size).toBe(reserved.length)
+    const rows = await ledger`select order_id, status from orders where sale_id = ${SALE}`
+    expect(rows.map((row) => row.order_id).toSorted()).toEqual(
+      reserved.map(({ order }) => order.order_id).toSorted(),
+    )
+    const told = crowd.filter((visitor) => visitor.refusal !== undefined).map((visitor) => visitor.refusal)
+    for (const type of told) expect(type).toMatch(/^\/problems\/(all-in-carts|sold-out)$/)
+    await within(3_000, async () => (await schedule()).phase === 'all_in_carts')
+  })
+
+  test('a declined card gives the unit back, once, and the next visitor gets it', async () => {
+    const loser = reserved.shift()
+    if (loser === undefined) throw new Error('Nobody has a cart.')
+    await loser.visitor.pay(loser.order, 'pm_declined')
+    expect(await loser.visitor.settled(loser.order)).toBe('cancelled')
+    const winner = await firstCalled(
+      crowd.filter((visitor) => visitor.stillWaits),
+      loser.order.product_id,
+    )
+    expect(winner.order.status).toBe('reserved')
+    reserved.push(winner)
+  })
+
+  test('all pay, and the sale is sold out to the unit', async () => {
+    const outcomes = await Promise.all(
+      reserved.map(async ({ visitor, order }) => {
+        await visitor.pay(order, 'pm_ok')
+        return visitor.settled(order)
+      }),
+    )
+    expect(new Set(outcomes)).toEqual(new Set(['confirmed']))
+    const state = await adminState()
+    expect(
+      state.products.map(({ product_id, total, available, held, sold }) => [
+        product_id,
+        total,
+        available,
+        held,
+        sold,
+      ]),
+    ).toEqual([
+      ['poster', STOCK.poster, 0, 0, STOCK.poster],
+      ['vinyl', STOCK.vinyl, 0, 0, STOCK.vinyl],
+    ])
+    await within(3_000, async () => (await schedule()).phase === 'sold_out')
+  })
+
+  test('the sold-out page is cacheable, sets no cookie, and says so to all who still wait', async () => {
+    const page = await fetch(at(''), { headers: { accept: 'text/html' } })
+    expect(page.status).toBe(200)
+    expect(page.headers.get('cache-control')).toMatch(/public, max-age=\d+/)
+    expect(page.headers.getSetCookie()).toEqual([])
+    const document_ = await fetch(at(''), { headers: { accept: 'application/json' } })
+    expect(await document_.json()).toMatchObject({ phase: 'sold_out' })
+    const latecomer = await fetch(at('/queue'), { method: 'POST' })
+    expect(latecomer.status).toBe(410)
+    expect(await latecomer.json()).toMatchObject({ type: '/problems/sold-out' })
+    for (const visitor of crowd.filter((one) => one.stillWaits)) {
+      expect((await visitor.ask()).status).toBe('sold_out')
+    }
+  })
+
+  test('a restock brings it back to life within two seconds', async () => {
+    const restocked = await admin('POST', '/products/vinyl/restock', { quantity: 1 })
+    expect(restocked.status).toBe(200)
+    await within(2_000, async () => (await schedule()).phase === 'open')
+    const winner = await firstCalled(
+      crowd.filter((visitor) => visitor.stillWaits),
+      'vinyl',
+    )
+    expect(winner.order).toMatchObject({ status: 'reserved', product_id: 'vinyl' })
+  })
+
+  test('the operator ends it, and it is over for everyone', async () => {
+    expect((await admin('POST', '/end')).status).toBe(200)
+    await within(2_000, async () => (await schedule()).phase === 'ended')
+    const latecomer = await fetch(at('/queue'), { method: 'POST' })
+    expect(latecomer.status).toBe(410)
+    expect(await latecomer.json()).toMatchObject({ type: '/problems/ended' })
+  })
+})
+
+// -- Who plays -------------------------------------------------------------------------------------------------------
+
+/** A client that keeps no cookies but its visitor's identity, holds its own tokens, and asks through the edge only. */
+class Visitor {
+  readonly joined: QueueAnswer
+  /** The type of the problem that its checkout ended with. */
+  refusal: string | undefined
+  /** Its turn has not come yet; nor, perhaps, the end. */
+  stillWaits = true
+  private readonly cookies: string
+  private admission = ''
+
+  private constructor(joined: QueueAnswer, cookies: string) {
+    this.joined = joined
+    this.cookies = cookies
+  }
+
+  static async join(): Promise<Visitor> {
+    const response = await fetch(at('/queue'), { method: 'POST' })
+    expect(response.status).toBe(201)
+    const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+    return new Visitor((await response.json()) as QueueAnswer, cookies.join('; '))
+  }
+
+  identity(): Record<string, string> {
+    return { cookie: this.cookies }
+  }
+
+  /** Waits for its turn, or for the end of the waiting: all in carts, sold out. */
+  async untilCalled(): Promise<QueueAnswer> {
+    const deadline = Date.now() + WITHIN_MS
+    while (Date.now() < deadline) {
+      const answer = await this.ask()
+      if (!['pre_queue', 'waiting', 'paused'].includes(answer.status)) return answer
+      await sleep(ASK_EVERY_MS)
+    }
+    throw new Error(`Number ${this.joined.number} was not called within ${WITHIN_MS} ms`)
+  }
+
+  async ask(): Promise<QueueAnswer> {
+    const response = await fetch(at('/queue/status'), {
+      headers: { authorization: `Bearer ${this.joined.queue_token}` },
+    })
+    expect(response.status).toBe(200)
+    const answer = (await response.json()) as QueueAnswer
+    expect(answer.number).toBe(this.joined.number)
+    if (answer.status === 'ready') this.admission = answer.admission_token ?? ''
+    if (answer.status === 'ready' || answer.status === 'missed_turn') this.stillWaits = false
+    return answer
+  }
+
+  /** The order, or nothing if there is none to be had any more. */
+  async checkOut(product: string): Promise<Order | undefined> {
+    const key = randomUUID()
+    const send = () =>
+      fetch(at('/checkout'), {
+        method: 'POST',
+        headers: { ...this.admitted(), 'idempotency-key': key },
+        body: JSON.stringify({ product_id: product }),
+      })
+    const response = await send()
+    const body = (await response.json()) as Order & { type?: string }
+    if (response.status === 409 || response.status === 410) {
+      this.refusal = body.type
+      return undefined
+    }
+    expect([response.status, body.status]).toEqual([201, 'reserved'])
+    // A double click changes nothing.
+    const again = await send()
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect(((await again.json()) as Order).order_id).toBe(body.order_id)
+    return body
+  }
+
+  async pay(order: Order, method: string): Promise<void> {
+    const response = await fetch(`${system.edgeUrl}/orders/${order.order_id}/payment`, {
+      method: 'POST',
+      headers: this.admitted(),
+      body: JSON.stringify({ payment_method: method }),
+    })
+    expect(response.status).toBe(202)
+    expect(await response.json()).toMatchObject({ status: 'paying' })
+  }
+
+  /** How the order ended, once it has. */
+  async settled(order: Order): Promise<string> {
+    let status = ''
+    await within(WITHIN_MS, async () => {
+      const response = await fetch(`${system.edgeUrl}/orders/${order.order_id}`, {
+        headers: { authorization: `Bearer ${order.order_token}` },
+      })
+      expect(response.status).toBe(200)
+      status = ((await response.json()) as Order).status
+      return !['reserved', 'paying'].includes(status)
+    })
+    return status
+  }
+
+  private admitted(): Record<string, string> {
+    return { authorization: `Bearer ${this.admission}`, 'content-type': 'application/json' }
+  }
+}
+
+/** Of those who wait, the first to be called who gets the product. The others keep their places. */
+async function firstCalled(waiting: readonly Visitor[], product: string) {
+  const deadline = Date.now() + WITHIN_MS
+  while (Date.now() < deadline) {
+    for (const visitor of waiting) {
+      if (!visitor.stillWaits || (await visitor.ask()).status !== 'ready') continue
+      const order = await visitor.checkOut(product)
+      if (order !== undefined) return { visitor, order }
+    }
+    await sleep(ASK_EVERY_MS)
+  }
+  throw new Error(`None of ${waiting.length} was called within ${WITHIN_MS} ms`)
+}
+
+const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
+
+async function schedule(): Promise<Schedule> {
+  return (await (await fetch(at('/schedule'))).json()) as Schedule
+}
+
+function admin(method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${system.originUrl}/admin/sales/${SALE}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+async function adminState() {
+  return (await (await admin('GET', '')).json()) as {
+    products: { product_id: string; total: number; available: number; held: number; sold: number }[]
+  }
+}
+
+/** Asks again and again until it is so; fails when it has not come to be in time. */
+async function within(ms: number, so: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + ms
+  while (!(await so())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${so}`)
+    await sleep(50)
+  }
+}

@@ -1,0 +1,335 @@
+/**
+ * `npm start` as a person meets it: what it prints, how it fails, and that nothing stays behind, whatever ends it.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, test } from 'vitest'
+import { freePort, portTaken } from '../origin/local/children.ts'
+
+const START = fileURLToPath(new URL('../origin/local/start.ts', import.meta.url))
+const UP_WITHIN_MS = 40_000
+const GONE_WITHIN_MS = 15_000
+
+describe('when it cannot start, it says why in one line', () => {
+  test('a port is taken', async () => {
+    const { port, server } = await occupiedPort()
+    const run = await start({ env: { PORT: String(port) } }).finished()
+    server.close()
+    expect(run.status).toBe(1)
+    expect(run.err).toBe(
+      `Could not start: Port ${port} is taken: stop what uses it, or set PORT to another.\n`,
+    )
+    expect(await remains(run)).toEqual([])
+  })
+
+  test('the port of the edge is taken', async () => {
+    const { port, server } = await occupiedPort()
+    const run = await start({ env: { EDGE_PORT: String(port) } }).finished()
+    server.close()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(new RegExp(`^Could not start: Port ${port} is taken.* EDGE_PORT .*\n$`))
+  })
+
+  test.each([
+    ['PORT', '70000', /^PORT must be a port/],
+    ['EDGE_PORT', 'http', /^EDGE_PORT must be a port/],
+    [
+      'DATABASE_URL',
+      'mysql://root:hunter2@localhost/shop',
+      /^Could not start: DATABASE_URL is not an address/,
+    ],
+    [
+      'DATABASE_URL',
+      'postgres://me:hunter2@127.0.0.1:1/shop',
+      /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/,
+    ],
+    ['REDIS_URL', 'localhost', /^Could not start: REDIS_URL is not an address/],
+    ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
+  ])('%s is %s', async (name, value, message) => {
+    const run = await start({ env: { [name]: value } }).finished()
+    expect(run.status).toBeGreaterThan(0)
+    expect(run.err).toMatch(message)
+    expect(run.err.trimEnd().split('\n')).toHaveLength(1)
+    expect(run.err + run.out).not.toContain('hunter2')
+    expect(await remains(run)).toEqual([])
+  })
+
+  test('the data folder is a file', async () => {
+    const file = join(ownFolder(), 'file')
+    writeFileSync(file, '')
+    const run = await start({ args: ['--data', file] }).finished()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST\)/)
+  })
+
+  test('an option is unknown', async () => {
+    const run = await start({ args: ['--colour'] }).finished()
+    expect(run.status).toBe(2)
+    expect(run.err).toBe("Unknown option '--colour'. See npm start -- --help\n")
+  })
+})
+
+test('--help tells the options and starts nothing', async () => {
+  const run = await start({ args: ['--help'] }).finished()
+  expect(run.status).toBe(0)
+  expect(run.out).toContain('--temporary')
+  expect(run.err).toBe('')
+})
+
+test('it serves a demo sale, keeps it over a restart, and Ctrl-C leaves nothing behind', async () => {
+  const folder = join(ownFolder(), 'data with spaces')
+  const first = start({ args: ['--data', folder] })
+  await first.up()
+  expect(first.out()).not.toContain('\x1b')
+  const page = await fetch(`${first.edgeUrl}/sales/demo`)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toContain('text/html')
+  const before = await demo(first, folder)
+  expect(before.state.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
+  expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
+  expect(statSync(join(folder, 'admin-token')).mode & 0o077).toBe(0)
+
+  const second = await start({ args: ['--data', folder] }).finished()
+  expect(second.err).toMatch(/^Could not start: Process \d+ is already running a system on /)
+
+  const stopped = await first.end('SIGINT')
+  expect(stopped.status).toBe(0)
+  expect(stopped.err).toBe('')
+  expect(stopped.out).toMatch(/Stopped\.\n$/)
+  expect(await remains(stopped)).toEqual([])
+  expect(await portTaken(first.port)).toBe(false)
+  expect(await portTaken(first.edgePort)).toBe(false)
+
+  const again = start({ args: ['--data', folder] })
+  await again.up()
+  const after = await demo(again, folder)
+  expect(after.opens_at).toBe(before.opens_at)
+  expect(after.token).toBe(before.token)
+  expect((await again.end('SIGTERM')).status).toBe(0)
+})
+
+test('a server that dies takes the rest down in good order, and is named', async () => {
+  const run = start()
+  await run.up()
+  const redis = run.descendants().find((process) => process.command.includes('redis'))
+  if (redis === undefined) throw new Error('Redis was not found among the children.')
+  process.kill(redis.pid, 'SIGKILL')
+  const ended = await run.finished()
+  expect(ended.status).toBe(1)
+  expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
+  expect(await remains(ended)).toEqual([])
+})
+
+test('even when it is killed, its servers end and its temporary folder goes', async () => {
+  const run = start()
+  await run.up()
+  const ended = await run.end('SIGKILL')
+  expect(ended.children.length).toBeGreaterThanOrEqual(4)
+  expect(await remains(ended)).toEqual([])
+})
+
+test('Ctrl-C while it is still starting stops what has been started', async () => {
+  const run = start()
+  await until(() => run.descendants().some((process) => process.command.includes('postgres')), UP_WITHIN_MS)
+  const ended = await run.end('SIGINT')
+  expect(ended.status).toBe(0)
+  expect(ended.err).toBe('')
+  expect(await remains(ended)).toEqual([])
+})
+
+// -- Running it ------------------------------------------------------------------------------------------------------
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly state: string
+  readonly command: string
+}
+
+interface Ended {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+  /** Everything that ran under it when last seen. */
+  readonly children: readonly Process[]
+  readonly temporaryRoot: string
+}
+
+interface Running {
+  readonly edgeUrl: string
+  readonly originUrl: string
+  readonly port: number
+  readonly edgePort: number
+  out(): string
+  up(): Promise<void>
+  descendants(): Process[]
+  end(signal: NodeJS.Signals): Promise<Ended>
+  finished(): Promise<Ended>
+}
+
+const folders: string[] = []
+const children: ChildProcess[] = []
+
+afterEach(() => {
+  for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL')
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'flash-sale-test-'))
+  folders.push(folder)
+  return folder
+}
+
+let nextPort = 0
+
+/** Runs it with free ports and a temporary folder of its own, as `npm start` does without a terminal. */
+function start(options: { args?: string[]; env?: Record<string, string> } = {}): Running {
+  const temporaryRoot = ownFolder()
+  // Below the ephemeral range, so that nothing else on the machine is given them meanwhile.
+  const port = 20_000 + ((process.pid * 16 + nextPort++ * 2) % 10_000)
+  const edgePort = port + 1
+  const args = options.args ?? ['--temporary']
+  const child = spawn(process.execPath, [START, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: temporaryRoot,
+      TMPDIR: temporaryRoot,
+      PORT: String(port),
+      EDGE_PORT: String(edgePort),
+      ...options.env,
+    },
+  })
+  children.push(child)
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text
+  })
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let seen: Process[] = []
+  const descendants = () => {
+    const now = descendantsOf(child.pid ?? 0)
+    if (now.length > 0) seen = now
+    return now
+  }
+  const finished = async (): Promise<Ended> => {
+    const status = await closed
+    return { status, out, err, children: seen, temporaryRoot }
+  }
+  return {
+    port,
+    edgePort,
+    edgeUrl: `http://127.0.0.1:${edgePort}`,
+    originUrl: `http://127.0.0.1:${port}`,
+    out: () => out,
+    descendants,
+    async up() {
+      await until(() => out.includes('Sale page') || child.exitCode !== null, UP_WITHIN_MS)
+      if (child.exitCode !== null) throw new Error(`It did not start: ${err}${out}`)
+      descendants()
+    },
+    end(signal) {
+      descendants()
+      child.kill(signal)
+      return finished()
+    },
+    finished,
+  }
+}
+
+async function demo(run: Running, folder: string) {
+  const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+  const response = await fetch(`${run.originUrl}/admin/sales/demo`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect(response.status).toBe(200)
+  const state = (await response.json()) as { opens_at: string; products: { product_id: string }[] }
+  return { token, opens_at: state.opens_at, state }
+}
+
+/** What is left of a run after a while: processes still alive, and files in its temporary folder. */
+async function remains(run: Ended): Promise<string[]> {
+  const look = () => {
+    const alive = new Map(allProcesses().map((process) => [process.pid, process]))
+    const left = run.children
+      .filter((child) => {
+        const now = alive.get(child.pid)
+        return now !== undefined && now.state !== 'Z' && now.command === child.command
+      })
+      .map((child) => child.command)
+    const files = existsSync(run.temporaryRoot) ? readdirSync(run.temporaryRoot) : []
+    return [...left, ...files.filter((file) => file.startsWith('flash-sale-'))]
+  }
+  await until(() => look().length === 0, GONE_WITHIN_MS).catch(() => {})
+  return look()
+}
+
+async function occupiedPort(): Promise<{ port: number; server: Server }> {
+  const port = await freePort()
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return { port, server }
+}
+
+async function until(true_: () => boolean, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!true_()) {
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${true_}`)
+    await sleep(50)
+  }
+}
+
+// -- Looking at processes ----------------------------------------------------------------------------------------------
+
+function descendantsOf(pid: number): Process[] {
+  const all = allProcesses()
+  const found: Process[] = []
+  const ask = [pid]
+  for (let next = ask.pop(); next !== undefined; next = ask.pop()) {
+    for (const process of all) {
+      if (process.parent !== next) continue
+      found.push(process)
+      ask.push(process.pid)
+    }
+  }
+  return found
+}
+
+function allProcesses(): Process[] {
+  if (!existsSync('/proc/self/stat')) return fromPs()
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+        return [{ pid: Number(pid), parent: Number(parent), state, command }]
+      } catch {
+        return [] // It ended while we looked.
+      }
+    })
+}
+
+function fromPs(): Process[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields.length > 3)
+    .map(([pid, parent, state = '', ...command]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      state: state.slice(0, 1),
+      command: command.join(' '),
+    }))
+}
