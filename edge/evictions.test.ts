@@ -15,26 +15,28 @@ it('never gives a number twice, however often the objects are turned out in mid-
   const numbers: number[] = []
   let crowdIsHere = true
   const crowd = Array.from({ length: 12 }, async (_, visitor) => {
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 40; i++) {
       // Some are known by a cookie, each anew, the others are not known at all.
-      const cookie = i % 3 === 0 ? { cookie: `visitor=visitor-number-${visitor}-${i}` } : {}
-      const response = await sale.join(cookie as Record<string, string>)
-      if (response.status === 503) continue
-      expect(response.status).toBe(201)
+      const cookie: Record<string, string> = i % 3 ? {} : { cookie: `visitor=visitor-number-${visitor}-${i}` }
+      let response = await sale.join(cookie)
+      for (; response.status === 503; response = await sale.join(cookie)) await scheduler.wait(10)
+      // A known visitor may have been given a number whose answer was lost.
+      expect(response.status === 201 || (response.status === 200 && i % 3 === 0)).toBe(true)
       numbers.push((await response.json<{ number: number }>()).number)
+      await scheduler.wait(20 * Math.random())
     }
   })
   const turnOut = (async () => {
     while (crowdIsHere) {
       await abortAllDurableObjects()
-      await scheduler.wait(20)
+      await scheduler.wait(120)
     }
   })()
   await Promise.all(crowd)
   crowdIsHere = false
   await turnOut
   expect(new Set(numbers).size).toBe(numbers.length)
-  expect(numbers.length).toBeGreaterThan(600)
+  expect(numbers.length).toBe(12 * 40)
 })
 
 it('remembers known visitors through an eviction, and gives them the number they had', async () => {

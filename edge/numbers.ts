@@ -7,14 +7,12 @@ import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
 import type { Visitor } from './identity.ts'
 import { Block, Demand } from './lease.ts'
-import { type ShardCalls, shardOf } from './rpc.ts'
+import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
 
 /** Most sales with a block in hand; beyond it the oldest block becomes a gap. */
 const MAX_BLOCKS = 1_000
 /** Calls for one number, before the visitor is asked to try again. */
 const MAX_TRIES = 3
-/** Retries wait for a random part of this, doubled each time. */
-const RETRY_MS = 25
 /** Another request is counted on to bring the next block for so long. */
 const ASKING_MS = 250
 
@@ -43,7 +41,7 @@ export async function nextNumber(sale: string, call: Call): Promise<Given | Prob
     // One request asks for all that are to come, the others of this moment each for their own.
     const alone = counter.askingUntilMs > nowMs
     if (!alone) counter.askingUntilMs = nowMs + ASKING_MS
-    const leased = await tried(() =>
+    const leased = await answerOf(() =>
       shardOf(sale, Math.floor(Math.random() * call.config.ticketShards), call.env).take({
         sale,
         count: alone ? 1 : counter.demand.forecast(),
@@ -68,7 +66,7 @@ export async function numberOf(
   call: Call,
 ): Promise<Given | Problem> {
   const request = { sale, visitor: visitor.name, ...(insteadOf === null ? {} : { instead_of: insteadOf }) }
-  const joined = await tried(() => shardFor(sale, visitor.name, call).join(request))
+  const joined = await answerOf(() => shardFor(sale, visitor.name, call).join(request))
   if (joined?.joined) return { number: joined.number, first: joined.first }
   if (joined?.reason === 'closed') return closed()
   return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
@@ -76,29 +74,11 @@ export async function numberOf(
 
 /** Somebody gives their number back. */
 export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
-  await tried(() => shardFor(sale, visitor, call).leave({ visitor }))
+  await answerOf(() => shardFor(sale, visitor, call).leave({ visitor }))
 }
 
 const closed = () =>
   problem('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
-
-/**
- * Calls an object, and again if it failed for another reason than having too much to do: whatever is asked of a shard
- * may be asked twice, a known visitor finds their number, and a lease that got lost is a gap. Null if it never answers.
- */
-async function tried<T>(call: () => Promise<T>): Promise<T | null> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call()
-    } catch (error) {
-      if (tries === MAX_TRIES || (error as { overloaded?: boolean }).overloaded) {
-        console.warn(JSON.stringify({ msg: 'a ticket shard did not answer', why: String(error) }))
-        return null
-      }
-      await scheduler.wait(Math.random() * RETRY_MS * 2 ** tries)
-    }
-  }
-}
 
 function counterOf(sale: string): Counter {
   const found = counters.get(sale)

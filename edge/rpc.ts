@@ -56,3 +56,26 @@ export function roomOf(sale: string, env: Env): RoomCalls {
 export function shardOf(sale: string, index: number, env: Env): ShardCalls {
   return env.TICKET_SHARD.getByName(`${sale}/${index}`) as unknown as ShardCalls
 }
+
+/** Calls for one answer, before there is none. */
+const MAX_TRIES = 3
+/** Before the next try, a random part of this, doubled each time. */
+const RETRY_MS = 25
+
+/**
+ * An object's answer; asks again if it failed for another reason than having too much to do. Everything here may be
+ * asked twice: a known visitor finds their number, and a lease that got lost is a gap. Null if there is no answer.
+ */
+export async function answerOf<T>(ask: () => Promise<T>): Promise<T | null> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (tries === MAX_TRIES || (error as { overloaded?: boolean }).overloaded) {
+        console.warn(JSON.stringify({ msg: 'an object did not answer', why: String(error) }))
+        return null
+      }
+      await scheduler.wait(Math.random() * RETRY_MS * 2 ** tries)
+    }
+  }
+}

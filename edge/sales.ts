@@ -19,7 +19,7 @@ import {
 } from './bulletin.ts'
 import type { Config, Env } from './config.ts'
 import { Limiter } from './limits.ts'
-import { shardOf } from './rpc.ts'
+import { answerOf, shardOf } from './rpc.ts'
 
 /** Most sales known at once, and most names known to be unknown; beyond it the oldest is forgotten. */
 const MAX_SALES = 1_000
@@ -146,23 +146,18 @@ async function ask(
 ): Promise<'told' | 'unknown-sale' | 'unavailable'> {
   const waitMs = wait.wait_ms ?? 0
   if (known) known.askingUntilMs = nowMs + (waitMs || WAIT_FOR_OTHERS_MS)
-  try {
-    const shard = Math.floor(Math.random() * config.ticketShards)
-    const told = await shardOf(name, shard, env).look({ sale: name, ...wait })
-    if (known) known.askingUntilMs = 0
-    if (told.known) {
-      take(name, told.bulletin, waitMs > 0 ? Date.now() : nowMs)
-      return 'told'
-    }
-    if (told.reason === 'unknown-sale' && !known) {
-      remember(unknownUntilMs, name, Date.now() + UNKNOWN_MS, MAX_UNKNOWN)
-    }
-    return told.reason
-  } catch (error) {
-    if (known) known.askingUntilMs = waitMs > 0 ? Date.now() + NEWS_RETRY_MS : 0
-    console.warn(JSON.stringify({ msg: 'no news of a sale', sale: name, why: String(error) }))
-    return 'unavailable'
+  const shard = shardOf(name, Math.floor(Math.random() * config.ticketShards), env)
+  const told = await answerOf(() => shard.look({ sale: name, ...wait }))
+  const answeredAtMs = Date.now()
+  if (known) known.askingUntilMs = told || waitMs === 0 ? 0 : answeredAtMs + NEWS_RETRY_MS
+  if (!told) return 'unavailable'
+  if (told.known) {
+    take(name, told.bulletin, waitMs > 0 ? answeredAtMs : nowMs)
+    return 'told'
   }
+  if (told.reason === 'unknown-sale' && !known)
+    remember(unknownUntilMs, name, answeredAtMs + UNKNOWN_MS, MAX_UNKNOWN)
+  return told.reason
 }
 
 /** Takes a bulletin, unless a newer one is at hand: answers can overtake each other. */
