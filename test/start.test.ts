@@ -81,7 +81,7 @@ test('--help tells the options and starts nothing', async () => {
   expect(run.err).toBe('')
 })
 
-test('it serves a demo sale, keeps it over a restart, and Ctrl-C leaves nothing behind', async () => {
+test('it serves a demo sale, keeps it and every place in line over a restart, and Ctrl-C leaves nothing behind', async () => {
   const folder = join(ownFolder(), 'data with spaces')
   const first = start({ args: ['--data', folder] })
   await first.up()
@@ -90,6 +90,8 @@ test('it serves a demo sale, keeps it over a restart, and Ctrl-C leaves nothing 
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toContain('text/html')
   const before = await demo(first, folder)
+  const joined = await fetch(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
+  const place = (await joined.json()) as { number: number; queue_token: string }
   expect(before.state.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
   expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
   expect(statSync(join(folder, 'admin-token')).mode & 0o077).toBe(0)
@@ -110,6 +112,12 @@ test('it serves a demo sale, keeps it over a restart, and Ctrl-C leaves nothing 
   const after = await demo(again, folder)
   expect(after.opens_at).toBe(before.opens_at)
   expect(after.token).toBe(before.token)
+  const status = await fetch(`${again.edgeUrl}/sales/demo/queue/status`, {
+    headers: { authorization: `Bearer ${place.queue_token}` },
+  })
+  expect(await status.json()).toMatchObject({ number: place.number })
+  const newcomer = await fetch(`${again.edgeUrl}/sales/demo/queue`, { method: 'POST' })
+  expect(((await newcomer.json()) as { number: number }).number).toBeGreaterThan(place.number)
   expect((await again.end('SIGTERM')).status).toBe(0)
 })
 

@@ -144,6 +144,9 @@ const parse = () =>
     },
   }).values
 
+/** What may stand after "Bearer" (RFC 6750). */
+const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
+
 /** An environment variable; set but empty is as good as not set. */
 const given = (name: string) => process.env[name] || undefined
 
@@ -333,6 +336,9 @@ async function main(): Promise<void> {
   const databaseUrl = given('DATABASE_URL')
   const redisUrl = given('REDIS_URL')
   const adminToken = given('ADMIN_TOKEN')
+  if (adminToken !== undefined && !BEARER.test(adminToken)) {
+    throw new UsageError('ADMIN_TOKEN may hold letters, digits and -._~+/= only: it travels in a header.')
+  }
   system = await startSystem({
     port,
     edgePort,
