@@ -159,12 +159,17 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
 /**
  * Waits until a server answers. Fails with what it last logged when it ends before that, and after a bound.
- * `probe` answers true when the server serves; false or a rejection means not yet.
+ * `probe` answers true when the server serves; false or a rejection means not yet, a LocalError that it never will.
  */
 export async function untilReady(child: Child, probe: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + READY_WITHIN_MS
   while (true) {
-    if (await probe().catch(() => false)) return
+    const ready = await probe().catch(async (error: unknown) => {
+      if (!(error instanceof LocalError)) return false
+      await child.kill()
+      throw error
+    })
+    if (ready) return
     if (!child.running()) {
       throw new LocalError(`${child.name} ended at once (${await child.ended})${quote(child.lastWords())}`)
     }
@@ -182,11 +187,24 @@ export async function untilReady(child: Child, probe: () => Promise<boolean>): P
 function quote(log: string): string {
   const lines = log
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => messageOf(line.trim()))
     .filter(Boolean)
   const telling =
-    lines.findLast((line) => /error|fatal|panic|refus|cannot|can't|failed/i.test(line)) ?? lines.at(-1)
+    lines.findLast((line) => /\b(FATAL|Uncaught|cannot start|\w*Error\b.*:)/.test(line)) ??
+    lines.findLast((line) => /error|fatal|panic|refus|cannot|can't|failed/i.test(line)) ??
+    lines.at(-1)
   return telling === undefined ? '' : `: ${telling.slice(0, 500)}`
+}
+
+/** The message of a line of structured log; any other line as it is. */
+function messageOf(line: string): string {
+  if (!line.startsWith('{')) return line
+  try {
+    const { msg } = JSON.parse(line) as { msg?: unknown }
+    return typeof msg === 'string' ? msg : line
+  } catch {
+    return line
+  }
 }
 
 function openLog(file: string): number {

@@ -66,7 +66,9 @@ export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
     await untilReady(child, async () => {
       const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
       await response.body?.cancel()
-      return response.ok
+      if (response.ok) return true
+      const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1] ?? `it answers ${response.status}`
+      throw new LocalError(`The edge does not accept its settings: ${why}`)
     })
     return {
       url,
