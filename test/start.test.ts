@@ -37,6 +37,9 @@ describe('when it cannot start, it says why in one line', () => {
 
   test.each([
     ['PORT', '70000', /^PORT must be a port/],
+    ['ADMIN_TOKEN', 'hunter2 and more', /^ADMIN_TOKEN may hold/],
+    ['LOG_LEVEL', 'loud', /^Could not start: the origin ended at once .*LOG_LEVEL/],
+    ['POW_DIFFICULTY', 'hard', /^Could not start: The edge does not accept its settings: POW_DIFFICULTY/],
     ['EDGE_PORT', 'http', /^EDGE_PORT must be a port/],
     [
       'DATABASE_URL',
