@@ -14,7 +14,7 @@ import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
 import { renderSale, type SaleView } from './pages/index.ts'
 import { roomOf } from './rpc.ts'
-import { expectNews, type SaleNow, saleNow } from './sales.ts'
+import { type SaleNow, saleNow, takeNews } from './sales.ts'
 
 /** How long others may keep a final answer. */
 const FINAL_MAX_AGE_SECONDS = 30
@@ -64,12 +64,13 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
 export async function refresh(sale: string, call: Call): Promise<Response> {
-  const { request, config, env } = call
+  const { request, config, env, nowMs } = call
   if (!(await sameText(request.headers.get('authorization') ?? '', `Bearer ${config.edgeToken}`)))
     return problemAnswer(problem('unauthorized'))
   const told = await roomOf(sale, env).refresh({ sale })
-  expectNews(sale)
-  return told.known ? new Response(null, { status: 204 }) : problemAnswer(problem('unknown-sale'))
+  if (!told.known) return problemAnswer(problem('unknown-sale'))
+  takeNews(sale, told.bulletin, nowMs)
+  return new Response(null, { status: 204 })
 }
 
 /** `GET /sales/{sale}/order/{order}` */

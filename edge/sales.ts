@@ -89,16 +89,6 @@ export async function saleNow(name: string, asking: Asking): Promise<SaleNow | P
   return told === 'unknown-sale' ? problem('unknown-sale') : problem('try-again', { retry_after_seconds: 1 })
 }
 
-/** Forgets how old the copy is, since something has changed: the next request asks. */
-export function expectNews(name: string) {
-  const known = sales.get(name)
-  if (known) {
-    known.asOfMs = 0
-    known.askingUntilMs = 0
-  }
-  unknownUntilMs.delete(name)
-}
-
 /** True if the copy at hand is good enough to answer from; renews it behind the response where that is due. */
 function answersNow(name: string, known: Known, asking: Asking): boolean {
   const { nowMs } = asking
@@ -117,11 +107,9 @@ function answersNow(name: string, known: Known, asking: Asking): boolean {
 }
 
 /** A final answer is good until there is news, and news come by themselves. */
-function isSettled({ bulletin, asOfMs }: Known, nowMs: number): boolean {
+function isSettled({ bulletin }: Known, nowMs: number): boolean {
   return (
-    asOfMs > 0 &&
-    isFinal(inEffect(bulletin.timeline, nowMs).phase) &&
-    isFinal(latest(bulletin.timeline).schedule.phase)
+    isFinal(inEffect(bulletin.timeline, nowMs).phase) && isFinal(latest(bulletin.timeline).schedule.phase)
   )
 }
 
@@ -152,7 +140,7 @@ async function ask(
   if (known) known.askingUntilMs = told || waitMs === 0 ? 0 : answeredAtMs + NEWS_RETRY_MS
   if (!told) return 'unavailable'
   if (told.known) {
-    take(name, told.bulletin, waitMs > 0 ? answeredAtMs : nowMs)
+    takeNews(name, told.bulletin, waitMs > 0 ? answeredAtMs : nowMs)
     return 'told'
   }
   if (told.reason === 'unknown-sale' && !known)
@@ -160,8 +148,8 @@ async function ask(
   return told.reason
 }
 
-/** Takes a bulletin, unless a newer one is at hand: answers can overtake each other. */
-function take(name: string, bulletin: Bulletin, askedAtMs: number) {
+/** Takes a bulletin that was asked for at `askedAtMs`, unless a newer one is at hand: answers can overtake each other. */
+export function takeNews(name: string, bulletin: Bulletin, askedAtMs: number) {
   const asOfMs = askedAtMs - bulletin.age_ms
   const differenceMs = bulletin.at_ms - asOfMs
   const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0

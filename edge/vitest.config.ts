@@ -31,7 +31,7 @@ export default defineConfig(async () => ({
           ADMISSION_PRIVATE_JWK: JSON.stringify(privateKey),
           ENVIRONMENT: 'development',
           TICKET_SHARDS: '4',
-          CLAIM_SECONDS: '30',
+          CLAIM_SECONDS: '3',
         },
       },
     })),

@@ -43,6 +43,8 @@ const LOOK_TIMEOUT_MS = 1_000
 const LOOK_LATE_MS = 2_000
 /** A name the origin does not know is asked for again after so long. */
 const UNKNOWN_MS = 400
+/** Newcomers are called at once where nobody waits, though no more often than this. */
+const CALL_EVERY_MS = 100
 /** How long before the opening the sale counts as about to open, and how seldom it is looked at until then. */
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
@@ -236,7 +238,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** When the line has caught up with the crowd, those who join now need not wait for the next look. */
   #callNewcomers(sale: Sale, nowMs: number) {
     const { from_ms, schedule } = latest(sale.timeline)
-    if (schedule.phase !== 'open' || from_ms > nowMs) return
+    const justAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS
+    if (schedule.phase !== 'open' || justAnnounced) return
     if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling) this.#keep(this.#decided(sale, nowMs))
   }
 

@@ -98,6 +98,16 @@ export class TestSale {
     return (await this.status(token)).json()
   }
 
+  /** Joins, and waits until the turn has come. */
+  async ready(headers: Record<string, string> = {}): Promise<QueueAnswer & { queue_token: string }> {
+    const place = await this.joined(headers)
+    for (const began = performance.now(); performance.now() - began < 5_000; await scheduler.wait(20)) {
+      const now: QueueAnswer = await (await this.status(place.queue_token, headers)).json()
+      if (now.status === 'ready') return { ...now, queue_token: place.queue_token }
+    }
+    throw new Error('the turn has not come')
+  }
+
   leave(token: string) {
     const headers = { authorization: `Bearer ${token}` }
     return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers })
@@ -129,23 +139,9 @@ const context = {
  * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer
  * with every call that a test has made.)
  */
-export async function call(
-  path: string,
-  init: RequestInit = {},
-  settings: Partial<Env> = {},
-): Promise<Response> {
+export async function call(path: string, init: RequestInit = {}, settings: Env = edgeEnv): Promise<Response> {
   const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
-  return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settingsOf(settings), context)
-}
-
-const settingsKnown = new Map<string, Env>()
-
-/** The Worker's settings with some changed; the same ones are the same object, as they are in production. */
-function settingsOf(changed: Partial<Env>): Env {
-  const key = JSON.stringify(changed)
-  const known = settingsKnown.get(key) ?? { ...edgeEnv, ...changed }
-  settingsKnown.set(key, known)
-  return known
+  return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, context)
 }
 
 /** Tells the origin what to answer at a path. */

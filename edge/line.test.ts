@@ -1,0 +1,273 @@
+import { SignJWT, UnsecuredJWT } from 'jose'
+import { expect, it } from 'vitest'
+import { positionOf } from '../shared/draw.ts'
+import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
+import { readConfig } from './config.ts'
+import { call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
+
+const secret = new TextEncoder().encode(edgeEnv.QUEUE_SECRET)
+
+async function problemOf(response: Response) {
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  return response.json<{ type: string; status: number }>()
+}
+
+it('gives each newcomer the next number, and the same visitor the same number again', async () => {
+  const sale = await new TestSale().tell()
+  const first = await sale.join()
+  expect(first.status).toBe(201)
+  const place = await first.json<{ number: number; queue_token: string }>()
+  expect((await sale.joined()).number).toBe(place.number + 1)
+  for (const headers of [{ authorization: `Bearer ${place.queue_token}` }, { cookie: cookiesOf(first) }]) {
+    const again = await sale.join(headers)
+    expect(again.status).toBe(200)
+    expect(await again.json()).toMatchObject({ number: place.number, queue_token: place.queue_token })
+  }
+})
+
+it.concurrent('gives one visitor one number, however many tabs join at once', async () => {
+  const sale = await new TestSale().tell()
+  const cookie = 'visitor=someone-with-many-tabs'
+  const places = await Promise.all(Array.from({ length: 20 }, () => sale.joined({ cookie })))
+  expect(new Set(places.map((place) => place.number)).size).toBe(1)
+})
+
+it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
+  const sale = await new TestSale().tell()
+  await sale.ready()
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
+  expect(await joined.json()).not.toHaveProperty('queue_token')
+  for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
+  await scheduler.wait(100)
+  const ready = await call(`/sales/${sale.name}/queue/status`, {
+    headers: { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' },
+  })
+  expect(await ready.json()).toSatisfy(
+    (body: object) => 'admission_expires_at' in body && !('admission_token' in body),
+  )
+  expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
+})
+
+it('marks cookies as secure and of this host alone over https', async () => {
+  const sale = await new TestSale().tell()
+  const { default: worker } = await import('./worker.ts')
+  const request = new Request(`https://edge.test/sales/${sale.name}/queue`, { method: 'POST' })
+  const context = { waitUntil() {} } as unknown as ExecutionContext
+  const response = await worker.fetch(request as never, edgeEnv, context)
+  for (const cookie of response.headers.getSetCookie())
+    expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
+})
+
+it.concurrent('calls visitors in their order at the configured rate, each with a token that anyone can check', async () => {
+  const sale = await new TestSale().tell({ admission: { rate_per_second: 20, max_inside: null } })
+  const places = []
+  for (let i = 0; i < 30; i++) places.push(await sale.joined())
+  const began = performance.now()
+  const called: number[] = []
+  while (called.length < places.length && performance.now() - began < 4_000) {
+    for (const { queue_token, number } of places.slice(called.length)) {
+      const place = await sale.statusOf(queue_token)
+      if (place.status !== 'ready') {
+        expect(place).toMatchObject({ status: 'waiting', position_in_queue: number - place.now_serving })
+        break
+      }
+      called.push(number)
+      expect(place.position_in_queue).toBe(0)
+      const { keys } = await readConfig(edgeEnv)
+      const verified = await verifyAdmissionToken(
+        keys.admissionPublic,
+        place.admission_token ?? '',
+        Date.now(),
+      )
+      expect(verified).toMatchObject({ ok: true, claims: { sale: sale.name, num: number } })
+    }
+    await scheduler.wait(10)
+  }
+  const seconds = (performance.now() - began) / 1000
+  expect(called).toEqual(places.map((place) => place.number))
+  expect(seconds).toBeGreaterThan(0.9)
+  expect(seconds).toBeLessThan(2.5)
+})
+
+it.concurrent('draws the order of those who came before the opening, as anyone can recompute', async () => {
+  const sale = await new TestSale(1_500).tell({ admission: { rate_per_second: 1, max_inside: null } })
+  const before = []
+  for (let i = 0; i < 20; i++) before.push(await sale.joined())
+  for (const place of before) expect(place).toMatchObject({ status: 'pre_queue', position_in_queue: null })
+  const { draw_commitment, draw_seed } = await sale.schedule()
+  expect(draw_seed).toBeNull()
+  await sale.tell({ opensInMs: 0 })
+  await scheduler.wait(1_500)
+  await sale.push()
+  const after = await sale.joined()
+  const schedule = await sale.until((s) => s.draw_seed !== null)
+  const seed = schedule.draw_seed ?? ''
+  const digest = await crypto.subtle.digest(
+    'SHA-256',
+    Uint8Array.from(seed.match(/../g) ?? [], (b) => Number.parseInt(b, 16)),
+  )
+  expect([...new Uint8Array(digest)].map((b) => b.toString(16).padStart(2, '0')).join('')).toBe(
+    draw_commitment,
+  )
+  expect(after.number).toBeGreaterThan(schedule.pre_queue_size)
+  const positions = new Set<number>()
+  for (const { queue_token, number } of before) {
+    const place = await sale.statusOf(queue_token)
+    const position = positionOf({ seed, size: schedule.pre_queue_size }, number)
+    positions.add(position)
+    expect(place.position_in_queue).toBe(Math.max(0, position - place.now_serving))
+  }
+  expect(positions.size).toBe(20)
+})
+
+it('says when it is too early to join', async () => {
+  const sale = await new TestSale(60_000).tell({
+    pre_queue_opens_at: new Date(Date.now() + 30_000).toISOString(),
+    pre_queue_opens_in_ms: 30_000,
+  })
+  const response = await sale.join()
+  expect(response.status).toBe(425)
+  expect(await problemOf(response)).toMatchObject({
+    type: '/problems/not-open',
+    opens_at: expect.any(String),
+  })
+})
+
+it('lets a visitor leave, and join again at the end', async () => {
+  const sale = await new TestSale().tell()
+  const cookie = 'visitor=someone-who-changes-mind'
+  const place = await sale.joined({ cookie })
+  const left = await sale.leave(place.queue_token)
+  expect(left.status).toBe(204)
+  expect(cookiesOf(left)).toBe('')
+  const again = await sale.joined({ cookie })
+  expect(again.number).toBeGreaterThan(place.number)
+})
+
+it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answers one with a token', async () => {
+  const sale = await new TestSale().tell()
+  const other = await new TestSale().tell()
+  const { queue_token, number } = await sale.joined()
+  const seconds = Math.floor(Date.now() / 1000)
+  const claims = {
+    sub: 'a-visitor-of-ours',
+    sale: sale.name,
+    num: number,
+    iat: seconds - 60,
+    exp: seconds + 60,
+  }
+  const signed = (changed: object, key: Uint8Array = secret) =>
+    new SignJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue', ...changed })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(key)
+  const parts = queue_token.split('.')
+  const flip = (text: string, at: number) =>
+    text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
+  const bad = {
+    junk: 'junk',
+    'foreign sale': (await other.joined()).queue_token,
+    expired: await signed({ exp: seconds - 1 }),
+    'another key': await signed({}, new Uint8Array(32).fill(7)),
+    'another audience': await signed({ aud: 'checkout' }),
+    'another issuer': await signed({ iss: 'somebody' }),
+    'a negative number': await signed({ num: -1 }),
+    'alg none': new UnsecuredJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue' }).encode(),
+    'no signature': `${parts[0]}.${parts[1]}.`,
+    'a flipped payload': [parts[0], flip(parts[1] ?? '', 20), parts[2]].join('.'),
+    'a flipped signature': [parts[0], parts[1], flip(parts[2] ?? '', 10)].join('.'),
+    'a flipped last letter': flip(queue_token, queue_token.length - 1),
+    'huge junk': 'x'.repeat(100_000),
+  }
+  expect((await sale.status(await signed({}))).status).toBe(200)
+  for (const [what, token] of Object.entries(bad)) {
+    const requests = [
+      () => sale.status(token),
+      () => sale.join({ authorization: `Bearer ${token}` }),
+      () => sale.leave(token),
+      () => sale.join({ cookie: `queue-${sale.name}=${token}` }),
+    ]
+    for (const request of requests) {
+      const response = await request()
+      expect(response.status, what).toBe(401)
+      expect(cookiesOf(response), what).toBe('')
+      const body = await problemOf(response)
+      expect(body.type).toBe('/problems/invalid-token')
+      expect(JSON.stringify(body)).not.toMatch(/token":|eyJ/)
+    }
+  }
+  expect((await call(`/sales/${sale.name}/queue/status`)).status).toBe(401)
+})
+
+it.concurrent('tells a visitor whose turn has passed, and gives them one new number at the end', async () => {
+  const sale = await new TestSale().tell()
+  const place = await sale.ready()
+  await sale.until((schedule) => schedule.missed_through >= place.number, 8_000)
+  expect(await sale.statusOf(place.queue_token)).toMatchObject({
+    status: 'missed_turn',
+    number: place.number,
+  })
+  const headers = { authorization: `Bearer ${place.queue_token}` }
+  const [first, second] = await Promise.all([sale.join(headers), sale.join(headers)])
+  expect([first.status, second.status].sort()).toEqual([200, 201])
+  const number = (await first.json<{ number: number }>()).number
+  expect(number).toBeGreaterThan(place.number)
+  expect(await second.json()).toMatchObject({ number })
+})
+
+it('answers unknown sales, unknown paths and wrong methods as the contract says', async () => {
+  for (const [method, path, status, type] of [
+    ['POST', '/sales/no-such-sale/queue', 404, 'unknown-sale'],
+    ['GET', '/sales/no-such-sale', 404, 'unknown-sale'],
+    ['GET', '/sales/no-such-sale/schedule', 404, 'unknown-sale'],
+    ['GET', '/sales/%F0%9F%98%80/schedule', 404, 'unknown-sale'],
+    ['GET', '/sales/..%2fadmin/schedule', 404, 'unknown-sale'],
+    ['GET', '/nothing/here', 404, 'not-found'],
+    ['GET', '/', 404, 'not-found'],
+    ['GET', '/sales', 404, 'unknown-sale'],
+    ['GET', '/internal/sales/x', 404, 'not-found'],
+    ['POST', '/internal/sales/x/refresh', 401, 'unauthorized'],
+    ['GET', '/orders/junk', 404, 'unknown-order'],
+    ['PUT', '/healthz', 405, 'method-not-allowed'],
+    ['PATCH', '/sales/x/queue', 405, 'method-not-allowed'],
+  ] as const) {
+    const response = await call(path, { method })
+    expect(response.status, `${method} ${path}`).toBe(status)
+    expect((await problemOf(response)).type, `${method} ${path}`).toBe(`/problems/${type}`)
+  }
+})
+
+it('looks up only so many made-up names in a second', async () => {
+  const statuses = await Promise.all(
+    Array.from({ length: 120 }, async (_, i) => (await call(`/sales/made-up-${i}/schedule`)).status),
+  )
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(30)
+  const response = await call('/sales/made-up-again/schedule')
+  if (response.status === 503) expect(response.headers.get('retry-after')).toBe('1')
+  await scheduler.wait(1_000)
+})
+
+it('copes with ten thousand cookies', async () => {
+  const sale = await new TestSale().tell()
+  const first = await sale.join()
+  const { number } = await first.json<{ number: number }>()
+  const crumbs = Array.from({ length: 10_000 }, (_, i) => `crumb-${i}=queue-${sale.name}=x`).join('; ')
+  const again = await sale.join({ cookie: `${crumbs}; ${cookiesOf(first)}` })
+  expect(again.status).toBe(200)
+  expect(await again.json()).toMatchObject({ number })
+})
+
+it('answers a browser without scripts by sending it back to the page', async () => {
+  const sale = await new TestSale().tell()
+  const form = { accept: 'text/html,*/*', 'sec-fetch-site': 'same-origin' }
+  const joined = await sale.join(form)
+  expect(joined.status).toBe(303)
+  expect(joined.headers.get('location')).toBe(`/sales/${sale.name}`)
+  const cookie = cookiesOf(joined)
+  expect(cookie).toContain(`queue-${sale.name}=`)
+  const page = await call(`/sales/${sale.name}`, { headers: { ...form, cookie } })
+  expect(page.headers.get('content-type')).toContain('text/html')
+  expect(page.headers.get('cache-control')).toBe('no-store')
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const foreign = await sale.join({ 'sec-fetch-site': 'cross-site' })
+  expect(foreign.status).toBe(403)
+})
