@@ -131,7 +131,7 @@ export function turnSection(shown: Shown): Content {
   const first = products.find((p) => p.available > 0) ?? products[0]
   const body = html`<section class="card turn">
     <h1 tabindex="-1" id="turn">${words.choose}</h1>
-    <p class="lead">${fill(words.chooseExplained, { t: roughly(lang, hold_seconds) })}</p>
+    <p class="lead">${fill(words.chooseExplained, { t: clock(lang, hold_seconds) })}</p>
     <form method="post" action="/sales/${view.sale}/buy" class="once">
       <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
       <fieldset><legend>${words.product}</legend>
