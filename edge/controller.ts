@@ -203,12 +203,14 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
   return same(next, previous) ? previous : { ...next, version: previous.version + 1 }
 }
 
-function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs }: Situation): Phase {
+function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs, opensAtMs }: Situation): Phase {
   if (state.phase === 'ended') return 'ended'
   if (!draw) return fromMs >= preQueueOpensAtMs ? 'pre_queue' : 'upcoming'
   if (state.phase === 'sold_out') return 'sold_out'
-  // A sale that was drawn cannot be drawn again: postponed, it stands still.
-  if (state.phase === 'upcoming' || isUnreached(memory)) return 'paused'
+  if (isUnreached(memory)) return 'paused'
+  // Told a moment before the opening, it is open by now; put off after it was drawn, which cannot be done again, it
+  // stands still.
+  if (state.phase === 'upcoming') return fromMs >= opensAtMs ? 'open' : 'paused'
   return state.phase
 }
 

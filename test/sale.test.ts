@@ -103,6 +103,7 @@ describe('a sale from its announcement to its end', () => {
     await within(OPENS_AFTER_MS + 3_000, async () => (await schedule()).draw_seed !== null)
     const late = Promise.all(Array.from({ length: LATE }, () => Visitor.join()))
     const open = await schedule()
+    expect(open.phase).toBe('open')
     const seed = open.draw_seed ?? ''
     expect(createHash('sha256').update(Buffer.from(seed, 'hex')).digest('hex')).toBe(
       announced.draw_commitment,
