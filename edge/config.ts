@@ -2,7 +2,7 @@
  * The Worker's settings: what wrangler.toml (or raw workerd's bindings) gives as text, read once per isolate.
  * wrangler.toml says what each one means; here stand the defaults and what is refused.
  */
-import { type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
+import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
 import type { TicketShard } from './ticket-shard.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -66,8 +66,8 @@ export interface Config {
   readonly protect: {
     readonly upstream: string
     readonly sale: string
-    readonly paths: readonly string[]
-    readonly bypass: readonly string[]
+    readonly paths: RegExp
+    readonly bypass: RegExp
     readonly sessionSeconds: number
   } | null
   readonly brandName: string | null
@@ -77,6 +77,8 @@ export interface Config {
 export interface Keys {
   /** Signs and reads places in line (HMAC-SHA-256). */
   readonly queue: CryptoKey
+  /** Signs challenges of the proof of work; made from the secret above, so that there is one less to keep. */
+  readonly proof: string
   /** Signs admissions (Ed25519); everyone else reads them with its public half. */
   readonly admission: CryptoKey
   readonly admissionPublic: CryptoKey
@@ -146,8 +148,8 @@ export async function readConfig(env: Env): Promise<Config> {
       ? {
           upstream: url('PROTECT_UPSTREAM', env.PROTECT_UPSTREAM),
           sale: required('PROTECT_SALE', env.PROTECT_SALE),
-          paths: list(env.PROTECT_PATHS || '/*'),
-          bypass: list(env.PROTECT_BYPASS || ''),
+          paths: patterns(env.PROTECT_PATHS || '/*'),
+          bypass: patterns(env.PROTECT_BYPASS || ''),
           sessionSeconds: number('PROTECT_SESSION_SECONDS', env.PROTECT_SESSION_SECONDS, 1800, 60, 24 * 3600),
         }
       : null,
@@ -172,11 +174,14 @@ async function readKeys(env: Env): Promise<Keys> {
   const { d: _, key_ops: __, ...publicJwk } = jwk
   const admissionPublic = await importJWK({ ...publicJwk, ext: true }, 'EdDSA')
   const kid = jwk.kid ?? (await calculateJwkThumbprint(publicJwk))
+  const queue = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ])
+  const proof = await crypto.subtle.sign('HMAC', queue, new TextEncoder().encode('proof of work'))
   return {
-    queue: await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
-      'sign',
-      'verify',
-    ]),
+    queue,
+    proof: base64url.encode(new Uint8Array(proof)),
     admission: (await importJWK(jwk, 'EdDSA')) as CryptoKey,
     admissionPublic: admissionPublic as CryptoKey,
     kid,
@@ -212,6 +217,11 @@ function rate(name: keyof Env, text: string): Rate | null {
   return { calls, seconds }
 }
 
-function list(text: string): string[] {
-  return text.split(/[\s,]+/).filter((item) => item !== '')
+/** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
+function patterns(text: string): RegExp {
+  const each = text
+    .split(/[\s,]+/)
+    .filter((pattern) => pattern !== '')
+    .map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'))
+  return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`) : /^(?!)/
 }

@@ -16,7 +16,8 @@ import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer } from './http.ts'
 import { presentedPlace, visitorOf } from './identity.ts'
 import { addressKey, Limiter } from './limits.ts'
-import { forget, nextNumber, numberOf } from './numbers.ts'
+import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
+import { challengeFor, proofOf, proofRequired } from './proof-of-work.ts'
 import { type SaleNow, saleNow } from './sales.ts'
 
 /** How long after the opening (or the end, where one is set) a place in line is still good. */
@@ -42,23 +43,41 @@ export async function join(sale: string, call: Call): Promise<Response> {
   const { phase } = now.schedule
   if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
   if (phase === 'upcoming') return problemAnswer(notOpen(now, nowMs))
-  const visitor = passed ? { name: passed.sub, known: true } : await visitorOf(call)
-  const tooMany = visitor.known ? limited('join', visitor.name, config.limits.joinsPerVisitor, nowMs) : null
-  if (tooMany) return problemAnswer(tooMany)
-
-  let given = visitor.known
-    ? await numberOf(sale, visitor, passed ? passed.num : null, call)
-    : await nextNumber(sale, call)
-  // Somebody who lost their token finds their old number, and its turn may have passed.
-  if (!('type' in given) && !given.first && now.place(given.number).status === 'missed_turn')
-    given = await numberOf(sale, visitor, given.number, call)
+  const given = await newPlace(sale, now, passed, call)
   if ('type' in given) return problemAnswer(given)
-
   const iat = Math.floor(nowMs / 1000)
-  const claims = { sub: visitor.name, sale, num: given.number, iat, exp: placeExpires(now, iat) }
+  const claims = { sub: given.visitor, sale, num: given.number, iat, exp: placeExpires(now, iat) }
   const token = await signQueueToken(config.keys.queue, claims)
   return answer(given.first ? 201 : 200, now, claims, call, token)
 }
+
+/** A number for a visitor without one, or instead of one whose turn has passed. */
+async function newPlace(
+  sale: string,
+  now: SaleNow,
+  passed: QueueClaims | null,
+  call: Call,
+): Promise<(Given & { readonly visitor: string }) | Problem> {
+  const { config, nowMs } = call
+  const proof = config.powDifficulty > 0 ? await proofOf(sale, call) : null
+  if (proof && 'type' in proof) return proof
+  const visitor = passed ? { name: passed.sub, known: true } : await visitorOf(call)
+  // A proof is made out to somebody; whoever is somebody else needs their own.
+  if (proof && visitor.known && proof.visitor !== visitor.name) return proofRequired(sale)
+  const name = proof?.visitor ?? visitor.name
+  if (!visitor.known && !proof) return withVisitor(await nextNumber(sale, call), name)
+  const tooMany = limited('join', name, config.limits.joinsPerVisitor, nowMs)
+  if (tooMany) return tooMany
+
+  const request = { sale, visitor: name, ...(proof ? { paid_with: proof.paidWith } : {}) }
+  const given = await numberOf(passed ? { ...request, instead_of: passed.num } : request, call)
+  // Somebody who lost their token finds their old number, and its turn may have passed.
+  const old = !('type' in given) && !given.first && now.place(given.number).status === 'missed_turn'
+  return withVisitor(old ? await numberOf({ ...request, instead_of: given.number }, call) : given, name)
+}
+
+const withVisitor = (given: Given | Problem, visitor: string) =>
+  'type' in given ? given : { ...given, visitor }
 
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
@@ -82,6 +101,14 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
   for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
   return response
+}
+
+/** `GET /sales/{sale}/challenge`: what to solve before joining, where a proof of work is asked for. */
+export async function challenge(sale: string, call: Call): Promise<Response> {
+  const refused = limitedByAddress('challenge', call.config.limits.joinsPerAddress, call)
+  if (refused) return problemAnswer(refused)
+  if (call.config.powDifficulty === 0) return problemAnswer(problem('not-found'))
+  return Response.json(await challengeFor(sale, call), { headers: { 'cache-control': NO_STORE } })
 }
 
 /** The cookies that make a browser forget its place. */

@@ -5,9 +5,9 @@
  */
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
-import type { Visitor } from './identity.ts'
 import { Block, Demand } from './lease.ts'
-import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
+import { proofRequired } from './proof-of-work.ts'
+import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
 
 /** Most sales with a block in hand; beyond it the oldest block becomes a gap. */
 const MAX_BLOCKS = 1_000
@@ -58,17 +58,12 @@ export async function nextNumber(sale: string, call: Call): Promise<Given | Prob
   return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
 }
 
-/** The number of a known visitor, new or not; `insteadOf` is one whose turn has passed. */
-export async function numberOf(
-  sale: string,
-  visitor: Visitor,
-  insteadOf: number | null,
-  call: Call,
-): Promise<Given | Problem> {
-  const request = { sale, visitor: visitor.name, ...(insteadOf === null ? {} : { instead_of: insteadOf }) }
-  const joined = await answerOf(() => shardFor(sale, visitor.name, call).join(request))
+/** The number of a known visitor, new or not. */
+export async function numberOf(request: JoinRequest, call: Call): Promise<Given | Problem> {
+  const joined = await answerOf(() => shardFor(request.sale, request.visitor, call).join(request))
   if (joined?.joined) return { number: joined.number, first: joined.first }
   if (joined?.reason === 'closed') return closed()
+  if (joined?.reason === 'paid-already') return proofRequired(request.sale)
   return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
 }
 

@@ -1,5 +1,124 @@
-import type { Call } from './http.ts'
+/**
+ * The waiting room before somebody else's site. The Worker stands in front of it; the paths that are protected are open
+ * to those whose turn in the sale has come, the others are sent to the line, and everything else passes as it is. The
+ * site needs to know nothing of it; if it wants to, it can check the admission that comes with each request.
+ */
+import { problem } from '../shared/problem.ts'
+import { ADMISSION_TTL_SECONDS, type AdmissionClaims, signAdmissionToken } from '../shared/tokens.ts'
+import { admissionFor } from './checkout.ts'
+import type { Config } from './config.ts'
+import { cookie, foreignCookies, readCookie } from './cookies.ts'
+import { type Call, NO_STORE, problemAnswer, wantsHtml } from './http.ts'
+import { presentedPlace } from './identity.ts'
+import { admissionCookie, admit } from './line.ts'
+import { saleNow } from './sales.ts'
 
-export function protectedSite(_path: string, _call: Call): Response | null {
-  return null
+/** Where the site finds the visitor's admission, a token that `/.well-known/jwks.json` lets anyone check. */
+const ADMISSION_HEADER = 'x-admission-token'
+/** How long the page somebody wanted is remembered while they wait, and how long its address may be. */
+const RETURN_SECONDS = 24 * 3600
+const MAX_RETURN = 1_000
+const UPSTREAM_TIMEOUT_MS = 30_000
+
+type Protect = NonNullable<Config['protect']>
+
+/** Answers a request for the protected site; null where there is none. */
+export function protectedSite(path: string, call: Call): Promise<Response> | null {
+  const { protect } = call.config
+  if (!protect) return null
+  const held = protect.paths.test(path) && !protect.bypass.test(path)
+  return held ? guarded(protect, call) : pass(protect, null, call)
+}
+
+/** Where somebody whose turn has come goes on to; null if this sale protects no site. */
+export function wantedPage(sale: string, { config, request, secure }: Call): string | null {
+  if (config.protect?.sale !== sale) return null
+  const wanted = decodeURIComponent(readCookie(request, `return-${sale}`, secure) ?? '/')
+  // A path of this host, and not of another one.
+  return /^\/(?![/\\])/.test(wanted) ? wanted : '/'
+}
+
+async function guarded(protect: Protect, call: Call): Promise<Response> {
+  const { sale } = protect
+  const admission = await admissionFor(sale, call)
+  if (!('type' in admission)) {
+    const response = await pass(protect, admission.token, call)
+    const longer = await renewed(admission.claims, protect, call)
+    return longer === null ? response : withCookie(response, longer)
+  }
+  const now = await saleNow(sale, call)
+  if ('type' in now) return problemAnswer(now)
+  // After the sale there is nothing left to protect.
+  if (now.schedule.phase === 'ended') return pass(protect, null, call)
+  const presented = await presentedPlace(sale, call)
+  if (presented.kind === 'place' && now.place(presented.claims.num).status === 'ready') {
+    const { token } = await admit(presented.claims, call)
+    return withCookie(await pass(protect, token, call), admissionCookie(sale, token, call))
+  }
+  return sentToTheLine(sale, call)
+}
+
+function sentToTheLine(sale: string, { request, secure }: Call): Response {
+  if (request.method !== 'GET' || !wantsHtml(request)) {
+    return problemAnswer(problem('not-admitted', { queue: `/sales/${sale}/queue`, retry_after_seconds: 5 }))
+  }
+  const { pathname, search } = new URL(request.url)
+  const wanted = encodeURIComponent(pathname + search)
+  const headers = new Headers({ location: `/sales/${sale}`, 'cache-control': NO_STORE })
+  if (wanted.length <= MAX_RETURN)
+    headers.set('set-cookie', cookie(`return-${sale}`, wanted, secure, RETURN_SECONDS))
+  return new Response(null, { status: 302, headers })
+}
+
+/** Whoever is on the site may stay for a session: an admission that has half run out is made to last longer. */
+async function renewed(claims: AdmissionClaims, protect: Protect, call: Call): Promise<string | null> {
+  const nowSeconds = Math.floor(call.nowMs / 1000)
+  if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return null
+  const exp = Math.min(nowSeconds + ADMISSION_TTL_SECONDS, claims.iat + protect.sessionSeconds)
+  if (exp <= claims.exp) return null
+  const { admission, kid } = call.config.keys
+  const token = await signAdmissionToken(admission, kid, { ...claims, exp })
+  return admissionCookie(protect.sale, token, call)
+}
+
+/** Hands the request on to the site, without our own cookies and with what a site behind a proxy expects. */
+async function pass(protect: Protect, admission: string | null, call: Call): Promise<Response> {
+  const { request, config } = call
+  const url = new URL(request.url)
+  const headers = new Headers(request.headers)
+  const cookies = foreignCookies(headers.get('cookie') ?? '')
+  if (cookies === '') headers.delete('cookie')
+  else headers.set('cookie', cookies)
+  headers.delete(ADMISSION_HEADER)
+  if (admission !== null) {
+    headers.set(ADMISSION_HEADER, admission)
+    if (headers.get('authorization')?.endsWith(admission)) headers.delete('authorization')
+  }
+  headers.set('x-forwarded-host', url.host)
+  headers.set('x-forwarded-proto', url.protocol.slice(0, -1))
+  const address = request.headers.get(config.addressHeader)
+  if (address) headers.set('x-forwarded-for', address)
+  try {
+    const response = await fetch(protect.upstream + url.pathname + url.search, {
+      method: request.method,
+      headers,
+      body: request.body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS),
+    })
+    const location = response.headers.get('location')
+    if (!location?.startsWith(`${protect.upstream}/`)) return response
+    const answer = new Response(response.body, response)
+    answer.headers.set('location', location.slice(protect.upstream.length))
+    return answer
+  } catch (error) {
+    console.warn(JSON.stringify({ msg: 'the protected site did not answer', why: String(error) }))
+    return problemAnswer(problem('try-again', { detail: 'You keep your place.', retry_after_seconds: 5 }))
+  }
+}
+
+function withCookie(response: Response, setCookie: string): Response {
+  const answer = new Response(response.body, response)
+  answer.headers.append('set-cookie', setCookie)
+  return answer
 }

@@ -9,10 +9,11 @@ import { type Problem, problem } from '../shared/problem.ts'
 import type { Phase } from '../shared/schedule.ts'
 import { isFinal } from './bulletin.ts'
 import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
-import { type Call, NO_STORE, problemAnswer, wantsJson } from './http.ts'
+import { type Call, NO_STORE, problemAnswer, seeOther, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
 import { renderSale, type SaleView } from './pages/index.ts'
+import { wantedPage } from './protect.ts'
 import { roomOf } from './rpc.ts'
 import { type SaleNow, saleNow, takeNews } from './sales.ts'
 
@@ -107,6 +108,11 @@ async function livePage(
   const presented = await presentedPlace(sale, call)
   const claims = presented.kind === 'place' ? presented.claims : null
   const place = claims ? now.place(claims.num) : null
+  const onwards = claims && place?.status === 'ready' ? wantedPage(sale, call) : null
+  if (claims && onwards !== null) {
+    const { token } = await admit(claims, call)
+    return seeOther(onwards, [admissionCookie(sale, token, call)])
+  }
   const view: SaleView = { ...viewOf(sale, now, call), ...shown, place, number: claims?.num ?? null }
   const { html, refreshSeconds } = renderSale(view)
   const response = new Response(html, {

@@ -216,9 +216,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** With the next schedule announced, if it differs from the last one. */
   #decided(sale: Sale, nowMs: number): Sale {
     const previous = latest(sale.timeline)
-    // With nobody in the pre-queue there is nothing to draw and no lease to lapse: the sale opens at once.
-    const atOnce = sale.closed?.size === 0 && previous.schedule.draw_seed === null
-    const fromMs = atOnce ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+    // At once where nobody can know anything else: at the very first look, and when nobody is in the pre-queue, so that
+    // there is nothing to draw and no lease to lapse.
+    const nobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
+    const fromMs =
+      this.#sale === null || nobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
     const schedule = nextSchedule(
       {
         ...sale,

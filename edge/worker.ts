@@ -10,7 +10,7 @@ import { asset } from './assets.ts'
 import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, NO_STORE, problemAnswer, seeOther, wantsHtml } from './http.ts'
-import { join, leave, status } from './line.ts'
+import { challenge, join, leave, status } from './line.ts'
 import { protectedSite } from './protect.ts'
 import { buyForm, orderForm, orderPage, refresh, salePage, schedule } from './sale.ts'
 
@@ -40,14 +40,20 @@ export default {
 
 function route(call: Call): Promise<Response> | Response {
   const path = pathOf(call.request.url)
+  const { protect } = call.config
   const [, root, name = '', ...rest] = path.split('/', 8)
   switch (root) {
     case 'sales':
+      if (protect && name !== protect.sale) break
       return saleRoute(name, rest, call)
     case 'orders':
+      if (protect) break
       return orderRoute(path, name, rest, call)
-    case 'assets':
-      return only('GET', call, () => asset(path) ?? notFound())
+    case 'assets': {
+      const found = asset(path)
+      if (found) return only('GET', call, () => found)
+      break
+    }
     case '.well-known':
       if (path === '/.well-known/jwks.json') return only('GET', call, () => jwks(call))
       break
@@ -81,6 +87,8 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
         return only('GET', call, () => schedule(sale, call))
       case 'checkout':
         return only('POST', call, () => checkout(sale, call))
+      case 'challenge':
+        return only('GET', call, () => challenge(sale, call))
       case 'buy':
         return only('POST', call, () => buyForm(sale, call))
     }

@@ -1,0 +1,131 @@
+/** Who somebody is: signed in with the shop, or known by a cookie. */
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { beforeAll, expect, it } from 'vitest'
+import type { Env } from './config.ts'
+import { call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+
+const env: Env = {
+  ...edgeEnv,
+  SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/jwks`,
+  SHOP_ISSUER: 'the shop',
+  SHOP_AUDIENCE: 'the line',
+}
+
+let keys: Awaited<ReturnType<typeof generateKeyPair>>
+beforeAll(async () => {
+  keys = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await tell('/shop/jwks', 200, { keys: [jwk] })
+})
+
+function session(subject: string, changed: { key?: CryptoKey; audience?: string; expires?: string } = {}) {
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    .setSubject(subject)
+    .setIssuer('the shop')
+    .setAudience(changed.audience ?? 'the line')
+    .setExpirationTime(changed.expires ?? '5m')
+    .sign(changed.key ?? keys.privateKey)
+}
+
+const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+
+async function join(sale: TestSale, headers: Record<string, string>) {
+  const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  expect(response.status).toBeLessThan(300)
+  return response.json<{ number: number; queue_token: string }>()
+}
+
+it('gives an account one number, whatever device it comes from', async () => {
+  const sale = await new TestSale().tell()
+  const phone = await join(sale, await signedIn('ada'))
+  const laptop = await join(sale, {
+    cookie: `shop_session=${await session('ada')}; visitor=another-machine-of-hers`,
+  })
+  expect(laptop.number).toBe(phone.number)
+  expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
+})
+
+it('lets nobody use a place that was copied or sold', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await join(sale, await signedIn('ada'))
+  const status = (headers: Record<string, string>) =>
+    call(
+      `/sales/${sale.name}/queue/status`,
+      { headers: { authorization: `Bearer ${queue_token}`, ...headers } },
+      env,
+    )
+  expect((await status({})).status).toBe(401)
+  expect((await status(await signedIn('mallory'))).status).toBe(401)
+  await sale.ready()
+  await scheduler.wait(100)
+  const ready = await (await status(await signedIn('ada'))).json<{
+    status: string
+    admission_token: string
+  }>()
+  expect(ready.status).toBe('ready')
+
+  await tell(`/sales/${sale.name}/checkout`, 201, { fine: true })
+  const checkout = (headers: Record<string, string>) =>
+    call(
+      `/sales/${sale.name}/checkout`,
+      { method: 'POST', headers: { authorization: `Bearer ${ready.admission_token}`, ...headers } },
+      env,
+    )
+  expect((await checkout(await signedIn('mallory'))).status).toBe(429)
+  expect((await checkout({})).status).toBe(429)
+  expect((await checkout(await signedIn('ada'))).status).toBe(201)
+})
+
+it('takes a session that does not hold for none', async () => {
+  const sale = await new TestSale().tell()
+  const stranger = await generateKeyPair('ES256')
+  const sessions = [
+    await session('ada', { key: stranger.privateKey }),
+    await session('ada', { audience: 'another shop' }),
+    await session('ada', { expires: '-1m' }),
+    'junk',
+  ]
+  const ada = await join(sale, await signedIn('ada'))
+  for (const bad of sessions) {
+    const place = await join(sale, { cookie: `shop_session=${bad}` })
+    expect(place.number).not.toBe(ada.number)
+  }
+})
+
+it('does not let a cookie pass for an account', async () => {
+  const sale = await new TestSale().tell()
+  const ada = await join(sale, await signedIn('ada'))
+  const response = await call(
+    `/sales/${sale.name}/queue`,
+    { method: 'POST', headers: { cookie: 'visitor=user:ada' } },
+    env,
+  )
+  expect((await response.json<{ number: number }>()).number).not.toBe(ada.number)
+  expect(cookiesOf(response)).not.toContain('user:ada')
+})
+
+it('learns of the shop’s new key when it is used', async () => {
+  const sale = await new TestSale().tell()
+  const fresh = await generateKeyPair('ES256')
+  const jwks = [
+    { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' },
+    { ...(await exportJWK(fresh.publicKey)), kid: 'two', alg: 'ES256' },
+  ]
+  await tell('/other-shop/jwks', 200, { keys: jwks })
+  const other = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/other-shop/jwks` }
+  const token = await new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: 'two' })
+    .setSubject('ada')
+    .setIssuer('the shop')
+    .setAudience('the line')
+    .setExpirationTime('5m')
+    .sign(fresh.privateKey)
+  const headers = { 'x-shop-authorization': `Bearer ${token}` }
+  const twice = []
+  for (let i = 0; i < 2; i++) {
+    const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, other)
+    twice.push((await response.json<{ number: number }>()).number)
+  }
+  expect(twice[0]).toBe(twice[1])
+})

@@ -1,0 +1,123 @@
+/** The waiting room before a site of somebody else's making: here, a plain HTTP server that knows nothing of it. */
+import { expect, it } from 'vitest'
+import { verifyAdmissionToken } from '../shared/tokens.ts'
+import { type Env, readConfig } from './config.ts'
+import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+
+function protecting(sale: TestSale): Env {
+  return {
+    ...edgeEnv,
+    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
+    PROTECT_SALE: sale.name,
+    PROTECT_PATHS: `/${sale.name}/*`,
+    PROTECT_BYPASS: '*.css */open/*',
+  }
+}
+
+const page = { accept: 'text/html' }
+
+it('holds visitors of the protected paths until it is their turn, and lets them through then', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const path = `/${sale.name}/lamp?colour=red`
+  await tell(path, 200, 'the shop’s own page')
+  const held = await call(path, { headers: page }, env)
+  expect(held.status).toBe(302)
+  expect(held.headers.get('location')).toBe(`/sales/${sale.name}`)
+  expect((await asked(path)).calls).toBe(0)
+
+  await sale.ready()
+  const joined = await call(
+    `/sales/${sale.name}/queue`,
+    { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } },
+    env,
+  )
+  const cookie = `${cookiesOf(held)}; ${cookiesOf(joined)}`
+  await scheduler.wait(100)
+  const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
+  expect(turn.status).toBe(303)
+  expect(turn.headers.get('location')).toBe(path)
+
+  const admitted = { ...page, cookie: `${cookie}; ${cookiesOf(turn)}; basket=1` }
+  const shown = await call(path, { headers: admitted }, env)
+  expect(await shown.text()).toBe('the shop’s own page')
+  const { requests } = await asked(path)
+  // The site sees its own cookies, none of ours, and an admission that it can check.
+  expect(requests[0]?.headers.cookie).toBe('basket=1')
+  const { keys } = await readConfig(edgeEnv)
+  const token = requests[0]?.headers['x-admission-token'] ?? ''
+  expect(await verifyAdmissionToken(keys.admissionPublic, token, Date.now())).toMatchObject({ ok: true })
+  expect(requests[0]?.headers['x-forwarded-host']).toBe('edge.test')
+})
+
+it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  await tell(`/${sale.name}/lamp`, 200, 'the shop’s own page')
+  const { queue_token } = await sale.ready()
+  const response = await call(
+    `/${sale.name}/lamp`,
+    { headers: { ...page, cookie: `queue-${sale.name}=${queue_token}` } },
+    env,
+  )
+  expect(response.status).toBe(200)
+  expect(cookiesOf(response)).toContain(`admission-${sale.name}=`)
+})
+
+it('passes everything else as it is, with its body and its answer', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  for (const path of [
+    '/elsewhere',
+    `/${sale.name}/site.css`,
+    `/${sale.name}/open/to-all`,
+    '/orders/of-the-shop',
+  ]) {
+    await tell(path, 418, 'as the site says')
+    const body = 'posted'
+    const response = await call(path, { method: 'POST', body, headers: { authorization: 'Basic abc' } }, env)
+    expect(response.status).toBe(418)
+    expect(await response.text()).toBe('as the site says')
+    const { requests } = await asked(path)
+    expect(requests[0]).toMatchObject({ method: 'POST', body, headers: { authorization: 'Basic abc' } })
+  }
+})
+
+it('tells programs in JSON that it is not their turn, and takes no forged admission', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const path = `/${sale.name}/api`
+  await tell(path, 200, 'secret')
+  for (const headers of [
+    {},
+    { authorization: 'Bearer junk' },
+    { cookie: `admission-${sale.name}=junk` },
+    { 'x-admission-token': 'forged' },
+  ] as Record<string, string>[]) {
+    const response = await call(path, { method: 'POST', headers }, env)
+    expect(response.status).toBe(429)
+    expect(await response.json()).toMatchObject({
+      type: '/problems/not-admitted',
+      queue: `/sales/${sale.name}/queue`,
+    })
+  }
+  expect((await asked(path)).calls).toBe(0)
+})
+
+it('does not send anybody to another host', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const { queue_token } = await sale.ready()
+  for (const wanted of ['//evil.example/', 'https://evil.example/', '/\\evil.example']) {
+    const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${encodeURIComponent(wanted)}`
+    const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
+    expect(turn.headers.get('location')).toBe('/')
+  }
+})
+
+it('leaves the site open once the sale has ended', async () => {
+  const sale = await new TestSale().tell({ phase: 'ended' })
+  await tell(`/${sale.name}/lamp`, 200, 'open to all again')
+  const response = await call(`/${sale.name}/lamp`, { headers: page }, protecting(sale))
+  expect(await response.text()).toBe('open to all again')
+})
