@@ -1,473 +1,580 @@
 /**
- * The crowd: real HTTP clients that play a sale as people and their browsers would. Each visitor joins, waits without
- * asking (the page works its place out from the public schedule, which is read here once for all, as a CDN would serve
- * it), comes when the turn has come, checks out, pays or does not, and is told how it ended.
+ * The crowd: every visitor is a real HTTP client that plays the sale as a person with a browser would.
  *
- * Arrivals are open-loop: a visitor's time is counted from the moment they meant to come, however busy the crowd's own
- * machine is, so that a slow server cannot make its own figures look better.
+ *     page ─▶ join ─▶ wait ─▶ claim the turn ─▶ checkout ─▶ pay ─▶ ask for the order until it is settled
+ *                       └──────────── told sold out ─▶ the final page
+ *
+ * Waiting is done as the page's script does it: the visitor reads the public schedule now and then (`pollAfterMs` says
+ * when), works out its own place, and comes to a Worker only when its turn has come. Those reads are counted for each
+ * visitor, but one copy serves them all, as a CDN's would; every other request is really sent, for each visitor alone.
+ *
+ * Open loop: what a visitor does next is timed before it is known how busy anything is, and a latency is counted from
+ * the moment for which the request was meant, through any queue on our own side. So a slow server cannot make its own
+ * figures look better by slowing down those who measure it.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Pool } from 'undici'
-import * as v from 'valibot'
-import { Order, QueueAnswer } from '../shared/api.ts'
-import { positionOf } from '../shared/draw.ts'
-import { isDrawn, Schedule, serving } from '../shared/schedule.ts'
+
+import { isDrawn, placeOf, pollAfterMs, type Status } from '../shared/schedule.ts'
+import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
+import { Cdn } from './cdn.ts'
+import { DrawTable } from './draw-table.ts'
 import { Histogram } from './histogram.ts'
-import type { End, Story } from './verdict.ts'
+import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
+import type { BotEvidence, End } from './verdict.ts'
+import { PLAN, STEP, type Visitors } from './visitors.ts'
+import { Wheel } from './wheel.ts'
 
 export interface CrowdOptions {
   readonly edge: string
   readonly sale: string
-  /** Milliseconds after the opening at which each visitor comes, in order. */
-  readonly arrivals: Float64Array
-  /** When the sale opens, on performance.now()'s clock. */
-  readonly opensAtMs: number
+  /** Milliseconds a person takes, on average, from one click to the next. */
+  readonly thinkMs: number
+  readonly connections: number
   readonly random: () => number
-  /** Shares of those who get a unit. */
-  readonly declines: number
-  readonly timeouts: number
-  readonly abandon: number
-  /** One in ten calls for everything several times at once. */
-  readonly bots: boolean
-  /** Nobody waits beyond this, on performance.now()'s clock. */
-  readonly untilMs: number
 }
 
-/** Connections held open to the edge; a crowd of browsers would have more, and each would be idle. */
-const CONNECTIONS = 256
-/** Arrivals that are late are sent as fast as this many at once. */
-const MAX_JOINING = 512
-const SCHEDULE_EVERY_MS = 500
-const TICK_MS = 10
-/** The document's clock is read with a margin, so that nobody knocks a moment too early. */
-const KNOCK_AFTER_MS = 30
-const CALL_TIMEOUT_MS = 20_000
-const MAX_ATTEMPTS = 60
+/** The requests a visitor makes, as they are counted and timed. `final` is the page that says it is over. */
+export const KINDS = ['page', 'join', 'claim', 'status', 'checkout', 'payment', 'order', 'final'] as const
+export type Kind = (typeof KINDS)[number]
+
+const TICK_MS = 4
+/** Tries at one step before a visitor gives up; a person would have long before. */
+const MAX_TRIES = 60
+/** A first retry comes after about so long, twice as long each time, up to the second. */
+const RETRY_MS = 200
+const RETRY_MAX_MS = 8_000
+/** An unpaid order is asked for after so long, then less and less often. */
+const SETTLE_MS = 400
+const SETTLE_MAX_MS = 4_000
+/** When it is over for all at once, browsers show it themselves, and load the final page no more than so many a second. */
+const FINALS_PER_SECOND = 1_000
+const FINAL_SPREAD_MAX_MS = 20_000
+/** Different complaints remembered. */
+const MAX_COMPLAINTS = 100
 
 export interface Counts {
   arrived: number
-  queued: number
+  joined: number
   admitted: number
+  /** Visitors whose first checkout call was sent: what the rate is about. */
+  shopping: number
   reserved: number
-  bought: number
-  declined: number
-  abandoned: number
-  soldOut: number
-  failed: number
-  /** Requests by kind, the schedule's as a browser each would have read it. */
-  requests: { join: number; status: number; checkout: number; order: number; schedule: number }
-}
-
-interface Answer {
-  readonly status: number
-  readonly headers: Record<string, string | string[] | undefined>
-  readonly body: unknown
+  /** Of those, how many are paying at this moment. */
+  paying: number
 }
 
 export class Crowd {
-  readonly counts: Counts = {
-    arrived: 0,
-    queued: 0,
-    admitted: 0,
-    reserved: 0,
+  readonly counts: Counts = { arrived: 0, joined: 0, admitted: 0, shopping: 0, reserved: 0, paying: 0 }
+  readonly ends: Record<End, number> = {
     bought: 0,
     declined: 0,
+    payment_timeout: 0,
     abandoned: 0,
-    soldOut: 0,
+    expired: 0,
+    no_show: 0,
+    sold_out: 0,
+    ended: 0,
+    missed_turn: 0,
+    gave_up: 0,
     failed: 0,
-    requests: { join: 0, status: 0, checkout: 0, order: 0, schedule: 0 },
   }
-  readonly latency = {
-    join: new Histogram(),
-    status: new Histogram(),
-    checkout: new Histogram(),
-    payment: new Histogram(),
-  }
-  /** Why visitors failed, for the report: the first of each kind. */
+  readonly requests: Record<Kind, number>
+  readonly latency: Record<Kind, Histogram>
+  /** From the call that pays to the answer that it is paid (or not). */
+  readonly settled = new Histogram()
+  /** The latencies since the last sample, for the live view and the charts. */
+  readonly recent = { join: new Histogram(), checkout: new Histogram() }
+  /** Why visitors were not served, and how often. */
   readonly complaints = new Map<string, number>()
-  readonly stories: Story[]
-  schedule: Schedule | undefined
+  /** Moments of first checkout calls, in order: what the rate is judged by. */
+  readonly shoppingMs: number[] = []
+  readonly positions = { told: 0, wrong: 0 }
+  readonly bots: BotEvidence = {
+    rejoins: 0,
+    otherNumbers: 0,
+    intrusions: 0,
+    letIn: 0,
+    rushes: 0,
+    secondOrders: 0,
+  }
+  readonly cdn: Cdn
+  readonly client: HttpClient
+  readonly visitors: Visitors
+  readonly options: CrowdOptions
+  readonly #wheel: Wheel
+  readonly #finalSpreadMs: number
+  readonly #texts: { readonly page: string; readonly final: string; readonly join: string }
+  #draw: DrawTable | null = null
+  #timer: NodeJS.Timeout | undefined
+  #done: (() => void) | undefined
 
-  readonly #options: CrowdOptions
-  readonly #pool: Pool
-  readonly #size: number
-  readonly #tokens: (string | null)[]
-  readonly #numbers: Float64Array
-  readonly #joinedAtMs: Float64Array
-  #clockMs = 0
+  constructor(visitors: Visitors, options: CrowdOptions) {
+    this.visitors = visitors
+    this.options = options
+    this.client = new HttpClient({ url: options.edge, connections: options.connections })
+    this.cdn = new Cdn(this.client, options.sale)
+    this.requests = perKind(() => 0)
+    this.#finalSpreadMs = Math.min(FINAL_SPREAD_MAX_MS, (visitors.size / FINALS_PER_SECOND) * 1000)
+    this.latency = perKind(() => new Histogram())
+    const { host } = this.client
+    const path = `/sales/${options.sale}`
+    this.#texts = {
+      page: requestText('GET', path, host, ['accept: text/html']),
+      final: requestText('GET', path, host, ['accept: text/html']),
+      join: requestText('POST', `${path}/queue`, host, ['accept: application/json']),
+    }
+    this.#wheel = new Wheel(visitors.size, performance.now(), (visitor, dueMs) => this.#wake(visitor, dueMs))
+    for (let visitor = 0; visitor < visitors.size; visitor++)
+      this.#wheel.at(visitor, Math.max(1, visitors.intendedMs[visitor] ?? 1))
+  }
 
-  constructor(options: CrowdOptions) {
-    this.#options = options
-    this.#size = options.arrivals.length
-    this.#pool = new Pool(options.edge, {
-      connections: CONNECTIONS,
-      pipelining: 1,
-      headersTimeout: CALL_TIMEOUT_MS,
-      bodyTimeout: CALL_TIMEOUT_MS,
+  /** Plays until everyone has come to an end, or it is stopped. */
+  play(): Promise<void> {
+    this.cdn.start()
+    const tick = () => {
+      this.#wheel.run(performance.now())
+      this.#timer = setTimeout(tick, TICK_MS)
+    }
+    tick()
+    return new Promise((resolve) => {
+      this.#done = resolve
+      if (this.visitors.ended === this.visitors.size) this.stop()
     })
-    this.#tokens = new Array(this.#size).fill(null)
-    this.#numbers = new Float64Array(this.#size)
-    this.#joinedAtMs = new Float64Array(this.#size)
-    this.stories = Array.from({ length: this.#size }, () => UNTOLD)
   }
 
-  /** The public schedule, read once before anyone comes: its commitment is what the draw is held to. */
-  async readSchedule(): Promise<Schedule> {
-    const asked = performance.now()
-    const { body } = await this.#call('GET', `/sales/${this.#options.sale}/schedule`)
-    const schedule = v.parse(Schedule, body)
-    this.#clockMs = schedule.server_time_ms - (asked + performance.now()) / 2
-    this.schedule = schedule
-    return schedule
+  /** Ends it here: those who are still there have given up. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.cdn.stop()
+    for (let visitor = 0; visitor < this.visitors.size; visitor++)
+      if (this.visitors.end[visitor] === 0) this.#finish(visitor, 'gave_up')
+    this.#done?.()
   }
 
-  /** Plays until everyone has had an answer. */
-  async play(): Promise<void> {
-    const reading = new AbortController()
-    const reader = this.#keepReading(reading.signal)
-    const joining = this.#joinAll()
-    const serving = this.#serveAll(joining)
-    try {
-      await Promise.all([joining, serving])
-    } finally {
-      reading.abort()
-      await reader
-      await this.#pool.close().catch(() => {})
+  // -- One visitor after the other ---------------------------------------------------------------------------------
+
+  #wake(visitor: number, dueMs: number) {
+    switch (this.visitors.step[visitor]) {
+      case STEP.arrive:
+        return this.#loadPage(visitor, dueMs)
+      case STEP.join:
+        return this.#join(visitor, dueMs)
+      case STEP.wait:
+        return this.visitors.has(visitor, PLAN.poller | PLAN.bot)
+          ? this.#askStatus(visitor, dueMs, 'status')
+          : this.#readSchedule(visitor, dueMs)
+      case STEP.claim:
+        return this.#askStatus(visitor, dueMs, 'claim')
+      case STEP.checkout:
+        return this.#checkout(visitor, dueMs)
+      case STEP.pay:
+        return this.#pay(visitor, dueMs)
+      case STEP.settle:
+        return this.#askOrder(visitor, dueMs)
+      case STEP.leave:
+        return this.#loadFinalPage(visitor, dueMs)
     }
   }
 
-  #now(): number {
-    return performance.now() + this.#clockMs
+  #loadPage(visitor: number, intendedMs: number) {
+    this.counts.arrived++
+    this.#send(visitor, 'page', this.#texts.page, intendedMs, (answer) => {
+      // A page that does not load is reloaded; one that does is shown, whatever the phase.
+      if (answer.status !== 200) return this.#again(visitor, 'page', answer)
+      this.#go(visitor, STEP.join)
+      this.#join(visitor, answer.answeredMs)
+    })
   }
 
-  async #keepReading(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.readSchedule().catch(() => {})
-      await sleep(SCHEDULE_EVERY_MS, undefined, { signal }).catch(() => {})
-    }
-  }
-
-  async #joinAll(): Promise<void> {
-    const { arrivals, opensAtMs, bots, untilMs } = this.#options
-    let joining = 0
-    const done: Promise<void>[] = []
-    let free = Promise.withResolvers<void>()
-    for (let visitor = 0; visitor < this.#size; visitor++) {
-      const intended = opensAtMs + (arrivals[visitor] ?? 0)
-      const early = intended - performance.now()
-      if (early > 1) await sleep(early)
-      if (performance.now() > untilMs) return this.#abandonFrom(visitor)
-      if (joining >= MAX_JOINING) {
-        free = Promise.withResolvers<void>()
-        await free.promise
+  #join(visitor: number, intendedMs: number) {
+    const text = this.visitors.has(visitor, PLAN.known)
+      ? requestText('POST', `/sales/${this.options.sale}/queue`, this.client.host, [
+          'accept: application/json',
+          `cookie: visitor=${this.nameOf(visitor)}`,
+        ])
+      : this.#texts.join
+    this.#send(visitor, 'join', text, intendedMs, (answer) => {
+      if (answer.status === 410) return this.#toldOver(visitor, answer)
+      const told = answer.status === 201 || answer.status === 200 ? placeIn(answer) : null
+      if (!told?.queue_token) return this.#again(visitor, 'join', answer)
+      const { visitors } = this
+      this.recent.join.add(answer.answeredMs - intendedMs)
+      visitors.joinSentMs[visitor] = answer.sentMs
+      visitors.joinAnsweredMs[visitor] = answer.answeredMs
+      visitors.number[visitor] = told.number
+      visitors.token[visitor] = told.queue_token
+      this.counts.joined++
+      this.#go(visitor, STEP.wait)
+      if (visitors.has(visitor, PLAN.bot)) {
+        rejoin(this, visitor, answer)
+        hammerWhileWaiting(this, visitor)
       }
-      joining++
-      this.counts.arrived++
-      const calls = bots && visitor % 10 === 0 ? 5 : 1
-      const join = this.#join(visitor, intended, calls).finally(() => {
-        joining--
-        free.resolve()
-      })
-      done.push(join)
-      // Only those under way need to be remembered.
-      if (done.length >= 4 * MAX_JOINING) await Promise.all(done.splice(0, 2 * MAX_JOINING))
+      this.#place(visitor, told, answer)
+    })
+  }
+
+  /** As the page's script does, from the public document alone. */
+  #readSchedule(visitor: number, dueMs: number) {
+    const { visitors, cdn } = this
+    visitors.cdnReads[visitor] = (visitors.cdnReads[visitor] ?? 0) + 1
+    const schedule = cdn.copy
+    const nowMs = performance.now()
+    const place = placeOf(schedule, visitors.number[visitor] ?? 0, cdn.serverMs(nowMs), () =>
+      this.#positionOf(visitor),
+    )
+    switch (place.status) {
+      case 'ready':
+        if (visitors.has(visitor, PLAN.noShow)) return this.#finish(visitor, 'no_show')
+        this.#go(visitor, STEP.claim)
+        return this.#askStatus(visitor, dueMs, 'claim')
+      case 'sold_out':
+      case 'ended':
+        return this.#over(visitor)
+      case 'missed_turn':
+        return this.#finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
+      default:
+        this.#wheel.at(visitor, nowMs + pollAfterMs(place, this.options.random()))
     }
-    await Promise.all(done)
   }
 
-  #abandonFrom(visitor: number): void {
-    for (let left = visitor; left < this.#size; left++) this.#end(left, 'gave_up')
+  #askStatus(visitor: number, intendedMs: number, kind: 'claim' | 'status') {
+    const token = this.visitors.token[visitor] ?? ''
+    const text = requestText('GET', `/sales/${this.options.sale}/queue/status`, this.client.host, [
+      'accept: application/json',
+      `authorization: Bearer ${token}`,
+    ])
+    this.#send(visitor, kind, text, intendedMs, (answer) => {
+      const told = answer.status === 200 ? placeIn(answer) : null
+      if (!told) return this.#again(visitor, kind, answer)
+      if (told.number !== this.visitors.number[visitor]) this.complain(`${kind}: another number was told`)
+      this.#go(visitor, kind === 'claim' ? STEP.claim : STEP.wait)
+      this.#place(visitor, told, answer)
+    })
   }
 
-  async #join(visitor: number, intendedMs: number, calls: number): Promise<void> {
-    const path = `/sales/${this.#options.sale}/queue`
-    for (let attempt = 1; ; attempt++) {
-      const sentMs = performance.now()
-      const extra = Array.from({ length: calls - 1 }, () =>
-        this.#call('GET', `/sales/${this.#options.sale}/schedule`).catch(() => {}),
-      )
-      const answer = await this.#call('POST', path).catch((error) => this.#complain('join', error))
-      this.counts.requests.join++
-      await Promise.all(extra)
-      if (answer && (answer.status === 201 || answer.status === 200)) {
-        const answeredMs = performance.now()
-        const told = v.parse(QueueAnswer, answer.body)
-        this.latency.join.add(answeredMs - intendedMs)
-        this.#numbers[visitor] = told.number
-        this.#tokens[visitor] = told.queue_token ?? null
-        this.#joinedAtMs[visitor] = answeredMs
-        this.stories[visitor] = {
-          ...UNTOLD,
-          number: told.number,
-          joinSentMs: sentMs,
-          joinAnsweredMs: answeredMs,
-        }
-        this.counts.queued++
-        this.#waiting.push(visitor)
+  /** What a join or a status answer leads to. */
+  #place(visitor: number, told: PlaceTold, answer: Answer) {
+    const { visitors } = this
+    this.#checkPosition(visitor, told)
+    switch (told.status) {
+      case 'ready':
+        if (visitors.has(visitor, PLAN.noShow)) return this.#finish(visitor, 'no_show')
+        if (!told.admission_token) return this.#again(visitor, 'claim', answer)
+        visitors.admittedMs[visitor] = answer.answeredMs
+        visitors.servingTold[visitor] = told.now_serving
+        visitors.token[visitor] = told.admission_token
+        this.counts.admitted++
+        this.#go(visitor, STEP.checkout)
+        this.#wheel.at(visitor, answer.answeredMs + this.#think())
         return
+      case 'sold_out':
+      case 'ended':
+        return this.#over(visitor)
+      case 'missed_turn':
+        return this.#finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
+      default:
+        this.#wheel.at(visitor, answer.answeredMs + Math.max(100, told.poll_after_ms))
+    }
+  }
+
+  #checkout(visitor: number, intendedMs: number) {
+    const { visitors } = this
+    if (visitors.attempts[visitor] === 0) {
+      this.counts.shopping++
+      this.shoppingMs.push(intendedMs)
+    }
+    if (visitors.has(visitor, PLAN.bot) && visitors.attempts[visitor] === 0) rushCheckout(this, visitor)
+    const text = this.checkoutText(visitor, this.keyOf(visitor))
+    this.#send(visitor, 'checkout', text, intendedMs, (answer) => {
+      const { status } = answer
+      if (status === 410) return this.#toldOver(visitor, answer)
+      const order = status === 200 || status === 201 || status === 202 ? orderIn(answer) : null
+      if (!order) {
+        // The admission has run out while all units were in carts: back to the line's answer, whatever it is.
+        return this.#again(visitor, 'checkout', answer)
       }
-      if (answer?.status === 410) return this.#tellOver(visitor, sentMs, answer)
-      if (attempt >= MAX_ATTEMPTS || performance.now() > this.#options.untilMs)
-        return this.#end(visitor, 'failed')
-      await this.#retryAfter(answer, attempt)
-    }
-  }
-
-  /** Came when it was over: told so instead of a number, which is an honest end too. */
-  #tellOver(visitor: number, sentMs: number, answer: Answer): void {
-    this.stories[visitor] = {
-      ...UNTOLD,
-      number: -1 - visitor,
-      joinSentMs: sentMs,
-      joinAnsweredMs: performance.now(),
-    }
-    const type = (answer.body as { type?: string }).type
-    this.#end(visitor, type === '/problems/sold-out' ? 'sold_out' : 'ended')
-  }
-
-  /** Joined and not called yet, in no order; sorted by position once there are positions. */
-  #waiting: number[] = []
-
-  async #serveAll(joining: Promise<void>): Promise<void> {
-    let everyoneCame = false
-    void joining.then(() => {
-      everyoneCame = true
+      this.recent.checkout.add(answer.answeredMs - intendedMs)
+      visitors.orders.set(visitor, { order: order.order_id, status: order.status })
+      this.#go(visitor, STEP.settle)
+      this.#onOrder(visitor, order.status, answer.answeredMs)
     })
-    let line: { visitor: number; position: number }[] = []
-    const under = new Set<Promise<void>>()
-    const begin = (work: Promise<void>) => {
-      under.add(work)
-      void work.finally(() => under.delete(work))
-    }
-    while (performance.now() < this.#options.untilMs) {
-      const schedule = this.schedule
-      if (schedule && isDrawn(schedule)) {
-        if (this.#waiting.length > 0) {
-          const draw = {
-            seed: schedule.draw_seed,
-            size: schedule.pre_queue_size,
-            beacon: schedule.draw_beacon,
-          }
-          const came = this.#waiting.map((visitor) => ({
-            visitor,
-            position: positionOf(draw, this.#numbers[visitor] ?? 0),
-          }))
-          this.#waiting = []
-          line = line.concat(came).sort((a, b) => b.position - a.position)
-        }
-        const over = schedule.phase === 'sold_out' || schedule.phase === 'ended'
-        const served = serving(schedule, this.#now() - KNOCK_AFTER_MS)
-        let knocking = 0
-        for (let next = line.at(-1); next && (over || next.position <= served); next = line.at(-1)) {
-          line.pop()
-          begin(this.#turn(next.visitor))
-          // What comes at once for all (the end) is spread a little, as jitter spreads it among browsers.
-          if (++knocking >= MAX_JOINING) break
-        }
-        if (under.size > 4 * MAX_JOINING) await Promise.race(under)
-      }
-      if (everyoneCame && line.length === 0 && this.#waiting.length === 0 && under.size === 0) return
-      await sleep(TICK_MS)
-    }
-    for (const { visitor } of line) this.#end(visitor, 'gave_up')
-    await Promise.race([Promise.allSettled(under), sleep(CALL_TIMEOUT_MS)])
   }
 
-  /** The turn has come, or the sale is over: knock, and take what comes. */
-  async #turn(visitor: number): Promise<void> {
-    const path = `/sales/${this.#options.sale}/queue/status`
-    // As its page would have: the document about every fifteen seconds of the wait.
-    this.counts.requests.schedule +=
-      1 + Math.floor((performance.now() - (this.#joinedAtMs[visitor] ?? 0)) / 15_000)
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      if (performance.now() > this.#options.untilMs) return this.#end(visitor, 'gave_up')
-      const sentMs = performance.now()
-      const answer = await this.#call('GET', path, this.#tokens[visitor]).catch((error) =>
-        this.#complain('status', error),
-      )
-      this.counts.requests.status++
-      if (answer?.status === 200) {
-        this.latency.status.add(performance.now() - sentMs)
-        const told = v.parse(QueueAnswer, answer.body)
-        if (told.status === 'sold_out') return this.#end(visitor, 'sold_out')
-        if (told.status === 'ended') return this.#end(visitor, 'ended')
-        if (told.status === 'missed_turn') return this.#end(visitor, 'missed_turn')
-        if (told.status === 'ready' && told.admission_token) {
-          this.counts.admitted++
-          this.#amend(visitor, { admittedAtServing: told.now_serving })
-          return this.#buy(visitor, told.admission_token)
-        }
-        await sleep(Math.min(told.poll_after_ms, 5_000))
-        continue
-      }
-      await this.#retryAfter(answer, attempt)
-    }
-    this.#end(visitor, 'failed')
-  }
-
-  async #buy(visitor: number, admission: string): Promise<void> {
-    const { sale, declines, timeouts, abandon, random, untilMs } = this.#options
-    const key = `${sale}-${visitor}`
-    for (let attempt = 1; performance.now() < untilMs; attempt++) {
-      const sentMs = performance.now()
-      const answer = await this.#call('POST', `/sales/${sale}/checkout`, admission, {}, key).catch((error) =>
-        this.#complain('checkout', error),
-      )
-      this.counts.requests.checkout++
-      if (answer && answer.status < 500) this.latency.checkout.add(performance.now() - sentMs)
-      if (answer && (answer.status === 200 || answer.status === 201 || answer.status === 202)) {
-        const order = v.parse(Order, answer.body)
-        if (answer.status !== 202) this.#amend(visitor, { order: order.order_id })
-        const settled =
-          answer.status === 202
-            ? await this.#until(order.order_id, admission, (s) => s !== 'processing')
-            : order.status
-        if (settled !== 'reserved') return this.#end(visitor, settled === undefined ? 'gave_up' : 'sold_out')
-        this.#amend(visitor, { order: order.order_id })
-        this.counts.reserved++
-        const mood = random()
-        if (mood < abandon) return this.#end(visitor, 'abandoned')
-        const method =
-          mood < abandon + declines
-            ? 'pm_declined'
-            : mood < abandon + declines + timeouts
-              ? 'pm_flaky'
-              : 'pm_ok'
-        return this.#pay(visitor, order.order_id, admission, method)
-      }
-      if (answer?.status === 410) {
-        return this.#end(
-          visitor,
-          (answer.body as { type?: string }).type === '/problems/ended' ? 'ended' : 'sold_out',
-        )
-      }
-      if (
-        answer &&
-        answer.status !== 409 &&
-        answer.status !== 503 &&
-        answer.status !== 429 &&
-        answer.status !== 425
-      ) {
-        this.#complain('checkout', new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`))
-        return this.#end(visitor, 'failed')
-      }
-      if (answer?.status === 429) return this.#turn(visitor)
-      await this.#retryAfter(answer, attempt)
-    }
-    this.#end(visitor, 'gave_up')
-  }
-
-  async #pay(visitor: number, order: string, admission: string, payment_method: string): Promise<void> {
-    const sentMs = performance.now()
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const answer = await this.#call('POST', `/orders/${order}/payment`, admission, {
-        payment_method,
-      }).catch((error) => this.#complain('payment', error))
-      this.counts.requests.order++
-      if (answer && answer.status < 500) break
-      await this.#retryAfter(answer, attempt)
-    }
-    const end = await this.#until(
-      order,
-      admission,
-      (s) => s !== 'paying' && s !== 'reserved' && s !== 'processing',
+  #pay(visitor: number, intendedMs: number) {
+    const method = this.visitors.has(visitor, PLAN.decline)
+      ? 'pm_declined'
+      : this.visitors.has(visitor, PLAN.timeout)
+        ? 'pm_timeout'
+        : 'pm_ok'
+    const order = this.visitors.orders.get(visitor)?.order ?? ''
+    const text = requestText(
+      'POST',
+      `/orders/${order}/payment`,
+      this.client.host,
+      ['accept: application/json', `authorization: Bearer ${this.visitors.token[visitor]}`],
+      JSON.stringify({ payment_method: method }),
     )
-    this.latency.payment.add(performance.now() - sentMs)
-    if (end === 'confirmed' || end === 'fulfilled') return this.#end(visitor, 'bought')
-    this.#end(
-      visitor,
-      end === undefined ? 'gave_up' : payment_method === 'pm_declined' ? 'declined' : 'abandoned',
-    )
-  }
-
-  /** Asks for an order until its status is right; undefined when that took too long. */
-  async #until(
-    order: string,
-    admission: string,
-    right: (status: string) => boolean,
-  ): Promise<string | undefined> {
-    for (
-      let pauseMs = 300;
-      performance.now() < this.#options.untilMs;
-      pauseMs = Math.min(2_000, pauseMs * 1.3)
-    ) {
-      await sleep(pauseMs)
-      const answer = await this.#call('GET', `/orders/${order}`, admission).catch((error) =>
-        this.#complain('order', error),
-      )
-      this.counts.requests.order++
-      const status = answer?.status === 200 ? v.parse(Order, answer.body).status : undefined
-      if (status && right(status)) return status
-    }
-    return undefined
-  }
-
-  async #retryAfter(answer: Answer | undefined, attempt: number): Promise<void> {
-    const asked = Number(answer?.headers['retry-after'] ?? 0) * 1000
-    await sleep(
-      Math.min(10_000, Math.max(asked, 100 * 2 ** Math.min(attempt, 5))) *
-        (0.75 + this.#options.random() / 2),
-    )
-  }
-
-  #amend(visitor: number, changes: Partial<Story>): void {
-    this.stories[visitor] = { ...(this.stories[visitor] ?? UNTOLD), ...changes }
-  }
-
-  #end(visitor: number, end: End): void {
-    this.#amend(visitor, { end })
-    this.#tokens[visitor] = null
-    if (end === 'bought') this.counts.bought++
-    else if (end === 'declined') this.counts.declined++
-    else if (end === 'abandoned') this.counts.abandoned++
-    else if (end === 'sold_out' || end === 'ended') this.counts.soldOut++
-    else this.counts.failed++
-  }
-
-  #complain(what: string, error: Error): undefined {
-    const complaint = `${what}: ${error.message}`.slice(0, 300)
-    if (this.complaints.size < 100 || this.complaints.has(complaint)) {
-      this.complaints.set(complaint, (this.complaints.get(complaint) ?? 0) + 1)
-    }
-    return undefined
-  }
-
-  async #call(
-    method: 'GET' | 'POST',
-    path: string,
-    token?: string | null,
-    body?: object,
-    key?: string,
-  ): Promise<Answer> {
-    const {
-      statusCode,
-      headers,
-      body: stream,
-    } = await this.#pool.request({
-      method,
-      path,
-      headers: {
-        accept: 'application/json',
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body ? { 'content-type': 'application/json' } : {}),
-        ...(key ? { 'idempotency-key': key } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
+    this.#send(visitor, 'payment', text, intendedMs, (answer) => {
+      const told = answer.status >= 200 && answer.status < 300 ? orderIn(answer) : null
+      // A conflict means that something has happened to the order meanwhile: look what.
+      if (!told && answer.status !== 409) return this.#again(visitor, 'payment', answer)
+      if (this.#payingSinceMs.get(visitor) === undefined) {
+        this.#payingSinceMs.set(visitor, intendedMs)
+        this.counts.paying++
+      }
+      this.#go(visitor, STEP.settle)
+      this.#wheel.at(visitor, answer.answeredMs + this.#settleAfter(visitor))
     })
-    const text = await stream.text()
-    return {
-      status: statusCode,
-      headers,
-      body: /[/+]json/.test(String(headers['content-type'])) ? JSON.parse(text) : text,
+  }
+
+  readonly #payingSinceMs = new Map<number, number>()
+
+  #askOrder(visitor: number, intendedMs: number) {
+    const order = this.visitors.orders.get(visitor)?.order ?? ''
+    const text = requestText('GET', `/orders/${order}`, this.client.host, [
+      'accept: application/json',
+      `authorization: Bearer ${this.visitors.token[visitor]}`,
+    ])
+    this.#send(visitor, 'order', text, intendedMs, (answer) => {
+      const told = answer.status === 200 ? orderIn(answer) : null
+      if (!told) return this.#again(visitor, 'order', answer)
+      this.#onOrder(visitor, told.status, answer.answeredMs)
+    })
+  }
+
+  /** What the buyer does when they see their order in this state. */
+  #onOrder(visitor: number, status: string, nowMs: number) {
+    const { visitors } = this
+    const told = visitors.orders.get(visitor)
+    const first = told !== undefined && !this.#reserved.has(visitor) && status !== 'processing'
+    if (told) told.status = status
+    if (first && status !== 'cancelled') {
+      this.#reserved.add(visitor)
+      this.counts.reserved++
     }
+    switch (status) {
+      case 'reserved':
+        if (visitors.has(visitor, PLAN.abandon)) return this.#finish(visitor, 'abandoned')
+        if (this.#payingSinceMs.get(visitor) === undefined) {
+          this.#go(visitor, STEP.pay)
+          this.#wheel.at(visitor, nowMs + this.#think())
+          return
+        }
+        break
+      case 'confirmed':
+      case 'fulfilled':
+        return this.#settle(visitor, 'bought', nowMs)
+      case 'cancelled': {
+        const end = visitors.has(visitor, PLAN.decline)
+          ? 'declined'
+          : visitors.has(visitor, PLAN.timeout)
+            ? 'payment_timeout'
+            : // Promised as `processing`, and not to be had when it was recorded: told so, as for everyone else.
+              first
+              ? 'sold_out'
+              : 'failed'
+        return this.#settle(visitor, end, nowMs)
+      }
+      case 'expired':
+        return this.#settle(visitor, 'expired', nowMs)
+    }
+    this.#wheel.at(visitor, nowMs + this.#settleAfter(visitor))
+  }
+
+  readonly #reserved = new Set<number>()
+
+  #settle(visitor: number, end: End, nowMs: number) {
+    const sinceMs = this.#payingSinceMs.get(visitor)
+    if (sinceMs !== undefined) {
+      this.settled.add(nowMs - sinceMs)
+      this.counts.paying--
+    }
+    this.#finish(visitor, end)
+  }
+
+  /** Told `410` by a join or a checkout. */
+  #toldOver(visitor: number, answer: Answer) {
+    const type = problemType(answer)
+    if (type === '/problems/sold-out') this.#finish(visitor, 'sold_out')
+    else if (type === '/problems/ended') this.#finish(visitor, 'ended')
+    else {
+      this.complain(`410 ${type}`)
+      this.#finish(visitor, 'failed')
+    }
+  }
+
+  /** Told by the schedule or the status that it is over: the browser shows it, and loads the final page. */
+  #over(visitor: number) {
+    this.#go(visitor, STEP.leave)
+    this.#wheel.at(visitor, performance.now() + this.options.random() * this.#finalSpreadMs)
+  }
+
+  #loadFinalPage(visitor: number, intendedMs: number) {
+    this.#send(visitor, 'final', this.#texts.final, intendedMs, (answer) => {
+      const phase = headerOf(answer, 'x-sale-phase')
+      if (answer.status !== 200 || phase === '') return this.#again(visitor, 'final', answer)
+      this.#finish(visitor, phase === 'sold_out' ? 'sold_out' : phase === 'ended' ? 'ended' : 'failed')
+    })
+  }
+
+  // -- What all steps share ----------------------------------------------------------------------------------------
+
+  #send(
+    visitor: number,
+    kind: Kind,
+    text: string,
+    intendedMs: number,
+    answered: (answer: Answer) => void,
+  ): void {
+    this.requests[kind]++
+    this.visitors.workerRequests[visitor] = (this.visitors.workerRequests[visitor] ?? 0) + 1
+    this.client.send(text, (answer) => {
+      // Whoever had given up when the answer came is not brought back by it.
+      if (this.visitors.end[visitor] !== 0) return
+      if (answer.status > 0) this.latency[kind].add(answer.answeredMs - intendedMs)
+      answered(answer)
+    })
+  }
+
+  /** Not served: tries the same step again a while later, as often as anyone would. */
+  #again(visitor: number, kind: Kind, answer: Answer) {
+    const { visitors } = this
+    const { status } = answer
+    const tries = (visitors.attempts[visitor] ?? 0) + 1
+    const waits = status === 409 || status === 503 || status === 425 || status === 0
+    if (!waits || status === 0)
+      this.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
+    if (tries > MAX_TRIES || (!waits && tries > 5)) return this.#finish(visitor, 'failed')
+    visitors.attempts[visitor] = tries
+    // The admission has run out, while all units were in carts for instance: the place in line was given up for it.
+    if (kind === 'checkout' && status === 429) return this.#finish(visitor, 'missed_turn')
+    const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
+    const backoffMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(tries, 10))
+    const waitMs = (askedMs > 0 ? Math.min(askedMs, 60_000) : backoffMs) * (0.9 + this.options.random() * 0.2)
+    this.#wheel.at(visitor, answer.answeredMs + waitMs)
+  }
+
+  #go(visitor: number, step: number): void {
+    if (this.visitors.step[visitor] === step) return
+    this.visitors.step[visitor] = step
+    this.visitors.attempts[visitor] = 0
+  }
+
+  #finish(visitor: number, end: End) {
+    if (!this.visitors.finish(visitor, end)) return
+    this.ends[end]++
+    if (this.visitors.ended === this.visitors.size) this.stop()
+  }
+
+  /** Milliseconds a person takes; some are quick, a few slow. */
+  #think(): number {
+    const { thinkMs, random } = this.options
+    return Math.min(5 * thinkMs, -Math.log(1 - random()) * thinkMs)
+  }
+
+  #settleAfter(visitor: number): number {
+    const tries = this.visitors.attempts[visitor] ?? 0
+    if (tries < MAX_TRIES - 1) this.visitors.attempts[visitor] = tries + 1
+    return Math.min(SETTLE_MAX_MS, SETTLE_MS * 1.5 ** tries) * (0.75 + this.options.random() / 2)
+  }
+
+  // -- Evidence ----------------------------------------------------------------------------------------------------
+
+  /** A visitor's position, once it is drawn; remembered, since it never changes. */
+  #positionOf(visitor: number): number {
+    const known = this.visitors.position[visitor]
+    if (known) return known
+    const draw = this.draw()
+    if (!draw) return Number.POSITIVE_INFINITY
+    const position = draw.positionOf(this.visitors.number[visitor] ?? 0)
+    this.visitors.position[visitor] = position
+    return position
+  }
+
+  /** The draw as the public document has it; null before it is made. */
+  draw(): DrawTable | null {
+    const { copy } = this.cdn
+    if (!this.#draw && isDrawn(copy))
+      this.#draw = new DrawTable({
+        seed: copy.draw_seed,
+        size: copy.pre_queue_size,
+        beacon: copy.draw_beacon,
+      })
+    return this.#draw
+  }
+
+  /** Where the server says a visitor stands against where they stand. */
+  #checkPosition(visitor: number, told: PlaceTold): void {
+    if (told.status !== 'waiting' || told.position_in_queue === null || !this.draw()) return
+    this.positions.told++
+    if (told.position_in_queue + told.now_serving !== this.#positionOf(visitor)) this.positions.wrong++
+  }
+
+  complain(what: string): void {
+    if (this.complaints.size < MAX_COMPLAINTS || this.complaints.has(what))
+      this.complaints.set(what, (this.complaints.get(what) ?? 0) + 1)
+  }
+
+  /** A visitor's name, where they bring one. */
+  nameOf(visitor: number): string {
+    return `${this.options.sale}-visitor-${visitor}`
+  }
+
+  keyOf(visitor: number): string {
+    return `${this.options.sale}-${visitor}`
+  }
+
+  checkoutText(visitor: number, key: string, token = this.visitors.token[visitor]): string {
+    return requestText(
+      'POST',
+      `/sales/${this.options.sale}/checkout`,
+      this.client.host,
+      ['accept: application/json', `authorization: Bearer ${token}`, `idempotency-key: ${key}`],
+      '{"quantity":1}',
+    )
   }
 }
 
-const UNTOLD: Story = {
-  number: null,
-  joinSentMs: 0,
-  joinAnsweredMs: 0,
-  admittedAtServing: null,
-  order: null,
-  end: 'failed',
+function perKind<T>(make: () => T): Record<Kind, T> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, make()])) as Record<Kind, T>
+}
+
+// -- Reading answers: only what is used, since it is read half a million times ------------------------------------------
+
+export interface PlaceTold {
+  readonly status: Status
+  readonly number: number
+  readonly position_in_queue: number | null
+  readonly now_serving: number
+  readonly poll_after_ms: number
+  readonly queue_token?: string
+  readonly admission_token?: string
+}
+
+export function placeIn(answer: Answer): PlaceTold | null {
+  const body = objectIn(answer) as Partial<PlaceTold> | null
+  const whole =
+    typeof body?.status === 'string' &&
+    Number.isSafeInteger(body.number) &&
+    Number.isFinite(body.now_serving) &&
+    Number.isFinite(body.poll_after_ms)
+  return whole ? (body as PlaceTold) : null
+}
+
+export function orderIn(answer: Answer): { readonly order_id: string; readonly status: string } | null {
+  const body = objectIn(answer) as { order_id?: unknown; status?: unknown } | null
+  if (typeof body?.order_id !== 'string' || typeof body.status !== 'string') return null
+  return { order_id: body.order_id, status: body.status }
+}
+
+export function problemType(answer: Answer): string {
+  return String((objectIn(answer) as { type?: unknown } | null)?.type ?? '')
+}
+
+function objectIn(answer: Answer): object | null {
+  try {
+    const body: unknown = JSON.parse(answer.body)
+    return typeof body === 'object' ? body : null
+  } catch {
+    return null
+  }
 }

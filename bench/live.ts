@@ -1,40 +1,65 @@
-/** The live view of a rehearsal: a few lines that redraw themselves, or one line now and then where there is no terminal. */
-import { serving } from '../shared/schedule.ts'
+/**
+ * The live view of a rehearsal: a few lines that redraw themselves, or, where there is no terminal, one line now and
+ * then. Takes a sample of the sale each second, from which the report draws its charts.
+ */
+import { servingExactly } from '../shared/schedule.ts'
 import type { Crowd } from './crowd.ts'
 
-/** The sale at one moment: what the charts of the report are drawn from. */
+/** The sale at one moment. */
 export interface Sample {
-  /** Seconds since the opening. */
+  /** Since the opening. */
   readonly second: number
-  readonly arrived: number
-  readonly queued: number
-  readonly admitted: number
-  readonly bought: number
-  readonly soldOut: number
   readonly phase: string
+  readonly arrived: number
+  readonly joined: number
+  readonly admitted: number
+  /** Who has come to the checkout. */
+  readonly shopping: number
+  readonly reserved: number
+  readonly paying: number
+  readonly bought: number
+  readonly over: number
+  readonly ended: number
+  readonly serving: number
+  /** The 99th percentile of this second, milliseconds; 0 where nobody asked. */
+  readonly joinP99Ms: number
+  readonly checkoutP99Ms: number
+  /** Requests of ours that wait for a connection: what the crowd's own machine is behind by. */
+  readonly waitingHere: number
+  readonly memoryMb: number
 }
 
-const DRAW_EVERY_MS = 500
-const LINE_EVERY = 4
-const BAR = 30
+const SAMPLE_EVERY_MS = 1_000
+const LINE_EVERY = 5
+/** Four hours of samples. */
+const MAX_SAMPLES = 14_400
+const BAR = 28
+
+export interface Target {
+  readonly visitors: number
+  readonly stock: number
+  readonly rate: number
+}
 
 export class Live {
   readonly #crowd: Crowd
-  readonly #target: { visitors: number; stock: number; rate: number }
+  readonly #target: Target
   readonly #opensAtMs: number
+  readonly #terminal: boolean
   readonly #samples: Sample[] = []
   #timer: NodeJS.Timeout | undefined
-  #ticks = 0
   #drawn = 0
+  peakMemoryMb = 0
 
-  constructor(crowd: Crowd, target: { visitors: number; stock: number; rate: number }, opensAtMs: number) {
+  constructor(crowd: Crowd, target: Target, opensAtMs: number, terminal: boolean) {
     this.#crowd = crowd
     this.#target = target
     this.#opensAtMs = opensAtMs
+    this.#terminal = terminal
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#tick(), DRAW_EVERY_MS)
+    this.#timer = setInterval(() => this.#tick(), SAMPLE_EVERY_MS)
   }
 
   stop(): Sample[] {
@@ -44,54 +69,96 @@ export class Live {
   }
 
   #tick(): void {
-    const { counts, schedule } = this.#crowd
-    const second = (performance.now() - this.#opensAtMs) / 1000
-    this.#samples.push({
-      second: Math.round(second * 10) / 10,
-      arrived: counts.arrived,
-      queued: counts.queued,
-      admitted: counts.admitted,
-      bought: counts.bought,
-      soldOut: counts.soldOut,
-      phase: schedule?.phase ?? '',
-    })
-    const before = this.#samples.at(-1 - 2000 / DRAW_EVERY_MS)
-    const rate = before
-      ? Math.max(0, (counts.admitted - before.admitted) / Math.max(0.1, second - before.second))
-      : 0
-    const now = schedule ? serving(schedule, schedule.server_time_ms) : 0
-    const head = `${second < 0 ? 'opens in' : 'open for'} ${Math.abs(second).toFixed(0)} s, ${schedule?.phase ?? ''}, now serving ${now}`
-    const rows: [string, number, number, string][] = [
-      [
-        'queued',
-        counts.queued,
-        this.#target.visitors,
-        `join p99 ${this.#crowd.latency.join.percentile(0.99).toFixed(0)} ms`,
-      ],
-      ['admitted', counts.admitted, this.#target.visitors, `${rate.toFixed(0)}/s of ${this.#target.rate}/s`],
-      [
-        'bought',
-        counts.bought,
-        this.#target.stock,
-        `checkout p99 ${this.#crowd.latency.checkout.percentile(0.99).toFixed(0)} ms`,
-      ],
-      ['sold out', counts.soldOut, this.#target.visitors, counts.failed > 0 ? `${counts.failed} failed` : ''],
-    ]
-    if (process.stdout.isTTY) this.#draw(head, rows)
-    else if (this.#ticks++ % LINE_EVERY === 0) {
-      console.log(
-        `${head}: ${rows.map(([name, n, , note]) => `${name} ${n}${note ? ` (${note})` : ''}`).join(', ')}`,
-      )
+    const sample = this.#sample()
+    this.peakMemoryMb = Math.max(this.peakMemoryMb, sample.memoryMb)
+    if (this.#samples.length < MAX_SAMPLES) this.#samples.push(sample)
+    if (this.#terminal) this.#draw(sample)
+    else if (this.#samples.length % LINE_EVERY === 1) console.log(this.#line(sample))
+  }
+
+  #sample(): Sample {
+    const { counts, ends, cdn, visitors, recent, client } = this.#crowd
+    const nowMs = performance.now()
+    const join = recent.join.take()
+    const checkout = recent.checkout.take()
+    return {
+      second: Math.round((nowMs - this.#opensAtMs) / 100) / 10,
+      phase: cdn.copy.phase,
+      ...counts,
+      bought: ends.bought,
+      over: ends.sold_out + ends.ended,
+      ended: visitors.ended,
+      serving: cdn.copy.draw_seed === null ? 0 : Math.floor(servingExactly(cdn.copy, cdn.serverMs(nowMs))),
+      joinP99Ms: Math.round(join.p99 * 10) / 10,
+      checkoutP99Ms: Math.round(checkout.p99 * 10) / 10,
+      waitingHere: client.waiting,
+      memoryMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
     }
   }
 
-  #draw(head: string, rows: [string, number, number, string][]): void {
-    const lines = rows.map(([name, n, of, note]) => {
-      const full = Math.min(BAR, Math.round((n / Math.max(1, of)) * BAR))
-      return `  ${name.padEnd(9)}${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${String(n).padStart(8)}  ${note}`
-    })
+  /** How much something has grown per second, over the last five. */
+  #perSecond(of: (s: Sample) => number): number {
+    const last = this.#samples.at(-1)
+    const before = this.#samples.at(-6) ?? this.#samples[0]
+    if (!last || !before || last === before) return 0
+    return Math.max(0, (of(last) - of(before)) / Math.max(0.1, last.second - before.second))
+  }
+
+  #line(s: Sample): string {
+    const moment = `${s.second < 0 ? '' : '+'}${s.second.toFixed(0)} s`.padStart(7)
+    return [
+      `${moment}  ${s.phase.padEnd(12)}`,
+      `queued ${n(s.joined)}`,
+      `admitted ${n(s.admitted)} (${n(this.#perSecond((x) => x.shopping))}/s of ${n(this.#target.rate)}/s)`,
+      `bought ${n(s.bought)}`,
+      `sold out ${n(s.over)}`,
+      s.joinP99Ms > 0 ? `join p99 ${ms(s.joinP99Ms)}` : '',
+      s.checkoutP99Ms > 0 ? `checkout p99 ${ms(s.checkoutP99Ms)}` : '',
+    ]
+      .filter((part) => part !== '')
+      .join('  ')
+  }
+
+  #draw(s: Sample): void {
+    const { visitors, stock, rate } = this.#target
+    const { latency, ends } = this.#crowd
+    const row = (name: string, value: number, of: number, note: string) => {
+      const full = Math.min(BAR, Math.round((value / Math.max(1, of)) * BAR))
+      return `  ${name.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${n(value).padStart(9)}  ${note}`
+    }
+    const waiting = s.joined - s.ended - Math.max(0, s.admitted - s.reserved)
+    const lost = ends.failed + ends.gave_up + ends.missed_turn
+    const lines = [
+      `  ${s.second < 0 ? `opens in ${(-s.second).toFixed(0)} s` : `open for ${s.second.toFixed(0)} s`}, ${s.phase.replaceAll('_', ' ')}, now serving ${n(s.serving)}`,
+      row(
+        'joined',
+        s.joined,
+        visitors,
+        `${n(this.#perSecond((x) => x.joined))}/s, p99 ${ms(latency.join.percentile(0.99))}`,
+      ),
+      row('waiting', Math.max(0, waiting), visitors, ''),
+      row('admitted', s.admitted, visitors, `${n(this.#perSecond((x) => x.shopping))}/s of ${n(rate)}/s`),
+      row(
+        'reserved',
+        s.reserved,
+        stock,
+        `checkout p99 ${ms(latency.checkout.percentile(0.99))}, ${n(s.paying)} paying`,
+      ),
+      row('bought', s.bought, stock, ''),
+      row('sold out', s.over, visitors, lost > 0 ? `${n(lost)} lost` : ''),
+    ]
     const up = this.#drawn > 0 ? `\x1b[${this.#drawn}A` : ''
-    process.stdout.write(up + [head, ...lines].map((line) => `\x1b[2K${line}\n`).join(''))
-    this.#drawn = lines.length + 1
+    process.stdout.write(
+      up + lines.map((line) => `\x1b[2K${line.slice(0, (process.stdout.columns ?? 100) - 1)}\n`).join(''),
+    )
+    this.#drawn = lines.length
   }
 }
+
+const n = (value: number) => Math.round(value).toLocaleString('en')
+const ms = (value: number) =>
+  value < 10
+    ? `${value.toFixed(1)} ms`
+    : value < 10_000
+      ? `${value.toFixed(0)} ms`
+      : `${(value / 1000).toFixed(1)} s`

@@ -1,136 +1,51 @@
 /**
  * `npm run rehearse`: a crowd of real HTTP clients plays a whole sale, and a verdict is read from the ledger and from
- * what every client was told. Starts a system of its own, or plays against a running one.
+ * what every client was told. Starts a system of its own, or plays on a running one.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import postgres from 'postgres'
-import { killEverything, stopEverything } from '../origin/local/children.ts'
+import { styleText } from 'node:util'
+import { killEverything, LocalError, stopEverything } from '../origin/local/children.ts'
 import { startSystem } from '../origin/local/system.ts'
-import { isDrawn } from '../shared/schedule.ts'
-import { arrivalTimes, SHAPES, type Shape, seeded } from './arrivals.ts'
-import { Crowd } from './crowd.ts'
-import { Live, type Sample } from './live.ts'
-import { reportHtml } from './report.ts'
-import { type LedgerOrder, verdict } from './verdict.ts'
+import { arrivalTimes, leadMs, seeded } from './arrivals.ts'
+import { type Dot, duration } from './charts.ts'
+import { Crowd, KINDS } from './crowd.ts'
+import { admin, chargesOf, evidenceOf, settledLedger, storiesOf, type Target } from './evidence.ts'
+import type { Percentiles } from './histogram.ts'
+import { Live } from './live.ts'
+import { HELP, type Options, readOptions, UsageError } from './options.ts'
+import { type Result, reportHtml } from './report.ts'
+import { type Check, isGood, verdict } from './verdict.ts'
+import { Visitors } from './visitors.ts'
 
-const HELP = `Plays a whole sale with a crowd of real HTTP clients, and judges it.
+/** Between the sale's creation and the first visitor: time for the edge to hear of it. */
+const LEAD_MS = 2_000
+/** The edge knows a new sale within a second; on a busy machine a little later. */
+const KNOWN_WITHIN_MS = 10_000
+const LIMIT_PER_VISITOR = 1
+/** Dots in the fairness chart; more would only be one blot. */
+const MAX_DOTS = 4_000
+/** Bars in the charts of requests per visitor; the last one takes all beyond. */
+const SPREAD = 16
 
-  npm run rehearse -- [options]
+const terminal = process.stdout.isTTY === true
+const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+  terminal ? styleText(format, text) : text
 
-  --visitors N       how many come (2000)
-  --stock N          units (100)
-  --rate N           admissions per second (200)
-  --arrivals SHAPE   spike, ramp, early or bots (spike)
-  --spread SECONDS   over how long they come (visitors / 4000, at least 1)
-  --declines SHARE   of buyers whose card is declined (0.05)
-  --timeouts SHARE   of buyers whose payment times out once (0.02)
-  --abandon SHARE    of buyers who walk away from their cart (0.05)
-  --hold SECONDS     how long a cart is held (5)
-  --seed N           plays the same crowd again (a new one each time)
-  --max-minutes N    an end to it in any case (15)
-  --edge URL --origin URL [--admin-token T]   a running system (token also from ADMIN_TOKEN);
-                     with DATABASE_URL the provider's records are compared as well
-  --out FOLDER       where report.html and report.json go (bench/results)
-  --help             this text
-
-Exit status: 0 the verdict is good, 1 it is not, 2 it could not be played.`
-
-interface Options {
-  readonly visitors: number
-  readonly stock: number
-  readonly rate: number
-  readonly arrivals: Shape
-  readonly spreadSeconds: number
-  readonly declines: number
-  readonly timeouts: number
-  readonly abandon: number
-  readonly holdSeconds: number
-  readonly seed: number
-  readonly maxMinutes: number
-  readonly edge: string | undefined
-  readonly origin: string | undefined
-  readonly adminToken: string | undefined
-  readonly out: string
-}
-
-/** Before the opening: time to warm up, and for the lobby in the shape `early`. */
-const LEAD_SECONDS = 3
-
-function readOptions(): Options {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({
-    options: {
-      visitors: text,
-      stock: text,
-      rate: text,
-      arrivals: text,
-      spread: text,
-      declines: text,
-      timeouts: text,
-      abandon: text,
-      hold: text,
-      seed: text,
-      'max-minutes': text,
-      edge: text,
-      origin: text,
-      'admin-token': text,
-      out: text,
-      help: { type: 'boolean' },
-    },
-  })
-  if (values.help) {
-    console.log(HELP)
-    process.exit(0)
-  }
-  const number = (name: keyof typeof values, usual: number, min: number, max: number) => {
-    const value = values[name] === undefined ? usual : Number(values[name])
-    if (!(value >= min && value <= max)) throw new Error(`--${name} needs a number from ${min} to ${max}`)
-    return value
-  }
-  const arrivals = values.arrivals ?? 'spike'
-  if (!SHAPES.includes(arrivals as Shape)) throw new Error(`--arrivals is one of ${SHAPES.join(', ')}`)
-  if ((values.edge === undefined) !== (values.origin === undefined))
-    throw new Error('--edge and --origin go together')
-  const visitors = Math.round(number('visitors', 2_000, 1, 5_000_000))
-  return {
-    visitors,
-    stock: Math.round(number('stock', 100, 1, 10_000_000)),
-    rate: number('rate', 200, 0.01, 100_000),
-    arrivals: arrivals as Shape,
-    spreadSeconds: number('spread', Math.max(1, visitors / 4_000), 0, 3_600),
-    declines: number('declines', 0.05, 0, 1),
-    timeouts: number('timeouts', 0.02, 0, 1),
-    abandon: number('abandon', 0.05, 0, 1),
-    holdSeconds: Math.round(number('hold', 5, 1, 3_600)),
-    seed: Math.round(number('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1)),
-    maxMinutes: number('max-minutes', 15, 0.1, 240),
-    edge: values.edge,
-    origin: values.origin,
-    adminToken: values['admin-token'] ?? process.env.ADMIN_TOKEN,
-    out: values.out ?? 'bench/results',
-  }
-}
-
-interface Target {
-  readonly edge: string
-  readonly origin: string
-  readonly adminToken: string
-  readonly databaseUrl: string | undefined
-}
-
-async function target(options: Options): Promise<Target> {
+async function targetOf(options: Options): Promise<Target> {
   if (options.edge && options.origin) {
-    if (!options.adminToken) throw new Error('--admin-token or ADMIN_TOKEN is needed for a running system')
-    const databaseUrl = process.env.DATABASE_URL
-    return { edge: options.edge, origin: options.origin, adminToken: options.adminToken, databaseUrl }
+    if (!options.adminToken) throw new UsageError('A running system needs --admin-token, or ADMIN_TOKEN.')
+    const { edge, origin, adminToken } = options
+    return { edge, origin, adminToken, databaseUrl: process.env.DATABASE_URL || undefined }
   }
-  console.log('Starting a system of its own ..')
-  const system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
-  void system.failed.then((why) => fail(why))
+  console.log('Starting a system of its own ...')
+  const system = await startSystem({
+    originEnv: { LOG_LEVEL: 'warn' },
+    edgeVars: { CLAIM_SECONDS: String(options.claimSeconds), TICKET_SHARDS: String(options.shards) },
+  })
+  void system.failed.then((how) => leave(2, `${how}.`))
   return {
     edge: system.edgeUrl,
     origin: system.originUrl,
@@ -139,193 +54,236 @@ async function target(options: Options): Promise<Target> {
   }
 }
 
-async function admin(to: Target, method: string, path: string, body?: unknown): Promise<Response> {
-  const response = await fetch(`${to.origin}/admin${path}`, {
-    method,
-    headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(60_000),
-  })
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-  return response
-}
-
 async function rehearse(options: Options): Promise<boolean> {
-  const to = await target(options)
+  const beganMs = performance.now()
+  const untilMs = beganMs + options.maxMinutes * 60_000
+  const to = await targetOf(options)
   const sale = `rehearsal-${randomUUID().slice(0, 8)}`
-  const lobbySeconds = options.arrivals === 'early' ? options.spreadSeconds : 0
-  const leadMs = (LEAD_SECONDS + lobbySeconds) * 1000
-  const opensAt = new Date(Date.now() + leadMs)
-  const opensAtMs = performance.now() + leadMs
+  const spreadMs = options.spreadSeconds * 1000
+  const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
+  const opensAtMs = performance.now() + opensInMs
   await admin(to, 'PUT', `/sales/${sale}`, {
     name: 'Rehearsal',
-    opens_at: opensAt.toISOString(),
+    opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: options.holdSeconds,
+    limit_per_visitor: LIMIT_PER_VISITOR,
     products: [
       { product_id: 'unit', name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: options.stock },
     ],
     admission: { rate_per_second: options.rate },
   })
+
   const random = seeded(options.seed)
-  const crowd = new Crowd({
+  const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random)
+  for (let i = 0; i < arrivals.length; i++) arrivals[i] = opensAtMs + (arrivals[i] ?? 0)
+  const crowd = new Crowd(new Visitors(arrivals, options.shares, random), {
     edge: to.edge,
     sale,
-    arrivals: arrivalTimes(options.arrivals, options.visitors, options.spreadSeconds * 1000, random),
-    opensAtMs,
+    thinkMs: options.thinkSeconds * 1000,
+    connections: options.connections,
     random,
-    declines: options.declines,
-    timeouts: options.timeouts,
-    abandon: options.abandon,
-    bots: options.arrivals === 'bots',
-    untilMs: performance.now() + options.maxMinutes * 60_000,
   })
-  await sleep(200)
-  const before = await crowd.readSchedule()
+  const announced = await announcement(crowd)
   console.log(
-    `${options.visitors} visitors, ${options.stock} units, ${options.rate}/s; seed ${options.seed}; sale ${sale}`,
+    `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
   )
 
-  const live = new Live(crowd, options, opensAtMs)
+  const live = new Live(crowd, options, opensAtMs, terminal && !options.plain)
+  let cutShort = false
+  const end = setTimeout(() => {
+    cutShort = true
+    crowd.stop()
+  }, untilMs - performance.now())
   live.start()
   await crowd.play()
+  clearTimeout(end)
   const samples = live.stop()
 
-  const after = await settledLedger(to, sale)
-  await crowd.readSchedule().catch(() => {})
-  const schedule = crowd.schedule ?? before
-  const checks = verdict({
-    stock: options.stock,
-    stories: crowd.stories.map((s) =>
-      s.number !== null && s.number < 0 ? { ...s, number: schedule.pre_queue_size + 1e12 - s.number } : s,
-    ),
-    orders: after.orders,
-    inventory: after.inventory,
-    draw: {
-      commitment: schedule.draw_commitment,
-      commitmentBefore: before.draw_commitment,
-      seed: isDrawn(schedule) ? schedule.draw_seed : '',
-      size: schedule.pre_queue_size,
-    },
-    charges: await chargesOf(to, after.orders),
-    worstRoundTripMs: crowd.latency.join.summary().max,
-  })
-  const good = checks.every((c) => c.holds)
-  const latencies = Object.fromEntries(Object.entries(crowd.latency).map(([name, h]) => [name, h.summary()]))
-  print(checks, crowd, latencies, options)
-  save(
-    options,
-    {
-      sale,
-      options,
-      checks,
-      good,
-      latencies,
-      counts: crowd.counts,
-      samples,
-      complaints: [...crowd.complaints],
-    },
-    crowd,
+  console.log('\nEverybody has left. Reading the ledger ...')
+  await crowd.cdn.read().catch(() => {})
+  const ledger = await settledLedger(to, sale, options.holdSeconds)
+  const charges = await chargesOf(to.databaseUrl, ledger.orders)
+  const stories = storiesOf(crowd)
+  const checks = verdict(
+    evidenceOf(crowd, stories, ledger, charges, {
+      stock: options.stock,
+      rate: options.rate,
+      limit: LIMIT_PER_VISITOR,
+      cutShort,
+      commitmentBefore: announced.draw_commitment,
+    }),
   )
+  const { adminToken: _, ...told } = options
+  const result: Result = {
+    sale,
+    at: new Date().toISOString(),
+    options: told,
+    good: isGood(checks),
+    checks,
+    ends: crowd.ends,
+    requests: crowd.requests,
+    ...requestsOf(crowd),
+    latencies: latenciesOf(crowd),
+    samples,
+    fairness: fairnessOf(crowd, opensAtMs),
+    complaints: [...crowd.complaints].sort((a, b) => b[1] - a[1]),
+    seconds: Math.round((performance.now() - beganMs) / 100) / 10,
+    memoryMb: live.peakMemoryMb,
+  }
+  crowd.client.close()
+  print(result)
+  save(result)
   await admin(to, 'POST', `/sales/${sale}/end`).catch(() => {})
-  return good
+  return result.good
 }
 
-/** The ledger, once nothing moves any more: holds of those who walked away have ended, charges are through. */
-async function settledLedger(to: Target, sale: string) {
-  const until = performance.now() + 60_000
+/** The schedule as it is first published: its commitment is what the draw is held to. */
+async function announcement(crowd: Crowd) {
+  const untilMs = performance.now() + KNOWN_WITHIN_MS
   for (;;) {
-    const body = (await (await admin(to, 'GET', `/sales/${sale}`)).json()) as {
-      products: [{ total: number; available: number; held: number; sold: number }]
+    try {
+      return await crowd.cdn.read()
+    } catch (error) {
+      if (performance.now() > untilMs) throw error
+      await sleep(100)
     }
-    const [inventory] = body.products
-    if (inventory.held === 0 || performance.now() > until) {
-      const lines = (await (await admin(to, 'GET', `/sales/${sale}/orders?format=ndjson`)).text()).split('\n')
-      const orders = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LedgerOrder)
-      return { inventory, orders }
-    }
-    await sleep(500)
   }
 }
 
-/** The provider's own records, where the database is within reach. */
-async function chargesOf(to: Target, orders: readonly LedgerOrder[]) {
-  if (!to.databaseUrl) return null
-  const sql = postgres(to.databaseUrl, { max: 1, onnotice: () => {} })
-  try {
-    const ids = orders.map((o) => o.order_id)
-    return await sql<{ order: string; status: string }[]>`
-      select order_id::text as "order", status from sandbox.charges where order_id = any(${ids}::uuid[])`
-  } catch {
-    return null
-  } finally {
-    await sql.end({ timeout: 2 })
+function requestsOf({ visitors, cdn, requests }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
+  const sum = (list: Uint16Array) => list.reduce((total, times) => total + times, 0)
+  const spread = (list: Uint16Array) => {
+    const counts = new Array<number>(SPREAD + 1).fill(0)
+    for (const times of list) counts[Math.min(SPREAD, times)] = (counts[Math.min(SPREAD, times)] ?? 0) + 1
+    return counts
+  }
+  const worker = KINDS.reduce((total, kind) => total + requests[kind], 0)
+  const fromCdn = sum(visitors.cdnReads)
+  return {
+    schedule: { read: cdn.reads, fromCdn },
+    perVisitor: {
+      worker: worker / visitors.size,
+      cdn: fromCdn / visitors.size,
+      workerSpread: spread(visitors.workerRequests),
+      cdnSpread: spread(visitors.cdnReads),
+    },
   }
 }
 
-function print(checks: ReturnType<typeof verdict>, crowd: Crowd, latencies: object, options: Options): void {
-  console.log('\nVerdict')
-  for (const { what, holds, detail } of checks)
-    console.log(`  ${holds ? '✔' : '✘'} ${what.padEnd(42)} ${detail}`)
-  console.log('\nMilliseconds      count       p50       p90       p99     p99.9       max')
-  for (const [name, p] of Object.entries(latencies) as [
-    string,
-    { count: number; p50: number; p90: number; p99: number; p999: number; max: number },
-  ][]) {
-    const figures = [p.p50, p.p90, p.p99, p.p999, p.max]
-      .map((ms) => ms.toFixed(ms < 10 ? 2 : 0).padStart(10))
-      .join('')
-    console.log(`  ${name.padEnd(11)}${String(p.count).padStart(10)}${figures}`)
+function latenciesOf(crowd: Crowd): Result['latencies'] {
+  const byKind = Object.fromEntries(KINDS.map((kind) => [kind, crowd.latency[kind].summary()])) as Record<
+    (typeof KINDS)[number],
+    Percentiles
+  >
+  return { ...byKind, settled: crowd.settled.summary(), schedule: crowd.cdn.latency.summary() }
+}
+
+function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
+  const { visitors } = crowd
+  const draw = crowd.draw()
+  if (!draw) return []
+  const dots: Dot[] = []
+  // All who bought up to a third of the chart, and as many of the others as there is room for.
+  const step = Math.max(1, Math.ceil(visitors.size / (MAX_DOTS * 0.67)))
+  const buyers = Math.max(1, Math.ceil(crowd.ends.bought / (MAX_DOTS * 0.33)))
+  let bought = 0
+  for (let visitor = 0; visitor < visitors.size; visitor++) {
+    const number = visitors.number[visitor]
+    if (!number) continue
+    const strong = visitors.endOf(visitor) === 'bought'
+    if (strong ? bought++ % buyers !== 0 : visitor % step !== 0) continue
+    dots.push({
+      x: Math.round(((visitors.joinAnsweredMs[visitor] ?? 0) - opensAtMs) / 10) / 100,
+      y: draw.positionOf(number),
+      kind: strong ? 'strong' : 'plain',
+    })
   }
-  const { requests } = crowd.counts
-  const each = (n: number) => (n / options.visitors).toFixed(2)
+  return dots
+}
+
+const n = (value: number) => value.toLocaleString('en')
+
+function print(r: Result): void {
+  const mark = ({ holds }: Check) =>
+    holds === null ? paint('dim', '–') : holds ? paint('green', '✔') : paint('red', '✘')
+  const width = Math.max(...r.checks.map((c) => c.what.length))
+  console.log(`\n${paint('bold', 'Verdict')}`)
+  for (const c of r.checks) console.log(`  ${mark(c)} ${c.what.padEnd(width)}  ${paint('dim', c.detail)}`)
+
+  console.log(`\n${paint('bold', 'Visitors')}`)
+  for (const [end, times] of Object.entries(r.ends))
+    if (times > 0) console.log(`  ${end.replaceAll('_', ' ').padEnd(16)}${n(times).padStart(10)}`)
+
+  const head = ['count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'].map((name) => name.padStart(10)).join('')
+  console.log(`\n${paint('bold', 'Latency')}         ${paint('dim', head)}`)
+  for (const [name, p] of Object.entries(r.latencies)) {
+    if (p.count === 0) continue
+    const label = name === 'claim' ? 'admission' : name === 'settled' ? 'paid' : name
+    const figures = [p.p50, p.p90, p.p99, p.p999, p.max].map((ms) => duration(ms).padStart(10)).join('')
+    console.log(`  ${label.padEnd(14)}${n(p.count).padStart(10)}${figures}`)
+  }
+
+  const each = KINDS.map((kind) => [kind, r.requests[kind] / r.options.visitors] as const)
+    .filter(([, share]) => share > 0)
+    .map(([kind, share]) => `${kind === 'claim' ? 'admission' : kind} ${share.toFixed(2)}`)
   console.log(
-    `\nRequests per visitor: join ${each(requests.join)}, status ${each(requests.status)}, checkout ${each(requests.checkout)}, ` +
-      `order ${each(requests.order)}; schedule from the CDN ${each(requests.schedule)}`,
+    `\n${paint('bold', 'Requests per visitor')}  ${r.perVisitor.worker.toFixed(2)} of a Worker (${each.join(', ')}); ${r.perVisitor.cdn.toFixed(2)} reads of the schedule from the CDN`,
   )
-  if (crowd.complaints.size > 0) {
-    console.log('\nWhat clients complained of:')
-    for (const [complaint, times] of [...crowd.complaints].slice(0, 10))
-      console.log(`  ${times} x ${complaint}`)
+  console.log(`${duration(r.seconds * 1000)} in all, ${n(r.memoryMb)} MB for the crowd at most`)
+  if (r.complaints.length > 0) {
+    console.log(`\n${paint('bold', 'What clients complained of')}`)
+    for (const [what, times] of r.complaints.slice(0, 10)) console.log(`  ${n(times)} x ${what}`)
   }
 }
 
-function save(options: Options, result: Parameters<typeof reportHtml>[0], crowd: Crowd): void {
-  mkdirSync(options.out, { recursive: true })
-  writeFileSync(join(options.out, 'report.json'), `${JSON.stringify(result, null, 2)}\n`)
-  writeFileSync(join(options.out, 'report.html'), reportHtml(result, crowd.stories))
-  console.log(`\nReport: ${join(options.out, 'report.html')}, ${join(options.out, 'report.json')}`)
+function save(result: Result): void {
+  const { out } = result.options
+  mkdirSync(out, { recursive: true })
+  writeFileSync(join(out, 'report.json'), `${JSON.stringify(result)}\n`)
+  writeFileSync(join(out, 'report.html'), reportHtml(result))
+  const path = relative(process.cwd(), join(out, 'report.html'))
+  console.log(`\nReport: ${path}, and report.json beside it`)
 }
+
+// -- From start to stop ----------------------------------------------------------------------------------------------
 
 let leaving = false
 
-async function leave(code: number): Promise<never> {
-  leaving = true
-  await stopEverything().catch(() => {})
-  process.exit(code)
-}
-
-function fail(why: string): void {
+/** The one way out: stops what was started, and ends with this status. */
+async function leave(status: number, line?: string): Promise<void> {
   if (leaving) return
-  console.error(`\n${why}`)
-  void leave(2)
+  leaving = true
+  if (line !== undefined) (status === 0 ? console.log : console.error)(line)
+  await stopEverything().catch(() => {})
+  process.exit(status)
 }
 
-let interrupted = false
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+let interruptedAtMs: number | undefined
+/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
+const SAME_KEYSTROKE_MS = 500
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (interrupted) killEverything()
-    interrupted = true
-    console.log('\nStopping ..')
-    void leave(130)
+    const nowMs = performance.now()
+    if (interruptedAtMs !== undefined && nowMs - interruptedAtMs > SAME_KEYSTROKE_MS) {
+      killEverything()
+      process.exit(130)
+    }
+    interruptedAtMs ??= nowMs
+    void leave(130, '\nInterrupted: no verdict. Stopping (once more to stop at once) ...')
   })
 }
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(2))
 
 try {
-  const good = await rehearse(readOptions())
-  console.log(good ? '\nGood.' : '\nNOT good.')
-  await leave(good ? 0 : 1)
+  const options = readOptions(process.argv.slice(2))
+  if (options === 'help') console.log(HELP)
+  else {
+    const good = await rehearse(options)
+    await leave(good ? 0 : 1, good ? paint('green', '\nGood.') : paint('red', '\nNot good.'))
+  }
 } catch (error) {
-  fail((error as Error).message)
+  const known = error instanceof UsageError || error instanceof LocalError
+  const text =
+    error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
+  await leave(2, `${paint('red', 'Could not be played:')} ${text}`)
 }
-
-export type { Options, Sample }

@@ -1,167 +1,220 @@
 /** The report of a rehearsal: one HTML file without a script, readable in light and dark, on paper and on a phone. */
-import type { Counts } from './crowd.ts'
+import { bars, type Dot, duration, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
+import { KINDS, type Kind } from './crowd.ts'
 import type { Percentiles } from './histogram.ts'
 import type { Sample } from './live.ts'
-import type { Check, Story } from './verdict.ts'
+import type { Options } from './options.ts'
+import type { Check, End } from './verdict.ts'
 
+/** Everything there is to say about a rehearsal: this is also the JSON file. */
 export interface Result {
   readonly sale: string
-  readonly options: { visitors: number; stock: number; rate: number; arrivals: string; seed: number }
+  readonly at: string
+  readonly options: Omit<Options, 'adminToken'>
   readonly good: boolean
   readonly checks: readonly Check[]
-  readonly latencies: Record<string, Percentiles>
-  readonly counts: Counts
+  readonly ends: Record<End, number>
+  readonly requests: Record<Kind, number>
+  /** Real reads of the public schedule, one a second; and what the crowd's scripts would have read from a CDN. */
+  readonly schedule: { readonly read: number; readonly fromCdn: number }
+  readonly perVisitor: {
+    readonly worker: number
+    readonly cdn: number
+    /** How many visitors made 0, 1, 2, .. requests of a Worker, and reads of the CDN; the last is "so many or more". */
+    readonly workerSpread: readonly number[]
+    readonly cdnSpread: readonly number[]
+  }
+  readonly latencies: Record<Kind | 'settled' | 'schedule', Percentiles>
   readonly samples: readonly Sample[]
-  readonly complaints: readonly (readonly [string, number])[]
+  readonly fairness: readonly Dot[]
+  readonly complaints: readonly (readonly [what: string, times: number])[]
+  readonly seconds: number
+  readonly memoryMb: number
 }
 
-const WIDTH = 640
-const HEIGHT = 220
-const MARGIN = { left: 56, right: 12, top: 12, bottom: 28 }
-/** Dots in the fairness chart; more would only be one blot. */
-const MAX_DOTS = 3_000
-
-type Point = readonly [x: number, y: number]
-interface Series {
-  readonly name: string
-  readonly color: string
-  readonly points: readonly Point[]
+/** What each kind of request is, for a reader. */
+const KIND_NAMES: Record<Kind, string> = {
+  page: 'page',
+  join: 'join',
+  claim: 'admission',
+  status: 'status',
+  checkout: 'checkout',
+  payment: 'payment',
+  order: 'order',
+  final: 'final page',
 }
 
-export function reportHtml(r: Result, stories: readonly Story[]): string {
-  const { samples } = r
+export function reportHtml(r: Result): string {
+  const { options: o, samples } = r
   const over = (of: (s: Sample) => number): Point[] => samples.map((s) => [s.second, of(s)])
-  const admittedPerSecond = samples.slice(2).map((s, i): Point => {
-    const before = samples[i] ?? s
-    return [s.second, (s.admitted - before.admitted) / Math.max(0.1, s.second - before.second)]
-  })
-  const last = samples.at(-1)?.second ?? 1
+  const perSecond = (of: (s: Sample) => number): Point[] =>
+    samples.slice(1).map((s, i) => {
+      const before = samples[i] ?? s
+      return [s.second, Math.max(0, (of(s) - of(before)) / Math.max(0.2, s.second - before.second))]
+    })
+  const shopping = perSecond((s) => s.shopping)
+  const busy = shopping.filter(([, y]) => y > 0)
+  const [from, to] = [busy[0]?.[0] ?? 0, busy.at(-1)?.[0] ?? 1]
+  const n = (value: number) => value.toLocaleString('en')
   return `<!doctype html>
 <html lang="en">
+<head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Rehearsal ${escaped(r.sale)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Rehearsal: ${n(o.visitors)} visitors, ${n(o.stock)} units</title>
 <style>${STYLE}</style>
+</head>
+<body>
 <main>
+<header>
 <p class="verdict ${r.good ? 'good' : 'bad'}">${r.good ? 'Good' : 'Not good'}</p>
-<h1>${r.options.visitors.toLocaleString('en')} visitors, ${r.options.stock.toLocaleString('en')} units, ${r.options.rate.toLocaleString('en')} admissions per second</h1>
-<p class="quiet">Arrivals: ${escaped(r.options.arrivals)}. Seed ${r.options.seed}. Sale ${escaped(r.sale)}.</p>
-<h2>Verdict</h2>
-<ul class="checks">${r.checks.map((c) => `<li class="${c.holds ? 'good' : 'bad'}"><b>${escaped(c.what)}</b><br><span>${escaped(c.detail)}</span></li>`).join('')}</ul>
-<h2>The queue over time</h2>
-${chart('People, by seconds since the opening', [
-  { name: 'waiting', color: 'var(--a)', points: over((s) => s.queued - s.admitted - s.soldOut) },
-  { name: 'admitted', color: 'var(--b)', points: over((s) => s.admitted) },
-  { name: 'bought', color: 'var(--c)', points: over((s) => s.bought) },
-  { name: 'told sold out', color: 'var(--d)', points: over((s) => s.soldOut) },
-])}
-<h2>Admissions per second against the rate</h2>
-${chart('Admissions per second', [
-  { name: 'admitted', color: 'var(--b)', points: admittedPerSecond },
+<h1>${n(o.visitors)} visitors, ${n(o.stock)} units, ${n(o.rate)} admissions a second</h1>
+<p class="quiet">Arrivals: ${escaped(o.arrivals)}, over ${n(o.spreadSeconds)} s. Played in ${duration(r.seconds * 1000)} on ${escaped(r.at.slice(0, 16).replace('T', ' '))} UTC, with ${n(r.memoryMb)} MB for the crowd. Seed ${o.seed}.</p>
+</header>
+<section><h2>Verdict</h2>
+<ul class="checks">${r.checks.map(checkItem).join('')}</ul></section>
+<section><h2>How it ended for the visitors</h2>
+${bars(
+  'Ends',
+  Object.entries(r.ends)
+    .filter(([, times]) => times > 0)
+    .map(([end, times]) => ({ name: end.replaceAll('_', ' '), value: times, note: n(times) })),
+)}</section>
+<section><h2>The queue over time</h2>
+${lineChart('People by seconds since the opening', { x: 'seconds since the opening', y: 'people' }, [
   {
-    name: 'rate',
-    color: 'var(--d)',
+    name: 'still in the sale',
+    color: 'a',
+    points: over((s) => s.joined - s.ended + Math.max(0, lateOver(s))),
+  },
+  { name: 'admitted', color: 'b', points: over((s) => s.admitted) },
+  { name: 'bought', color: 'c', points: over((s) => s.bought) },
+  { name: 'told sold out', color: 'd', points: over((s) => s.over) },
+])}</section>
+<section><h2>Arrivals at the checkout against the rate</h2>
+${lineChart('First checkout calls per second', { x: 'seconds since the opening', y: 'per second' }, [
+  {
+    name: 'came to the checkout, per second',
+    color: 'b',
+    points: shopping.filter(([x]) => x >= from - 2 && x <= to + 2),
+  },
+  {
+    name: 'the rate as configured',
+    color: 'd',
+    dashed: true,
     points: [
-      [0, r.options.rate],
-      [last, r.options.rate],
+      [from - 2, o.rate],
+      [to + 2, o.rate],
     ],
   },
-])}
-<h2>Latency</h2>
-${table(
-  ['milliseconds', 'count', 'p50', 'p90', 'p99', 'p99.9', 'max'],
-  Object.entries(r.latencies).map(([name, p]) => [
-    name,
-    p.count.toLocaleString('en'),
-    ms(p.p50),
-    ms(p.p90),
-    ms(p.p99),
-    ms(p.p999),
-    ms(p.max),
-  ]),
+])}</section>
+<section><h2>Latency</h2>
+<p class="quiet">From the moment a request was meant for to the last byte of its answer: waiting for a connection counts.</p>
+${spans(
+  'Latency by request',
+  KINDS.map((kind) => ({ name: KIND_NAMES[kind], ...r.latencies[kind] })),
 )}
-<h2>Requests per visitor</h2>
+${table(
+  ['', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
+  [
+    ...KINDS.map((kind) => latencyRow(KIND_NAMES[kind], r.latencies[kind])),
+    latencyRow('paid', r.latencies.settled),
+    latencyRow('schedule', r.latencies.schedule),
+  ].filter((row) => row[1] !== '0'),
+)}
+<h3>99th percentile, second by second</h3>
+${lineChart('99th percentile by second', { x: 'seconds since the opening', y: '', yText: duration }, [
+  { name: 'join', color: 'a', points: over((s) => s.joinP99Ms).filter(([, y]) => y > 0) },
+  { name: 'checkout', color: 'b', points: over((s) => s.checkoutP99Ms).filter(([, y]) => y > 0) },
+])}</section>
+<section><h2>Requests per visitor</h2>
+<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a CDN answers (one copy a second was really read: ${n(r.schedule.read)} times).</p>
 ${table(
   ['request', 'total', 'per visitor'],
-  Object.entries(r.counts.requests).map(([name, n]) => [
-    name,
-    n.toLocaleString('en'),
-    (n / r.options.visitors).toFixed(3),
-  ]),
+  [
+    ...KINDS.map((kind) => [
+      KIND_NAMES[kind],
+      n(r.requests[kind]),
+      (r.requests[kind] / o.visitors).toFixed(3),
+    ]),
+    ['schedule, from the CDN', n(r.schedule.fromCdn), (r.schedule.fromCdn / o.visitors).toFixed(3)],
+  ].filter((row) => row[1] !== '0'),
 )}
-<h2>Fairness: joined against served</h2>
-${fairness(stories)}
+<h3>Visitors by how many requests they made of a Worker</h3>
+${bars('Worker requests', spreadRows(r.perVisitor.workerSpread))}
+<h3>Visitors by how often they read the schedule</h3>
+${bars('Schedule reads', spreadRows(r.perVisitor.cdnSpread))}</section>
+<section><h2>Fairness: joined against served</h2>
+<p class="quiet">Each dot is a visitor. Before the opening a cloud, because the draw decides; after it a line, because the first come are the first served.</p>
+${scatter(
+  'Position by moment of joining',
+  { x: 'joined, seconds since the opening', y: 'position' },
+  r.fairness,
+  { plain: 'position by the moment of joining', strong: 'bought' },
+)}</section>
 ${
   r.complaints.length > 0
-    ? `<h2>What clients complained of</h2>${table(
+    ? `<section><h2>What clients complained of</h2>${table(
         ['complaint', 'times'],
-        r.complaints.map(([c, n]) => [c, String(n)]),
-      )}`
+        r.complaints.map(([what, times]) => [what, n(times)]),
+      )}</section>`
     : ''
 }
 </main>
+</body>
 </html>
 `
 }
 
-function chart(label: string, series: readonly Series[]): string {
-  const all = series.flatMap((s) => s.points)
-  const [x0, x1] = [Math.min(0, ...all.map((p) => p[0])), Math.max(1, ...all.map((p) => p[0]))]
-  const y1 = Math.max(1, ...all.map((p) => p[1])) * 1.05
-  const x = (value: number) => MARGIN.left + ((value - x0) / (x1 - x0)) * (WIDTH - MARGIN.left - MARGIN.right)
-  const y = (value: number) => HEIGHT - MARGIN.bottom - (value / y1) * (HEIGHT - MARGIN.top - MARGIN.bottom)
-  const ticks = [0, 0.25, 0.5, 0.75, 1]
-  return `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">
-${ticks.map((t) => `<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y(t * y1)}" y2="${y(t * y1)}"/><text x="${MARGIN.left - 6}" y="${y(t * y1) + 4}" text-anchor="end">${short(t * y1)}</text>`).join('')}
-${ticks.map((t) => `<text x="${x(x0 + t * (x1 - x0))}" y="${HEIGHT - 8}" text-anchor="middle">${short(x0 + t * (x1 - x0))}${t === 1 ? ' s' : ''}</text>`).join('')}
-${series.map((s) => `<polyline style="stroke:${s.color}" points="${s.points.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join(' ')}"/>`).join('')}
-</svg><figcaption>${series.map((s) => `<span><i style="background:${s.color}"></i>${escaped(s.name)}</span>`).join('')}</figcaption></figure>`
+/** Those who were told it is over without ever having joined were never in the queue. */
+const lateOver = (s: Sample) => s.arrived - s.joined - Math.max(0, s.arrived - s.joined - s.over) || 0
+
+function checkItem({ what, holds, detail }: Check): string {
+  const kind = holds === null ? 'open' : holds ? 'good' : 'bad'
+  return `<li class="${kind}"><b>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
 }
 
-/** When each number was asked for: a line where the first come are the first served, a cloud where lots were drawn. */
-function fairness(stories: readonly Story[]): string {
-  const joined = stories.filter((s) => s.number !== null && s.number > 0)
-  const step = Math.max(1, Math.ceil(joined.length / MAX_DOTS))
-  const dots = joined.filter((_, i) => i % step === 0)
-  const first = Math.min(...dots.map((s) => s.joinSentMs))
-  const spread = Math.max(1, ...dots.map((s) => s.joinSentMs - first))
-  const most = Math.max(1, ...dots.map((s) => s.number ?? 0))
-  const x = (s: Story) =>
-    MARGIN.left + ((s.joinSentMs - first) / spread) * (WIDTH - MARGIN.left - MARGIN.right)
-  const y = (s: Story) =>
-    HEIGHT - MARGIN.bottom - ((s.number ?? 0) / most) * (HEIGHT - MARGIN.top - MARGIN.bottom)
-  return `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Ticket number by time of joining">
-${dots.map((s) => `<circle class="${s.end === 'bought' ? 'bought' : 'dot'}" cx="${x(s).toFixed(1)}" cy="${y(s).toFixed(1)}" r="${s.end === 'bought' ? 2 : 1.2}"/>`).join('')}
-<text x="${MARGIN.left - 6}" y="${MARGIN.top + 8}" text-anchor="end">${short(most)}</text><text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 8}" text-anchor="end">${(spread / 1000).toFixed(1)} s after the first</text>
-</svg><figcaption><span><i style="background:var(--a)"></i>ticket number by time of joining</span><span><i style="background:var(--c)"></i>bought</span></figcaption></figure>`
+function latencyRow(name: string, p: Percentiles): string[] {
+  return [
+    name,
+    p.count.toLocaleString('en'),
+    ...[p.p50, p.p90, p.p99, p.p999, p.max].map((value) => duration(value)),
+  ]
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (row: readonly string[], tag: string) =>
-    row.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')
-  return `<div class="scroll"><table><thead><tr>${cells(head, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table></div>`
+function spreadRows(spread: readonly number[]) {
+  const last = spread.length - 1
+  return spread
+    .map((visitors, times) => ({
+      name: times === last ? `${times} or more` : String(times),
+      value: visitors,
+      note: visitors.toLocaleString('en'),
+    }))
+    .filter((row) => row.value > 0)
 }
-
-const ms = (value: number) => value.toFixed(value < 10 ? 2 : 0)
-const short = (value: number) =>
-  Math.abs(value) >= 1e6
-    ? `${(value / 1e6).toFixed(1)}M`
-    : Math.abs(value) >= 1e4
-      ? `${Math.round(value / 1e3)}k`
-      : String(Math.round(value * 10) / 10)
-const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
 
 const STYLE = `
-:root { color-scheme: light dark; --paper: #fbfaf8; --ink: #1d2129; --quiet: #5d6470; --line: #dfdcd6; --good: #1a7f4b; --bad: #b3261e; --a: #3a63c8; --b: #b36a00; --c: #1a7f4b; --d: #8a4fb0 }
-@media (prefers-color-scheme: dark) { :root { --paper: #14171c; --ink: #e8eaee; --quiet: #9aa2af; --line: #2c313a; --good: #5ecb91; --bad: #ff8a80; --a: #88a9ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
+:root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --quiet: #5d6470; --rule: #e2dfd9; --good: #16774a; --bad: #b3261e; --a: #3460c9; --b: #b96a00; --c: #16774a; --d: #8a4fb0 }
+@media (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee; --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
+* { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums }
-main { max-width: 46rem; margin: 0 auto; padding: 2rem 1rem 4rem }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: .25rem 0 } h2 { font-size: 1.1rem; margin: 2.5rem 0 .75rem }
-.quiet, .checks span, figcaption { color: var(--quiet) }
+main { max-width: 52rem; margin: 0 auto; padding: 2rem 1rem 4rem }
+header { padding: 0 .25rem }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: .2rem 0 .4rem; text-wrap: balance } h2 { font-size: 1.1rem; margin: 0 0 .75rem } h3 { font-size: .95rem; margin: 1.5rem 0 .5rem }
+section { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; padding: 1.25rem; margin-top: 1rem }
+.quiet, figcaption { color: var(--quiet); margin: 0 0 .75rem; font-size: .9rem }
 .verdict { font-weight: 700; margin: 0 } .good.verdict { color: var(--good) } .bad.verdict { color: var(--bad) }
-.checks { list-style: none; padding: 0; margin: 0 } .checks li { padding: .5rem 0 .5rem 1.75rem; border-top: 1px solid var(--line); position: relative }
-.checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) }
-figure { margin: 0 } svg { width: 100%; height: auto; font-size: 11px } svg text { fill: var(--quiet) } .grid { stroke: var(--line) } polyline { fill: none; stroke-width: 1.75; stroke-linejoin: round } .dot { fill: var(--a); opacity: .45 } .bought { fill: var(--c) }
-figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .875rem } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 2px; margin-right: .35rem }
-.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--line) } th:first-child, td:first-child { text-align: left } th { color: var(--quiet); font-weight: 500 }
+.checks { list-style: none; padding: 0; margin: 0 } .checks li { padding: .55rem 0 .55rem 1.75rem; border-top: 1px solid var(--rule); position: relative } .checks li:first-child { border-top: 0 }
+.checks b, .checks span { display: block } .checks span { color: var(--quiet); font-size: .9rem }
+.checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) } .checks .open::before { content: "–"; color: var(--quiet) }
+figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px } svg text.name { fill: var(--ink) }
+.grid { stroke: var(--rule); stroke-width: 1 } .opening { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 3 4 }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round } .dashed { stroke-dasharray: 7 5 } .thin { stroke-width: 2 } .thick { stroke-width: 9; stroke-linecap: butt }
+.dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 } .dot.solid { opacity: 1 }
+svg .a { stroke: var(--a) } svg .b { stroke: var(--b) } svg .c { stroke: var(--c) } svg .d { stroke: var(--d) } .dot.a { fill: var(--a) } .dot.b { fill: var(--b) } .dot.c { fill: var(--c) } svg .dot { stroke: none }
+figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem } i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) }
+.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .35rem .75rem; align-items: center; font-size: .9rem } .bars span:nth-child(3n) { text-align: right; color: var(--quiet) } .track { height: .8rem } .track i { display: block; height: 100%; min-width: 2px; background: var(--a); border-radius: 3px }
+.scroll { overflow-x: auto; margin-top: 1rem } table { border-collapse: collapse; width: 100%; font-size: .9rem; white-space: nowrap } th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--rule) } th { border-top: 0 } th:first-child, td:first-child { text-align: left; padding-left: 0 } th { color: var(--quiet); font-weight: 500 }
+@media (max-width: 40rem) { svg text { font-size: 20px } section { padding: 1rem } h1 { font-size: 1.4rem } .line { stroke-width: 3 } }
+@media print { section { break-inside: avoid; border: 0; padding: 0 } }
 `

@@ -1,0 +1,117 @@
+/**
+ * The public schedule as a data centre's cache would serve it: one read a second of the real document, whatever the
+ * crowd (it says `max-age=1`), and everyone's scripts read the copy. Keeps what it saw, for the verdict.
+ */
+import * as v from 'valibot'
+import { Schedule, serving } from '../shared/schedule.ts'
+import { Histogram } from './histogram.ts'
+import { type HttpClient, requestText } from './http.ts'
+
+const MAX_AGE_MS = 1_000
+/** Documents kept: one per version is enough, and a version lasts about a second. */
+const MAX_SEEN = 20_000
+
+/** A document, and when it was seen first, on the server's clock. */
+export interface Seen {
+  readonly atMs: number
+  readonly schedule: Schedule
+}
+
+export class Cdn {
+  readonly seen: Seen[] = []
+  readonly latency = new Histogram()
+  reads = 0
+  readonly #client: HttpClient
+  readonly #request: string
+  #copy: Schedule | null = null
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+  /** What to add to performance.now() to have the server's clock; taken from the quickest answer so far. */
+  #clockMs = 0
+  #quickestMs = Number.POSITIVE_INFINITY
+
+  constructor(client: HttpClient, sale: string) {
+    this.#client = client
+    this.#request = requestText('GET', `/sales/${sale}/schedule`, client.host, ['accept: application/json'])
+  }
+
+  /** Reads it now; an error says what came instead. */
+  async read(): Promise<Schedule> {
+    const answer = await this.#client.ask(this.#request)
+    this.reads++
+    if (answer.status !== 200)
+      throw new Error(
+        `the schedule answered ${answer.status || answer.failure}: ${answer.body.slice(0, 200)}`,
+      )
+    this.latency.add(answer.answeredMs - answer.sentMs)
+    const schedule = v.parse(Schedule, JSON.parse(answer.body))
+    const tripMs = answer.answeredMs - answer.sentMs
+    if (tripMs < this.#quickestMs) {
+      this.#quickestMs = tripMs
+      this.#clockMs = schedule.server_time_ms - (answer.sentMs + answer.answeredMs) / 2
+    }
+    this.#copy = schedule
+    const last = this.seen.at(-1)
+    if (schedule.version !== last?.schedule.version && this.seen.length < MAX_SEEN)
+      this.seen.push({ atMs: schedule.server_time_ms, schedule })
+    return schedule
+  }
+
+  /** The copy at hand. */
+  get copy(): Schedule {
+    if (!this.#copy) throw new Error('The schedule was not read yet.')
+    return this.#copy
+  }
+
+  /** A moment of performance.now() on the server's clock. */
+  serverMs(ms: number): number {
+    return ms + this.#clockMs
+  }
+
+  start(): void {
+    const again = () => {
+      if (this.#stopped) return
+      this.#timer = setTimeout(
+        () =>
+          void this.read()
+            .catch(() => {})
+            .finally(again),
+        MAX_AGE_MS,
+      )
+    }
+    again()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+  }
+}
+
+/**
+ * The highest position that the public documents have called by a moment. A document holds until the next is seen, and
+ * was in force before it was seen: a cache is up to `lateMs` behind.
+ */
+export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) => number {
+  const called: number[] = []
+  for (const [i, { schedule }] of seen.entries()) {
+    const until = seen[i + 1]?.atMs ?? Number.POSITIVE_INFINITY
+    const before = called[i - 1] ?? 0
+    called.push(Number.isFinite(until) ? Math.max(before, drawn(schedule, until)) : before)
+  }
+  return (atMs) => {
+    let low = 0
+    let high = seen.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((seen[middle]?.atMs ?? 0) <= atMs + lateMs) low = middle + 1
+      else high = middle
+    }
+    const holds = seen[low - 1]
+    return Math.max(called[low - 2] ?? 0, holds ? drawn(holds.schedule, atMs) : 0)
+  }
+}
+
+function drawn(schedule: Schedule, atMs: number): number {
+  return schedule.draw_seed === null ? 0 : serving(schedule, atMs)
+}

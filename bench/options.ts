@@ -1,0 +1,159 @@
+/** What a rehearsal can be told on the command line. */
+import { parseArgs } from 'node:util'
+import { SHAPES, type Shape } from './arrivals.ts'
+import type { Shares } from './visitors.ts'
+
+export const HELP = `Plays a whole sale with a crowd of real HTTP clients, and judges it.
+
+  npm run rehearse -- [options]
+
+The crowd
+  --visitors N         how many come (2000)
+  --arrivals SHAPE     spike: a rush at the opening, a quarter of them just before it (the default)
+                       ramp: evenly, from the opening on     early: nine in ten wait in the lobby before it
+                       bots: a spike in which one in ten is a machine that hammers
+  --spread SECONDS     over how long they come (visitors / 4000, at least 2)
+  --declines SHARE     of buyers whose card is declined (0.05)
+  --timeouts SHARE     of buyers whose payment is never answered (0.01)
+  --abandon SHARE      of buyers who walk away from their cart (0.1)
+  --no-shows SHARE     of visitors who do not come when they are called (0)
+  --pollers SHARE      of visitors whose client has no script, and asks for its status (0.02)
+  --known SHARE        of visitors who have been here before, and bring a cookie (0.02)
+  --bots SHARE         of visitors who are machines (0; 0.1 with --arrivals bots)
+  --think SECONDS      from one click to the next, on average (0.5)
+  --seed N             plays the same crowd again (a new one each time)
+
+The sale
+  --stock N            units (100)
+  --rate N             admissions per second (200)
+  --hold SECONDS       how long a cart is held (12)
+  --claim SECONDS      how long a turn may be claimed (20; only with a system of its own)
+  --shards N           ticket shards (1; only with a system of its own)
+
+The run
+  --edge URL --origin URL [--admin-token T]    plays on a running system (the token also from ADMIN_TOKEN); with
+                       DATABASE_URL the payment provider's records are judged as well
+  --connections N      kept open to the edge (256)
+  --max-minutes N      an end to it in any case (15)
+  --out FOLDER         where report.html and report.json go (bench/results)
+  --plain              plain lines, also in a terminal
+  --help               this text
+
+Exit status: 0 the verdict is good, 1 it is not, 2 it could not be played, 130 interrupted.`
+
+export interface Options {
+  readonly visitors: number
+  readonly stock: number
+  readonly rate: number
+  readonly arrivals: Shape
+  readonly spreadSeconds: number
+  readonly shares: Shares
+  readonly thinkSeconds: number
+  readonly holdSeconds: number
+  readonly claimSeconds: number
+  readonly shards: number
+  readonly seed: number
+  readonly maxMinutes: number
+  readonly connections: number
+  readonly edge: string | undefined
+  readonly origin: string | undefined
+  readonly adminToken: string | undefined
+  readonly out: string
+  readonly plain: boolean
+}
+
+export class UsageError extends Error {}
+
+/** Joins a second that one machine plays well beside the servers under test. */
+const JOINS_PER_SECOND = 4_000
+
+export function readOptions(args: readonly string[]): Options | 'help' {
+  const values = parsed(args)
+  if (values.help) return 'help'
+  const number = (name: keyof typeof values, usual: number, min: number, max: number) => {
+    const given = values[name]
+    const value = given === undefined || given === '' ? usual : Number(given)
+    if (!(value >= min && value <= max))
+      throw new UsageError(`--${name} needs a number from ${min} to ${max}, not "${given}".`)
+    return value
+  }
+  const whole = (name: keyof typeof values, usual: number, min: number, max: number) =>
+    Math.round(number(name, usual, min, max))
+  const share = (name: keyof typeof values, usual: number) => number(name, usual, 0, 1)
+  const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? 'spike'))
+  if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
+  if ((values.edge === undefined) !== (values.origin === undefined))
+    throw new UsageError('--edge and --origin go together.')
+  for (const name of ['edge', 'origin'] as const) {
+    const url = values[name]
+    if (url !== undefined && !/^http:\/\/[^/]+\/?$/.test(url))
+      throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
+  }
+  const visitors = whole('visitors', 2_000, 1, 5_000_000)
+  return {
+    visitors,
+    stock: whole('stock', 100, 1, 10_000_000),
+    rate: number('rate', 200, 0.01, 100_000),
+    arrivals,
+    spreadSeconds: number('spread', Math.max(2, visitors / JOINS_PER_SECOND), 0.01, 3_600),
+    shares: {
+      declines: share('declines', 0.05),
+      timeouts: share('timeouts', 0.01),
+      abandon: share('abandon', 0.1),
+      noShows: share('no-shows', 0),
+      pollers: share('pollers', 0.02),
+      known: share('known', 0.02),
+      bots: share('bots', arrivals === 'bots' ? 0.1 : 0),
+    },
+    thinkSeconds: number('think', 0.5, 0, 600),
+    holdSeconds: whole('hold', 12, 1, 3_600),
+    claimSeconds: whole('claim', 20, 1, 3_600),
+    shards: whole('shards', 1, 1, 256),
+    seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
+    maxMinutes: number('max-minutes', 15, 0.05, 240),
+    connections: whole('connections', 256, 1, 10_000),
+    edge: values.edge?.replace(/\/$/, ''),
+    origin: values.origin?.replace(/\/$/, ''),
+    adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || undefined,
+    out: values.out ?? 'bench/results',
+    plain: values.plain === true,
+  }
+}
+
+function parsed(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        visitors: text,
+        arrivals: text,
+        spread: text,
+        declines: text,
+        timeouts: text,
+        abandon: text,
+        'no-shows': text,
+        pollers: text,
+        known: text,
+        bots: text,
+        think: text,
+        seed: text,
+        stock: text,
+        rate: text,
+        hold: text,
+        claim: text,
+        shards: text,
+        edge: text,
+        origin: text,
+        'admin-token': text,
+        connections: text,
+        'max-minutes': text,
+        out: text,
+        plain: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm run rehearse -- --help`)
+  }
+}
