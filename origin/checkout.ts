@@ -16,6 +16,7 @@ import { type Problem, problem } from '../shared/problem.ts'
 import { Batcher, Overloaded } from './batch.ts'
 import { Gate, type ReserveAnswer, type Stock } from './gate/gate.ts'
 import {
+  findByKeys,
   findOrder,
   type OrderView,
   type RecordVerdict,
@@ -135,7 +136,7 @@ export class Checkout {
       case 'limit':
         return this.#standing(reservation, answer.order, 'limit', answer.available)
       case 'none':
-        // The ledger may know of an order under this key that the gate forgot: expired from there long ago, for instance.
+        // The gate forgets keys that the ledger remembers, when it is rebuilt for instance.
         return (await this.#replayIfKnown(reservation)) ?? refuse(noStock(answer))
       case 'fenced':
         this.#deps.metrics.degraded.inc({ without: 'gate' })
@@ -277,15 +278,15 @@ export class Checkout {
 
   /** A key answers as it did the first time, also when the sale is over by now. */
   async #replayIfKnown(r: Reservation): Promise<Outcome | undefined> {
-    const rows = within(
-      this.#deps.sql<{ order_id: string }[]>`
-        select order_id from orders
-        where sale_id = ${r.sale} and visitor = ${r.visitor} and idempotency_key = ${r.key}`,
-      RECORD_WAIT_MS,
-    )
-    const [known] = await rows.catch(() => [])
-    return known ? this.#standing(r, known.order_id, 'replay', 0) : undefined
+    const known = await within(this.#lookUps.add(r), RECORD_WAIT_MS).catch(() => null)
+    return known === null ? undefined : this.#standing(r, known, 'replay', 0)
   }
+
+  /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
+  readonly #lookUps = new Batcher<Reservation, string | null>(
+    { size: RECORD_BATCH, concurrency: RECORD_CONCURRENCY, queue: RECORD_QUEUE },
+    (batch) => findByKeys(this.#deps.sql, batch),
+  )
 
   /** A reservation that is in the stream and not in the ledger yet. */
   async findIntent(sale: string, order: string): Promise<Reservation | undefined> {

@@ -4,7 +4,7 @@
  */
 import { serve } from '@hono/node-server'
 import { Redis } from 'ioredis'
-import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
+import { type CryptoKey, createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
 import { pino } from 'pino'
 import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
@@ -76,7 +76,7 @@ async function start(): Promise<void> {
             cooldownDuration: 5_000,
             timeoutDuration: 3_000,
           }),
-      order: new TextEncoder().encode(config.ORDER_TOKEN_SECRET),
+      order: await hmacKey(config.ORDER_TOKEN_SECRET),
     },
   }
   const deps: Deps = { ...base, payments: { provider, charges: new Charges(base, jobs, provider) } }
@@ -91,6 +91,15 @@ async function start(): Promise<void> {
     stops.push(['worker', () => worker.stop()])
   }
   await listen(deps)
+}
+
+/** Imported once: as bytes it would be imported again for every token. */
+function hmacKey(secret: string): Promise<CryptoKey> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  return crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
+    'sign',
+    'verify',
+  ])
 }
 
 /** The embedded sandbox, unless one is given. */

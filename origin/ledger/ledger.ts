@@ -125,6 +125,20 @@ export async function findOrder(sql: Sql, order: string): Promise<OrderView | un
   return row
 }
 
+/** The order under each key, in the order asked; null where there is none. */
+export async function findByKeys(
+  sql: Sql,
+  asked: readonly Pick<Reservation, 'sale' | 'visitor' | 'key'>[],
+): Promise<(string | null)[]> {
+  const rows = await sql<{ order_id: string | null }[]>`
+    select o.order_id
+    from unnest(${asked.map((a) => a.sale)}::text[], ${asked.map((a) => a.visitor)}::text[],
+                ${asked.map((a) => a.key)}::text[]) with ordinality as a(sale, visitor, key, i)
+    left join orders o on o.sale_id = a.sale and o.visitor = a.visitor and o.idempotency_key = a.key
+    order by a.i`
+  return rows.map((row) => row.order_id)
+}
+
 export interface Move {
   readonly from: readonly OrderRow['status'][]
   readonly to: OrderRow['status']

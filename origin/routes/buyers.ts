@@ -16,13 +16,13 @@ import {
   type AdmissionClaims,
   ORDER_TOKEN_TTL_SECONDS,
   signOrderToken,
-  verifyAdmissionToken,
   verifyOrderToken,
 } from '../../shared/tokens.ts'
+import { Admissions } from '../admissions.ts'
 import { within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
-import { bearer, limitedBody, readBody, refuse } from './rim.ts'
+import { bearer, limitedBody, readBody, refuse, sendProblem } from './rim.ts'
 
 /** How long a look at the ledger may take before the caller is told to try again. */
 const LOOK_UP_MS = 3_000
@@ -30,6 +30,7 @@ const LOOK_UP_MS = 3_000
 export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, orders, metrics, keys } = deps
   const app = new Hono()
+  const admissions = new Admissions(keys.admission)
 
   app.post('/sales/:sale/checkout', limitedBody, async (c) => {
     const done = metrics.checkoutSeconds.startTimer()
@@ -54,7 +55,7 @@ export function buyerRoutes(deps: Deps): Hono {
         sale,
         outcome: outcome.kind === 'problem' ? outcome.problem.type.slice('/problems/'.length) : outcome.kind,
       })
-      if (outcome.kind === 'problem') return refuse(outcome.problem)
+      if (outcome.kind === 'problem') return sendProblem(outcome.problem)
       const headers: Record<string, string> = { 'cache-control': 'no-store' }
       if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
       if (outcome.kind === 'processing') {
@@ -127,7 +128,7 @@ export function buyerRoutes(deps: Deps): Hono {
 
   async function admissionOf(c: Context): Promise<AdmissionClaims> {
     const token = bearer(c)
-    const verified = token ? await verifyAdmissionToken(keys.admission, token, sales.nowMs()) : undefined
+    const verified = token ? await admissions.verify(token, sales.nowMs()) : undefined
     if (verified?.ok) return verified.claims
     const sale = c.req.param('sale')
     return refuse(
@@ -145,7 +146,7 @@ export function buyerRoutes(deps: Deps): Hono {
     const id = parse(OrderId, c.req.param('order'))
     const token = bearer(c)
     const nowMs = sales.nowMs()
-    const admission = token ? await verifyAdmissionToken(keys.admission, token, nowMs) : undefined
+    const admission = token ? await admissions.verify(token, nowMs) : undefined
     const view = token && !admission?.ok ? await verifyOrderToken(keys.order, token, nowMs) : undefined
     if (!admission?.ok && !view?.ok) {
       return refuse(

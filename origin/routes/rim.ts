@@ -16,17 +16,25 @@ export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
-/** Refuses a body that is too large before it is read. */
-export const limitedBody: MiddlewareHandler = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    const detail = `at most ${MAX_BODY_BYTES} bytes`
-    const response = sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
-    // The rest of the body is not read, so nothing more can come over this connection.
-    response.headers.set('connection', 'close')
-    return response
-  },
-})
+function tooLarge(): Response {
+  const detail = `at most ${MAX_BODY_BYTES} bytes`
+  const response = sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
+  // The rest of the body is not read, so nothing more can come over this connection.
+  response.headers.set('connection', 'close')
+  return response
+}
+
+const countedBody = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
+
+/**
+ * Refuses a body that is too large before it is read. Its length is believed where it is given, since Node reads no
+ * further than that; only a body without one is counted as it comes, which costs as much as the rest of the call.
+ */
+export const limitedBody: MiddlewareHandler = async (c, next) => {
+  const length = c.req.header('content-length')
+  if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedBody(c, next)
+  return Number(length) <= MAX_BODY_BYTES ? next() : tooLarge()
+}
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
