@@ -13,8 +13,17 @@ export const LAPSE_MS = LEASE_MS + 200
 /** Most numbers in one lease: a quarter of a second at 200,000 joins per second. */
 export const MAX_LEASE = 50_000
 
+/** The end of a lease that was not used, given back: `count` numbers from `first` on, up to the lease's last. */
+export interface Rest {
+  readonly lease: number
+  readonly first: number
+  readonly count: number
+}
+
 /** What travels: `count` numbers from `first` on. */
 export interface Lease {
+  /** Names it among all that were granted by the same instance; absent from a neighbouring version. */
+  readonly id?: number
   readonly first: number
   readonly count: number
   /** How long it lives from the moment it arrives. */
@@ -23,8 +32,42 @@ export interface Lease {
   readonly lapses_in_ms: number | null
 }
 
+/** Grants remembered, so that their rests can come back. */
+const MAX_GRANTS = 1_000
+
+/**
+ * Leases granted, and what comes back of them. A rest is taken back once, and only if nothing beyond it was granted
+ * since: so no number can be out twice, and none is handed to someone who came after a higher one was given.
+ */
+export class Grants {
+  #id = 0
+  readonly #lastOf = new Map<number, number>()
+
+  /** Names a new lease of `count` numbers from `first` on. */
+  grant(first: number, count: number): number {
+    const id = ++this.#id
+    this.#lastOf.set(id, first + count - 1)
+    for (const oldest of this.#lastOf.keys()) {
+      if (this.#lastOf.size <= MAX_GRANTS) break
+      this.#lastOf.delete(oldest)
+    }
+    return id
+  }
+
+  /** The next number to grant after a rest came back: its first, or `next` as it was. */
+  takeBack({ lease, first, count }: Rest, next: number): number {
+    const last = this.#lastOf.get(lease)
+    this.#lastOf.delete(lease)
+    const isItsEnd = last === first + count - 1 && count > 0
+    return isItsEnd && next === last + 1 ? first : next
+  }
+}
+
 /** A lease in hand. */
 export class Block {
+  readonly #id: number | undefined
+  readonly #grants = new Grants()
+  #givenBack = false
   #next: number
   readonly #last: number
   readonly #beginsAtMs: number
@@ -32,6 +75,7 @@ export class Block {
   readonly #lapsesAtMs: number | null
 
   constructor(lease: Lease, askedAtMs: number, arrivedAtMs: number) {
+    this.#id = lease.id
     this.#next = lease.first
     this.#last = lease.first + lease.count - 1
     this.#beginsAtMs = arrivedAtMs
@@ -56,6 +100,7 @@ export class Block {
     const first = this.#next
     this.#next += granted
     return {
+      id: this.#grants.grant(first, granted),
       first,
       count: granted,
       lives_ms: this.#endsAtMs - nowMs,

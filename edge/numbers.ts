@@ -41,21 +41,33 @@ export async function nextNumber(sale: string, call: Call): Promise<Given | Prob
     // One request asks for all that are to come, the others of this moment each for their own.
     const alone = counter.askingUntilMs > nowMs
     if (!alone) counter.askingUntilMs = nowMs + ASKING_MS
-    const leased = await answerOf(() =>
-      shardOf(sale, Math.floor(Math.random() * call.config.ticketShards), call.env).take({
-        sale,
-        count: alone ? 1 : counter.demand.forecast(),
-      }),
-    )
+    const shard = shardOf(sale, Math.floor(Math.random() * call.config.ticketShards), call.env)
+    const leased = await answerOf(() => shard.take({ sale, count: alone ? 1 : counter.demand.forecast() }))
     if (!alone) counter.askingUntilMs = 0
     if (!leased) break
     if (!leased.granted) return closed()
     const block = new Block(leased.lease, nowMs, Date.now())
     const first = block.take(Date.now())
-    if (!alone && block.left(Date.now()) > 0) counter.block = block
+    if (!alone && block.left(Date.now()) > 0) {
+      counter.block = block
+      call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
+    }
     if (first) return { number: first, first: true }
   }
   return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
+}
+
+/** What is left of a block when it ends goes back to where it came from, so that it need not be a gap in the line. */
+async function giveBackAtItsEnd(
+  sale: string,
+  block: Block,
+  livesMs: number,
+  shard: ShardCalls,
+): Promise<void> {
+  await scheduler.wait(Math.max(0, livesMs))
+  const rest = block.giveBack()
+  // Asked once: whether it arrived cannot be told, and a rest that is lost is only a gap.
+  if (rest) await shard.takeBack({ sale, rest }).catch(() => {})
 }
 
 /** The number of a known visitor, new or not. */

@@ -4,7 +4,7 @@
  */
 import type { Told } from './bulletin.ts'
 import type { Env } from './config.ts'
-import type { Lease } from './lease.ts'
+import type { Lease, Rest } from './lease.ts'
 
 export interface LookRequest {
   readonly sale: string
@@ -16,6 +16,13 @@ export interface LookRequest {
 export interface LeaseRequest {
   readonly sale: string
   readonly count: number
+  /** What is left of the caller's lease before. */
+  readonly rest?: Rest
+}
+
+export interface RestRequest {
+  readonly sale: string
+  readonly rest: Rest
 }
 
 /** A lease; `granted` is false while nobody can join. */
@@ -37,12 +44,14 @@ export type Joined =
 export interface RoomCalls {
   look(request: LookRequest): Promise<Told>
   lease(request: LeaseRequest): Promise<Leased>
+  takeBack(request: RestRequest): Promise<void>
   refresh(request: { readonly sale: string }): Promise<Told>
 }
 
 export interface ShardCalls {
   look(request: LookRequest): Promise<Told>
   take(request: LeaseRequest): Promise<Leased>
+  takeBack(request: RestRequest): Promise<void>
   join(request: JoinRequest): Promise<Joined>
   leave(request: { readonly visitor: string }): Promise<void>
 }
@@ -57,6 +66,12 @@ export function shardOf(sale: string, index: number, env: Env): ShardCalls {
   return env.TICKET_SHARD.getByName(`${sale}/${index}`) as unknown as ShardCalls
 }
 
+/** The platform keeps something open behind every answer until it is told that nobody needs it: plain data never do. */
+export function released<T>(answer: T): T {
+  ;(answer as Partial<Disposable> | undefined)?.[Symbol.dispose]?.()
+  return answer
+}
+
 /** Calls for one answer, before there is none. */
 const MAX_TRIES = 3
 /** Before the next try, a random part of this, doubled each time. */
@@ -69,7 +84,7 @@ const RETRY_MS = 25
 export async function answerOf<T>(ask: () => Promise<T>): Promise<T | null> {
   for (let tries = 1; ; tries++) {
     try {
-      return await ask()
+      return released(await ask())
     } catch (error) {
       if (tries === MAX_TRIES || (error as { overloaded?: boolean }).overloaded) {
         console.warn(JSON.stringify({ msg: 'an object did not answer', why: String(error) }))

@@ -6,22 +6,20 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Order, PublicSale } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
-import type { Phase } from '../shared/schedule.ts'
+import type { Schedule } from '../shared/schedule.ts'
 import { isFinal } from './bulletin.ts'
 import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import { type Call, NO_STORE, problemAnswer, seeOther, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
 import { renderSale, type SaleView } from './pages/index.ts'
+import { LANGUAGES } from './pages/words.ts'
 import { wantedPage } from './protect.ts'
 import { roomOf } from './rpc.ts'
 import { type SaleNow, saleNow, takeNews } from './sales.ts'
 
 /** How long others may keep a final answer. */
 const FINAL_MAX_AGE_SECONDS = 30
-/** Most final pages kept ready: a sale in a language each. */
-const MAX_FINAL_PAGES = 1_000
-const LANGUAGES = ['en', 'de', 'fr', 'es']
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -46,8 +44,7 @@ const PAGE_HEADERS = {
 export async function salePage(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
-  const { phase } = now.schedule
-  if (isFinal(phase)) return finalAnswer(sale, phase, now, call)
+  if (isFinal(now.schedule.phase)) return finalAnswer(sale, now, call)
   if (wantsJson(call.request))
     return Response.json(publicSale(now), { headers: { 'cache-control': NO_STORE } })
   return livePage(sale, now, call, {})
@@ -57,11 +54,24 @@ export async function salePage(sale: string, call: Call): Promise<Response> {
 export async function schedule(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
-  const etag = `W/"${now.schedule.version}"`
-  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=1', etag }
+  let written = schedules.get(now.schedule)
+  if (!written) {
+    const { server_time_ms: _, ...rest } = now.schedule
+    const etag = `W/"${now.schedule.version}"`
+    const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=1', etag }
+    written = { json: JSON.stringify(rest).slice(0, -1), etag, headers }
+    schedules.set(now.schedule, written)
+  }
+  const { json, etag, headers } = written
   if (call.request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
-  return new Response(JSON.stringify({ ...now.schedule, server_time_ms: now.atMs }), { headers })
+  return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
 }
+
+/** Schedules as they are sent, but for the time: a great many ask for the same one. */
+const schedules = new WeakMap<
+  Schedule,
+  { readonly json: string; readonly etag: string; readonly headers: Record<string, string> }
+>()
 
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
 export async function refresh(sale: string, call: Call): Promise<Response> {
@@ -130,39 +140,40 @@ async function livePage(
 // -- Final answers -----------------------------------------------------------------------------------------------------
 
 interface FinalAnswer {
-  readonly version: number
   readonly body: string
   readonly etag: string
+  readonly headers: Record<string, string>
 }
 
-const finalAnswers = new Map<string, FinalAnswer>()
+/** For each schedule that is final, its answers: the page by its language, and the document. */
+const finalAnswers = new WeakMap<Schedule, Map<string, FinalAnswer>>()
 
-async function finalAnswer(sale: string, phase: Phase, now: SaleNow, call: Call): Promise<Response> {
-  const html = !wantsJson(call.request)
-  const view = viewOf(sale, now, call)
-  const key = `${sale} ${html ? view.lang : 'json'}`
-  let answer = finalAnswers.get(key)
-  if (answer?.version !== now.schedule.version) {
-    const body = html ? renderSale(view).html : JSON.stringify(publicSale(now))
+async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Response> {
+  const { request } = call
+  let answers = finalAnswers.get(now.schedule)
+  if (!answers) {
+    answers = new Map()
+    finalAnswers.set(now.schedule, answers)
+  }
+  const kind = wantsJson(request) ? 'json' : languageOf(request)
+  let answer = answers.get(kind)
+  if (!answer) {
+    const html = kind !== 'json'
+    const body = html ? renderSale(viewOf(sale, now, call)).html : JSON.stringify(publicSale(now))
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
-    answer = {
-      version: now.schedule.version,
-      body,
-      etag: `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`,
+    const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+    const headers = {
+      ...PAGE_HEADERS,
+      ...(html ? {} : { 'content-type': 'application/json' }),
+      'cache-control': `public, max-age=${FINAL_MAX_AGE_SECONDS}`,
+      etag,
     }
-    finalAnswers.delete(key)
-    finalAnswers.set(key, answer)
-    if (finalAnswers.size > MAX_FINAL_PAGES) finalAnswers.delete(finalAnswers.keys().next().value ?? '')
+    answer = { body, etag, headers }
+    answers.set(kind, answer)
   }
-  const headers = {
-    ...PAGE_HEADERS,
-    ...(html ? {} : { 'content-type': 'application/json' }),
-    'cache-control': `public, max-age=${FINAL_MAX_AGE_SECONDS}`,
-    etag: answer.etag,
-    'x-sale-phase': phase,
-  }
-  const unchanged = call.request.headers.get('if-none-match')?.includes(answer.etag)
-  return unchanged ? new Response(null, { status: 304, headers }) : new Response(answer.body, { headers })
+  const { body, etag, headers } = answer
+  const unchanged = request.headers.get('if-none-match')?.includes(etag)
+  return unchanged ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
 // -- What is shown -----------------------------------------------------------------------------------------------------
@@ -186,8 +197,12 @@ function viewOf(sale: string, now: SaleNow, { request, config }: Call): SaleView
 
 /** The first of our languages that the browser names. */
 function languageOf(request: Request): string {
-  const wanted = (request.headers.get('accept-language') ?? '').slice(0, 200).toLowerCase()
-  const named = wanted.split(',').map((item) => item.trim().slice(0, 2))
+  const wanted = request.headers.get('accept-language')
+  if (wanted === null) return 'en'
+  const named = wanted
+    .slice(0, 200)
+    .split(',')
+    .map((item) => item.trim().slice(0, 2).toLowerCase())
   return named.find((language) => LANGUAGES.includes(language)) ?? 'en'
 }
 

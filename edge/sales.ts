@@ -19,7 +19,7 @@ import {
 } from './bulletin.ts'
 import type { Config, Env } from './config.ts'
 import { Limiter } from './limits.ts'
-import { answerOf, shardOf } from './rpc.ts'
+import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
 
 /** Most sales known at once, and most names known to be unknown; beyond it the oldest is forgotten. */
 const MAX_SALES = 1_000
@@ -29,11 +29,10 @@ const UNKNOWN_MS = 400
 /** New names asked for: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
 /** How long a request waits for the copy that another one is bringing, and how often it looks. */
-const WAIT_FOR_OTHERS_MS = 300
-const WAIT_STEP_MS = 5
-/** How long news of a final answer are waited for behind a response: less than the platform's 30 s. */
-const NEWS_MS = 25_000
-const NEWS_RETRY_MS = 1_000
+const OTHERS_MS = 300
+const OTHERS_STEP_MS = 5
+/** How long one request listens, behind its response, for news of a final answer; the platform allows 30 s. */
+const NEWS_MS = 10_000
 /** Without news for so long, visitors are told that the line stands. */
 const PAUSED_AFTER_MS = 3_000
 /** A clock that differs from the waiting room's by less is left alone; both are set by the same means. */
@@ -47,8 +46,9 @@ interface Known {
   asOfMs: number
   /** What to add to this machine's clock to have the waiting room's. */
   clockMs: number
-  /** Until when another request is counted on to bring the next copy. */
-  askingUntilMs: number
+  /** Until when another request is counted on to bring the next copy, and to hear of news. */
+  renewingUntilMs: number
+  listeningUntilMs: number
   positions: Map<number, number>
 }
 
@@ -57,12 +57,32 @@ const unknownUntilMs = new Map<string, number>()
 const lookups = new Limiter()
 
 /** A sale at the moment of a request. */
-export interface SaleNow {
+export class SaleNow {
   readonly schedule: Schedule
   readonly facts: SaleFacts
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
-  readonly place: (number: number) => Place
+  readonly #positions: Map<number, number>
+
+  constructor(schedule: Schedule, facts: SaleFacts, atMs: number, positions: Map<number, number>) {
+    this.schedule = schedule
+    this.facts = facts
+    this.atMs = atMs
+    this.#positions = positions
+  }
+
+  /** Where the holder of a ticket number stands. */
+  place(number: number): Place {
+    const positions = this.#positions
+    return placeOf(this.schedule, number, this.atMs, (draw) => {
+      if (number > draw.size) return number
+      const known = positions.get(number)
+      if (known !== undefined) return known
+      const position = positionOf(draw, number)
+      remember(positions, number, position, MAX_POSITIONS)
+      return position
+    })
+  }
 }
 
 export interface Asking {
@@ -74,78 +94,95 @@ export interface Asking {
 
 /** The sale as it is now, or what to answer instead. */
 export async function saleNow(name: string, asking: Asking): Promise<SaleNow | Problem> {
-  const known = sales.get(name)
-  if (known && answersNow(name, known, asking)) return viewOf(known, asking.nowMs)
-  if (!known) {
-    if ((unknownUntilMs.get(name) ?? 0) > asking.nowMs) return problem('unknown-sale')
-    if (lookups.take('', LOOKUPS, asking.nowMs) > 0) return problem('try-again', { retry_after_seconds: 1 })
-  } else if (known.askingUntilMs > asking.nowMs) {
-    await othersAsk(known, asking.nowMs)
-    if (isUsable(known, Date.now())) return viewOf(known, Date.now())
-  }
-  const told = await ask(name, known, asking, {})
-  const after = sales.get(name)
-  if (after) return viewOf(after, Date.now())
-  return told === 'unknown-sale' ? problem('unknown-sale') : problem('try-again', { retry_after_seconds: 1 })
-}
-
-/** True if the copy at hand is good enough to answer from; renews it behind the response where that is due. */
-function answersNow(name: string, known: Known, asking: Asking): boolean {
   const { nowMs } = asking
+  const known = sales.get(name)
+  if (known && isUsable(known, nowMs)) {
+    keepFresh(name, known, asking)
+    return viewOf(known, nowMs)
+  }
+  if (!known) {
+    if ((unknownUntilMs.get(name) ?? 0) > nowMs) return problem('unknown-sale')
+    if (lookups.take('', LOOKUPS, nowMs) > 0) return problem('try-again', { retry_after_seconds: 1 })
+  }
+  const others = known !== undefined && (await othersRenew(known, nowMs))
+  const told = others ? 'told' : await renew(name, known, asking)
+  const after = sales.get(name)
+  if (!after) return problem(told === 'unknown-sale' ? told : 'try-again', { retry_after_seconds: 1 })
+  keepFresh(name, after, asking)
+  return viewOf(after, Date.now())
+}
+
+/** Sees to it, behind the response, that the copy does not grow old. */
+function keepFresh(name: string, known: Known, asking: Asking) {
+  const { nowMs, ctx } = asking
   if (isSettled(known, nowMs)) {
-    if (known.askingUntilMs <= nowMs) {
-      const version = latest(known.bulletin.timeline).schedule.version
-      asking.ctx.waitUntil(ask(name, known, asking, { newer_than: version, wait_ms: NEWS_MS }))
-    }
-    return true
+    if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking))
+  } else if (nowMs - known.asOfMs > FRESH_MS && !isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS)) {
+    ctx.waitUntil(renew(name, known, asking))
   }
-  if (!isUsable(known, nowMs)) return false
-  if (nowMs - known.asOfMs > FRESH_MS && known.askingUntilMs <= nowMs) {
-    asking.ctx.waitUntil(ask(name, known, asking, {}))
-  }
-  return true
 }
 
-/** A final answer is good until there is news, and news come by themselves. */
-function isSettled({ bulletin }: Known, nowMs: number): boolean {
-  return (
-    isFinal(inEffect(bulletin.timeline, nowMs).phase) && isFinal(latest(bulletin.timeline).schedule.phase)
-  )
+/** True if the copy is good enough to answer from. A final one is for as long as somebody listens for news of it. */
+function isUsable(known: Known, nowMs: number): boolean {
+  const ageMs = nowMs - known.asOfMs
+  if (ageMs >= 0 && ageMs <= USABLE_MS) return true
+  return isSettled(known, nowMs) && isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)
 }
 
-function isUsable({ asOfMs }: Known, nowMs: number): boolean {
-  return nowMs - asOfMs <= USABLE_MS && nowMs >= asOfMs
+function isSettled({ bulletin, clockMs }: Known, nowMs: number): boolean {
+  const { timeline } = bulletin
+  return isFinal(inEffect(timeline, nowMs + clockMs).phase) && isFinal(latest(timeline).schedule.phase)
 }
 
-async function othersAsk(known: Known, sinceMs: number) {
+/** What another request does until a moment; a moment further away than can be was set by a clock put back since. */
+function isUnderWay(untilMs: number, nowMs: number, atMostMs: number): boolean {
+  return untilMs > nowMs && untilMs <= nowMs + atMostMs
+}
+
+/** Waits for the copy that another request is bringing, if one is; true if it has come. */
+async function othersRenew(known: Known, sinceMs: number): Promise<boolean> {
   let nowMs = sinceMs
-  while (!isUsable(known, nowMs) && nowMs - sinceMs < WAIT_FOR_OTHERS_MS && known.askingUntilMs > nowMs) {
-    await scheduler.wait(WAIT_STEP_MS)
+  while (isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS) && nowMs - sinceMs < OTHERS_MS) {
+    await scheduler.wait(OTHERS_STEP_MS)
     nowMs = Date.now()
+    if (isUsable(known, nowMs)) return true
   }
+  return false
 }
 
-/** Asks a ticket shard, which hands on what the waiting room tells; any of them will do. */
-async function ask(
+/** Brings the next copy from a ticket shard, which hands on what the waiting room tells; any of them will do. */
+async function renew(
   name: string,
   known: Known | undefined,
-  { env, config, nowMs }: Asking,
-  wait: { newer_than?: number; wait_ms?: number },
+  asking: Asking,
 ): Promise<'told' | 'unknown-sale' | 'unavailable'> {
-  const waitMs = wait.wait_ms ?? 0
-  if (known) known.askingUntilMs = nowMs + (waitMs || WAIT_FOR_OTHERS_MS)
-  const shard = shardOf(name, Math.floor(Math.random() * config.ticketShards), env)
-  const told = await answerOf(() => shard.look({ sale: name, ...wait }))
-  const answeredAtMs = Date.now()
-  if (known) known.askingUntilMs = told || waitMs === 0 ? 0 : answeredAtMs + NEWS_RETRY_MS
+  const { nowMs } = asking
+  if (known) known.renewingUntilMs = nowMs + OTHERS_MS
+  const told = await answerOf(() => anyShard(name, asking).look({ sale: name }))
+  if (known) known.renewingUntilMs = 0
   if (!told) return 'unavailable'
   if (told.known) {
-    takeNews(name, told.bulletin, waitMs > 0 ? answeredAtMs : nowMs)
+    takeNews(name, told.bulletin, nowMs)
     return 'told'
   }
   if (told.reason === 'unknown-sale' && !known)
-    remember(unknownUntilMs, name, answeredAtMs + UNKNOWN_MS, MAX_UNKNOWN)
+    remember(unknownUntilMs, name, Date.now() + UNKNOWN_MS, MAX_UNKNOWN)
   return told.reason
+}
+
+/** Waits for news of a final answer: it may be live again, after a restock. */
+async function listen(name: string, known: Known, asking: Asking) {
+  known.listeningUntilMs = asking.nowMs + NEWS_MS
+  const newer_than = latest(known.bulletin.timeline).schedule.version
+  const told = await answerOf(() => anyShard(name, asking).look({ sale: name, newer_than, wait_ms: NEWS_MS }))
+  const nowMs = Date.now()
+  known.listeningUntilMs = 0
+  // How long the answer was on its way is not known; what is taken for so old is soon asked for again.
+  if (told?.known) takeNews(name, told.bulletin, nowMs - FRESH_MS)
+}
+
+function anyShard(name: string, { env, config }: Asking): ShardCalls {
+  return shardOf(name, Math.floor(Math.random() * config.ticketShards), env)
 }
 
 /** Takes a bulletin that was asked for at `askedAtMs`, unless a newer one is at hand: answers can overtake each other. */
@@ -153,37 +190,28 @@ export function takeNews(name: string, bulletin: Bulletin, askedAtMs: number) {
   const asOfMs = askedAtMs - bulletin.age_ms
   const differenceMs = bulletin.at_ms - asOfMs
   const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0
-  const known = sales.get(name)
-  if (!known) {
+  const before = sales.get(name)
+  if (!before) {
     unknownUntilMs.delete(name)
-    remember(sales, name, { bulletin, asOfMs, clockMs, askingUntilMs: 0, positions: new Map() }, MAX_SALES)
+    const positions = new Map<number, number>()
+    const known = { bulletin, asOfMs, clockMs, renewingUntilMs: 0, listeningUntilMs: 0, positions }
+    remember(sales, name, known, MAX_SALES)
     return
   }
-  if (latest(bulletin.timeline).schedule.version < latest(known.bulletin.timeline).schedule.version) return
-  known.bulletin = bulletin
-  known.asOfMs = Math.max(known.asOfMs, asOfMs)
-  known.clockMs = clockMs
+  if (latest(bulletin.timeline).schedule.version < latest(before.bulletin.timeline).schedule.version) return
+  before.bulletin = bulletin
+  // An answer that was long on its way must not make the copy older; a clock put back may.
+  if (asOfMs > before.asOfMs || before.asOfMs > Date.now()) before.asOfMs = asOfMs
+  before.clockMs = clockMs
 }
 
 function viewOf(known: Known, nowMs: number): SaleNow {
-  const certainUntilMs = isSettled(known, nowMs) ? nowMs : known.asOfMs + ANNOUNCE_MS
-  const atMs = Math.min(nowMs, certainUntilMs) + known.clockMs
-  const holds = inEffect(known.bulletin.timeline, atMs)
+  const { bulletin, asOfMs, clockMs, positions } = known
+  const certainUntilMs = isSettled(known, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
+  const atMs = Math.min(nowMs, certainUntilMs) + clockMs
+  const holds = inEffect(bulletin.timeline, atMs)
   const silent = nowMs - certainUntilMs > PAUSED_AFTER_MS && holds.phase === 'open'
-  const schedule = silent ? { ...holds, phase: 'paused' as const } : holds
-  const position = (draw: Parameters<typeof positionOf>[0], number: number) => {
-    const remembered = known.positions.get(number)
-    if (remembered !== undefined || number > draw.size) return remembered ?? number
-    const computed = positionOf(draw, number)
-    remember(known.positions, number, computed, MAX_POSITIONS)
-    return computed
-  }
-  return {
-    schedule,
-    facts: known.bulletin.facts,
-    atMs,
-    place: (number) => placeOf(schedule, number, atMs, position),
-  }
+  return new SaleNow(silent ? { ...holds, phase: 'paused' } : holds, bulletin.facts, atMs, positions)
 }
 
 /** Sets a key of a map that forgets its oldest key when it is full. */

@@ -9,19 +9,24 @@
 import { DurableObject } from 'cloudflare:workers'
 import { MIRROR_MS, type Told } from './bulletin.ts'
 import type { Env } from './config.ts'
-import { Block, Demand, MAX_LEASE } from './lease.ts'
+import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
 import {
   type Joined,
   type JoinRequest,
   type Leased,
   type LeaseRequest,
   type LookRequest,
+  type RestRequest,
+  released,
   roomOf,
   type ShardCalls,
 } from './rpc.ts'
 
 /** Leases asked for on behalf of one caller before it is told to try again. */
 const MAX_LEASES_PER_CALL = 5
+
+/** The way of an isolate's rest to here. */
+const RETURN_MS = 75
 
 type Visitor = { number: number; present: number; paid_with: string | null }
 
@@ -72,6 +77,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   /** Leases up to `count` numbers on to an isolate of the Worker, for visitors nobody knows. */
   async take(request: LeaseRequest): Promise<Leased> {
     const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
+    if (request.rest) this.#block?.takeBack(request.rest)
     for (let leases = 0; ; leases++) {
       const nowMs = Date.now()
       if (leases === 0) this.#demand.add(count, nowMs)
@@ -82,9 +88,14 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
+  /** What an isolate did not use of its lease comes back. */
+  async takeBack(request: RestRequest): Promise<void> {
+    this.#block?.takeBack(request.rest)
+  }
+
   /** What the waiting room tells, at most MIRROR_MS old; with `newer_than` and `wait_ms`, as the waiting room does. */
   async look(request: LookRequest): Promise<Told> {
-    if (request.wait_ms) return roomOf(request.sale, this.env).look(request)
+    if (request.wait_ms) return released(await roomOf(request.sale, this.env).look(request))
     const ageMs = this.#told ? Date.now() - this.#told.askedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#ask(request.sale)
     if (!this.#told) return { known: false, reason: 'unavailable' }
@@ -134,10 +145,22 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     await Promise.resolve()
     const askedAtMs = Date.now()
     const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast()))
-    const leased = await roomOf(sale, this.env).lease({ sale, count })
+    const rest = this.#block?.giveBack()
+    const leased = await roomOf(sale, this.env).lease({ sale, count, ...(rest ? { rest } : {}) })
     if (!leased.granted) return 'closed'
-    this.#block = new Block(leased.lease, askedAtMs, Date.now())
+    const block = new Block(leased.lease, askedAtMs, Date.now())
+    this.#block = block
+    // When it has ended, and the isolates have brought back theirs, the rest goes back.
+    setTimeout(() => this.ctx.waitUntil(this.#giveBack(sale, block)), LEASE_MS + RETURN_MS)
     return 'leased'
+  }
+
+  async #giveBack(sale: string, block: Block) {
+    const rest = this.#block === block ? block.giveBack() : null
+    if (rest)
+      await roomOf(sale, this.env)
+        .takeBack({ sale, rest })
+        .catch(() => {})
   }
 
   // -- News --------------------------------------------------------------------------------------------------------
@@ -151,6 +174,6 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   async #askOnce(sale: string) {
     const askedAtMs = Date.now()
-    this.#told = { at: await roomOf(sale, this.env).look({ sale }), askedAtMs }
+    this.#told = { at: released(await roomOf(sale, this.env).look({ sale })), askedAtMs }
   }
 }

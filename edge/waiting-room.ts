@@ -32,8 +32,15 @@ import {
   onClockPutBack,
   UNREACHED_MS,
 } from './controller.ts'
-import { LAPSE_MS, LEASE_MS, MAX_LEASE } from './lease.ts'
-import { type Leased, type LeaseRequest, type LookRequest, type RoomCalls, shardOf } from './rpc.ts'
+import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
+import {
+  type Leased,
+  type LeaseRequest,
+  type LookRequest,
+  type RestRequest,
+  type RoomCalls,
+  shardOf,
+} from './rpc.ts'
 
 /** A look at the origin younger than this is good enough for a reader; an older one is renewed behind the answer. */
 const LOOK_MS = 400
@@ -49,7 +56,7 @@ const CALL_EVERY_MS = 100
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /** Longest that a reader who waits for news is kept. */
-const MAX_WAIT_MS = 25_000
+const MAX_WAIT_MS = 20_000
 /** A clock behind the last look by less than this is only another machine's; by more, it was put back. */
 const CLOCK_TOLERANCE_MS = 1_000
 /** How long the opening waits for the announced beacon before it goes without. */
@@ -75,6 +82,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #sale: Sale | null
   /** The next number that nobody has. */
   #next: number
+  readonly #grants = new Grants()
   /** While the sale is not known: when it was looked for, and what came of it. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #looking: Promise<void> | null = null
@@ -95,7 +103,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.#beFresh(request.sale)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
-    if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) await this.#news(waitMs)
+    if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) {
+      const news = this.#news(waitMs)
+      // Whoever waits for the end of a final answer relies on the alarm, which a final answer alone does not set.
+      await this.#setAlarm(this.#sale, Date.now())
+      await news
+    }
     return this.#tell()
   }
 
@@ -111,6 +124,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   async lease(request: LeaseRequest): Promise<Leased> {
     await this.#beFresh(request.sale)
     if (!this.#sale) return { granted: false }
+    if (request.rest) this.#takeBack(request.rest)
     const nowMs = this.#now(this.#sale)
     const sale = closedIfDue(this.#sale, this.#next, nowMs)
     if (sale !== this.#sale) this.#keep(sale)
@@ -123,7 +137,21 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#callNewcomers(sale, nowMs)
     const closesInMs = sale.opensAtMs - nowMs
     const lapsesInMs = sale.closed ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS
-    return { granted: true, lease: { first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
+    const id = this.#grants.grant(first, count)
+    return { granted: true, lease: { id, first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
+  }
+
+  /** What was not used of a lease comes back, so that it need not be a gap in the line. */
+  async takeBack(request: RestRequest): Promise<void> {
+    this.#takeBack(request.rest)
+  }
+
+  /** Numbers of the pre-queue stay where they are once it is closed: its size is part of the draw. */
+  #takeBack(rest: Rest) {
+    const next = Math.max(this.#grants.takeBack(rest, this.#next), (this.#sale?.closed?.size ?? 0) + 1)
+    if (next >= this.#next) return
+    this.ctx.storage.kv.put('next', next)
+    this.#next = next
   }
 
   override async alarm() {
