@@ -29,6 +29,8 @@ export interface CrowdOptions {
   /** Milliseconds a person takes, on average, from one click to the next. */
   readonly thinkMs: number
   readonly connections: number
+  /** False where the page itself comes from somewhere else. */
+  readonly pages: boolean
   readonly random: () => number
 }
 
@@ -177,6 +179,10 @@ export class Crowd {
 
   #loadPage(visitor: number, intendedMs: number) {
     this.counts.arrived++
+    if (!this.options.pages) {
+      this.#go(visitor, STEP.join)
+      return this.#join(visitor, intendedMs)
+    }
     this.#send(visitor, 'page', this.#texts.page, intendedMs, (answer) => {
       // A page that does not load is reloaded; one that does is shown, whatever the phase.
       if (answer.status !== 200) return this.#again(visitor, 'page', answer)
@@ -410,9 +416,13 @@ export class Crowd {
 
   #loadFinalPage(visitor: number, intendedMs: number) {
     this.#send(visitor, 'final', this.#texts.final, intendedMs, (answer) => {
-      const phase = headerOf(answer, 'x-sale-phase')
-      if (answer.status !== 200 || phase === '') return this.#again(visitor, 'final', answer)
-      this.#finish(visitor, phase === 'sold_out' ? 'sold_out' : phase === 'ended' ? 'ended' : 'failed')
+      if (answer.status !== 200) return this.#again(visitor, 'final', answer)
+      // The contract: a page that is final may be kept by others, and sets no cookie. Any other is live again.
+      const final =
+        /^public\b/.test(headerOf(answer, 'cache-control')) && headerOf(answer, 'set-cookie') === ''
+      if (final) return this.#finish(visitor, this.cdn.copy.phase === 'ended' ? 'ended' : 'sold_out')
+      this.#go(visitor, STEP.wait)
+      this.#wheel.at(visitor, answer.answeredMs + 1_000 * (0.5 + this.options.random()))
     })
   }
 

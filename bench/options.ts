@@ -12,7 +12,7 @@ The crowd
   --arrivals SHAPE     spike: a rush at the opening, a quarter of them just before it (the default)
                        ramp: evenly, from the opening on     early: nine in ten wait in the lobby before it
                        bots: a spike in which one in ten is a machine that hammers
-  --spread SECONDS     over how long they come (visitors / 4000, at least 2)
+  --spread SECONDS     over how long they come (visitors / 1500, at least 2)
   --declines SHARE     of buyers whose card is declined (0.05)
   --timeouts SHARE     of buyers whose payment is never answered (0.01)
   --abandon SHARE      of buyers who walk away from their cart (0.1)
@@ -21,6 +21,7 @@ The crowd
   --known SHARE        of visitors who have been here before, and bring a cookie (0.02)
   --bots SHARE         of visitors who are machines (0; 0.1 with --arrivals bots)
   --think SECONDS      from one click to the next, on average (0.5)
+  --no-page            they come without loading the sale's page first: it lies on a CDN
   --seed N             plays the same crowd again (a new one each time)
 
 The sale
@@ -49,6 +50,7 @@ export interface Options {
   readonly spreadSeconds: number
   readonly shares: Shares
   readonly thinkSeconds: number
+  readonly pages: boolean
   readonly holdSeconds: number
   readonly claimSeconds: number
   readonly shards: number
@@ -64,15 +66,15 @@ export interface Options {
 
 export class UsageError extends Error {}
 
-/** Joins a second that one machine plays well beside the servers under test. */
-const JOINS_PER_SECOND = 4_000
+/** Visitors a second, page and join, that two cores play well beside the servers under test; half as many again at the height. */
+const VISITORS_PER_SECOND = 1_500
 
 export function readOptions(args: readonly string[]): Options | 'help' {
   const values = parsed(args)
   if (values.help) return 'help'
   const number = (name: keyof typeof values, usual: number, min: number, max: number) => {
     const given = values[name]
-    const value = given === undefined || given === '' ? usual : Number(given)
+    const value = given === undefined || given === '' || typeof given === 'boolean' ? usual : Number(given)
     if (!(value >= min && value <= max))
       throw new UsageError(`--${name} needs a number from ${min} to ${max}, not "${given}".`)
     return value
@@ -95,7 +97,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     stock: whole('stock', 100, 1, 10_000_000),
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
-    spreadSeconds: number('spread', Math.max(2, visitors / JOINS_PER_SECOND), 0.01, 3_600),
+    spreadSeconds: number('spread', Math.max(2, visitors / VISITORS_PER_SECOND), 0.01, 3_600),
     shares: {
       declines: share('declines', 0.05),
       timeouts: share('timeouts', 0.01),
@@ -106,6 +108,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       bots: share('bots', arrivals === 'bots' ? 0.1 : 0),
     },
     thinkSeconds: number('think', 0.5, 0, 600),
+    pages: values['no-page'] !== true,
     holdSeconds: whole('hold', 12, 1, 3_600),
     claimSeconds: whole('claim', 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
@@ -149,6 +152,7 @@ function parsed(args: readonly string[]) {
         connections: text,
         'max-minutes': text,
         out: text,
+        'no-page': { type: 'boolean' },
         plain: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

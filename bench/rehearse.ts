@@ -81,6 +81,7 @@ async function rehearse(options: Options): Promise<boolean> {
     sale,
     thinkMs: options.thinkSeconds * 1000,
     connections: options.connections,
+    pages: options.pages,
     random,
   })
   const announced = await announcement(crowd)

@@ -260,7 +260,7 @@ function numbersUnique({ stories }: Evidence): Check {
   return check(
     'no ticket number given twice',
     twice === 0 && odd === 0,
-    `${n(numbers.length)} numbers, ${n(twice)} given twice`,
+    `${n(numbers.length)} numbers up to ${n(numbers.reduce((most, number) => Math.max(most, number), 0))}, ${n(twice)} given twice`,
   )
 }
 
