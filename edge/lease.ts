@@ -85,7 +85,21 @@ export class Block {
 
   /** Numbers that may still be handed out. A clock that was put back ends the lease, since its age is not known. */
   left(nowMs: number): number {
-    return nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs ? this.#last - this.#next + 1 : 0
+    const alive = !this.#givenBack && nowMs >= this.#beginsAtMs && nowMs < this.#endsAtMs
+    return alive ? this.#last - this.#next + 1 : 0
+  }
+
+  /** What is left of it, to be given back: from here on nothing is handed out any more. Null if nothing is. */
+  giveBack(): Rest | null {
+    const count = this.#last - this.#next + 1
+    if (this.#givenBack || this.#id === undefined || count < 1) return null
+    this.#givenBack = true
+    return { lease: this.#id, first: this.#next, count }
+  }
+
+  /** The end of a lease that was made from this one comes back. */
+  takeBack(rest: Rest): void {
+    if (!this.#givenBack) this.#next = this.#grants.takeBack(rest, this.#next)
   }
 
   /** The next number; null when there is none left, or the lease has ended. */

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { Block, Grants, type Lease, type Rest } from './lease.ts'
+
+it('gives no number twice, whatever comes back, in whatever order and however often', () => {
+  // A room that leases, blocks that hand out and lease on, and rests that arrive late, twice or never.
+  const step = fc.record({
+    what: fc.constantFrom(
+      'lease',
+      'take',
+      'take',
+      'take',
+      'sublease',
+      'giveBack',
+      'deliver',
+      'deliverTwice',
+      'lose',
+    ),
+    which: fc.nat(20),
+    count: fc.integer({ min: 1, max: 12 }),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const grants = new Grants()
+      let next = 1
+      const given = new Set<number>()
+      const blocks: { block: Block; parent: Block | null }[] = []
+      const travelling: { rest: Rest; to: Block | null }[] = []
+      const lease = (first: number, count: number, id: number): Lease => ({
+        id,
+        first,
+        count,
+        lives_ms: 1_000,
+        lapses_in_ms: null,
+      })
+      const deliver = ({ rest, to }: { rest: Rest; to: Block | null }) => {
+        if (to) to.takeBack(rest)
+        else next = grants.takeBack(rest, next)
+      }
+      for (const { what, which, count } of steps) {
+        const chosen = blocks[which % Math.max(1, blocks.length)]
+        const parcel = travelling[which % Math.max(1, travelling.length)]
+        if (what === 'lease') {
+          blocks.push({ block: new Block(lease(next, count, grants.grant(next, count)), 0, 0), parent: null })
+          next += count
+        } else if (what === 'take') {
+          const number = chosen?.block.take(1)
+          if (number) {
+            expect(given.has(number), `number ${number} was given twice`).toBe(false)
+            expect(number).toBeLessThan(next)
+            given.add(number)
+          }
+        } else if (what === 'sublease') {
+          const sub = chosen?.block.sublease(count, 1)
+          if (chosen && sub) blocks.push({ block: new Block(sub, 1, 1), parent: chosen.block })
+        } else if (what === 'giveBack') {
+          const rest = chosen?.block.giveBack()
+          if (chosen && rest) travelling.push({ rest, to: chosen.parent })
+        } else if (parcel) {
+          if (what !== 'lose') deliver(parcel)
+          if (what !== 'deliverTwice') travelling.splice(travelling.indexOf(parcel), 1)
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('takes back what was not used, so that it is no gap', () => {
+  const grants = new Grants()
+  const id = grants.grant(1, 100)
+  const shard = new Block({ id, first: 1, count: 100, lives_ms: 250, lapses_in_ms: null }, 0, 0)
+  const sub = shard.sublease(50, 1)
+  if (!sub) throw new Error('no lease')
+  const isolate = new Block(sub, 1, 1)
+  for (let i = 0; i < 10; i++) isolate.take(2)
+  const unused = isolate.giveBack()
+  if (!unused) throw new Error('nothing left')
+  expect(isolate.take(3)).toBeNull()
+  shard.takeBack(unused)
+  const rest = shard.giveBack()
+  expect(rest).toEqual({ lease: id, first: 11, count: 90 })
+  if (rest) expect(grants.takeBack(rest, 101)).toBe(11)
+  if (rest) expect(grants.takeBack(rest, 101)).toBe(101)
+})
