@@ -117,6 +117,12 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
   }
 }
 
+/** Numbers from `first` on came back unused: whoever gets them next has not been called, and has not missed a turn. */
+export function uncalled(memory: Memory, first: number): Memory {
+  const samples = memory.samples.map((sample) => ({ ...sample, called: Math.min(sample.called, first - 1) }))
+  return { ...memory, samples }
+}
+
 function throttleAfter(memory: Memory, { state }: Look, elapsedSeconds: number): number {
   if (!state) return memory.throttle
   if (state.health === 'slow') return Math.max(THROTTLE_MIN, memory.throttle * 0.5 ** elapsedSeconds)

@@ -214,6 +214,17 @@ it.concurrent('tells a visitor whose turn has passed, and gives them one new num
   expect(await second.json()).toMatchObject({ number })
 })
 
+it.concurrent('lets no newcomer miss a turn that was called before they came', async () => {
+  const sale = await new TestSale().tell({ admission: { rate_per_second: 1000, max_inside: null } })
+  let last = 0
+  for (let i = 0; i < 60; i++) last = (await sale.joined()).number
+  // Everybody is called, and has missed their turn; the line has stood ready for the next one ever since.
+  await sale.until((schedule) => schedule.missed_through >= last, 8_000)
+  const newcomer = await sale.joined()
+  expect(newcomer.number).toBeGreaterThan(last)
+  expect(newcomer.status).not.toBe('missed_turn')
+})
+
 it('answers unknown sales, unknown paths and wrong methods as the contract says', async () => {
   for (const [method, path, status, type] of [
     ['POST', '/sales/no-such-sale/queue', 404, 'unknown-sale'],

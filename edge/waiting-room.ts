@@ -31,6 +31,7 @@ import {
   observe,
   onClockPutBack,
   UNREACHED_MS,
+  uncalled,
 } from './controller.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
 import {
@@ -148,10 +149,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   /** Numbers of the pre-queue stay where they are once it is closed: its size is part of the draw. */
   #takeBack(rest: Rest) {
-    const next = Math.max(this.#grants.takeBack(rest, this.#next), (this.#sale?.closed?.size ?? 0) + 1)
-    if (next >= this.#next) return
+    const sale = this.#sale
+    const next = Math.max(this.#grants.takeBack(rest, this.#next), (sale?.closed?.size ?? 0) + 1)
+    if (!sale || next >= this.#next) return
     this.ctx.storage.kv.put('next', next)
     this.#next = next
+    this.#keep({ ...sale, memory: uncalled(sale.memory, next) })
   }
 
   override async alarm() {
