@@ -5,7 +5,7 @@
  */
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
-import { Block, Demand } from './lease.ts'
+import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { proofRequired } from './proof-of-work.ts'
 import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
 
@@ -90,7 +90,7 @@ const closed = () =>
 function counterOf(sale: string): Counter {
   const found = counters.get(sale)
   if (found) return found
-  const counter = { block: null, demand: new Demand(), askingUntilMs: 0 }
+  const counter = { block: null, demand: new Demand(ISOLATE_LEASE_MS), askingUntilMs: 0 }
   counters.set(sale, counter)
   if (counters.size > MAX_BLOCKS) {
     for (const oldest of counters.keys()) {

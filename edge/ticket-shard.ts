@@ -35,7 +35,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #leasing: Promise<'leased' | 'closed'> | null = null
   /** Numbers that callers wait for at this moment. */
   #wanted = 0
-  readonly #demand = new Demand()
+  readonly #demand = new Demand(LEASE_MS)
   #told: { readonly at: Told; readonly askedAtMs: number } | null = null
   #asking: Promise<void> | null = null
 
