@@ -1,0 +1,189 @@
+/** The way to the origin: what is passed on, what is not, and what the pages' forms become. */
+import { SignJWT } from 'jose'
+import { expect, it } from 'vitest'
+import { EDGE_ISSUER, signAdmissionToken } from '../shared/tokens.ts'
+import { readConfig } from './config.ts'
+import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+
+const ORDER = '01934fd2-7c00-7000-8000-000000000001'
+const orderOf = (sale: string, order = ORDER) => ({
+  order_id: order,
+  sale,
+  product_id: 'lamp',
+  quantity: 1,
+  unit_price_minor: 100,
+  currency: 'EUR',
+  status: 'reserved',
+  reserved_until: '2026-11-21T12:00:00.000Z',
+  expires_in_seconds: 90,
+  created_at: '2026-11-21T11:58:30.000Z',
+  remaining: 3,
+  order_token: 'a-token-of-the-origin',
+})
+const newOrder = () => crypto.randomUUID()
+
+async function admission(sale: string, changed: { ttl?: number; aud?: string } = {}) {
+  const { keys } = await readConfig(edgeEnv)
+  const iat = Math.floor(Date.now() / 1000) - 400
+  const claims = { sub: 'a-visitor', sale, num: 1, jti: 'one', iat, exp: iat + 400 + (changed.ttl ?? 60) }
+  return signAdmissionToken(keys.admission, keys.kid, claims)
+}
+
+function post(sale: string, headers: Record<string, string>, body = '{"product_id":"lamp"}') {
+  const all = { 'content-type': 'application/json', 'idempotency-key': 'key-1', ...headers }
+  return call(`/sales/${sale}/checkout`, { method: 'POST', headers: all, body })
+}
+
+it('passes a checkout on with the admission and nothing else of the visitor’s', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const token = await admission(sale.name)
+  const response = await post(sale.name, {
+    authorization: `Bearer ${token}`,
+    cookie: 'visitor=secret; basket=1',
+    traceparent: '00-abc',
+    'x-forwarded-for': '192.0.2.1',
+  })
+  expect(response.status).toBe(201)
+  expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: 'a-token-of-the-origin' })
+  const { requests } = await asked(path)
+  expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
+  expect(requests[0]?.headers).toMatchObject({
+    authorization: `Bearer ${token}`,
+    'idempotency-key': 'key-1',
+    'content-type': 'application/json',
+    traceparent: '00-abc',
+  })
+  expect(requests[0]?.headers).not.toHaveProperty('cookie')
+  expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
+})
+
+it('takes the admission from a browser’s cookie, and puts the order’s token into another', async () => {
+  const sale = await new TestSale().tell()
+  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
+  expect(response.status).toBe(201)
+  expect(await response.json()).not.toHaveProperty('order_token')
+  expect(cookiesOf(response)).toBe(`order-${ORDER}=a-token-of-the-origin`)
+
+  await tell(`/orders/${ORDER}`, 200, orderOf(sale.name))
+  expect((await call(`/orders/${ORDER}`, { headers: { cookie: cookiesOf(response) } })).status).toBe(200)
+  const { requests } = await asked(`/orders/${ORDER}`)
+  expect(requests[requests.length - 1]?.headers.authorization).toBe('Bearer a-token-of-the-origin')
+})
+
+it('answers 429 without an admission, and tells where to join', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const { queue_token } = await sale.joined()
+  const forged = await new SignJWT({
+    sub: 'me',
+    sale: sale.name,
+    num: 1,
+    jti: 'x',
+    iss: EDGE_ISSUER,
+    aud: 'checkout',
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('5m')
+    .sign(new TextEncoder().encode(edgeEnv.QUEUE_SECRET))
+  const bad = [undefined, 'junk', queue_token, forged, await admission(sale.name, { ttl: -1 })]
+  for (const token of bad) {
+    const response = await post(sale.name, token === undefined ? {} : { authorization: `Bearer ${token}` })
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({
+      type: '/problems/not-admitted',
+      queue: `/sales/${sale.name}/queue`,
+    })
+  }
+  expect((await call(`/orders/${newOrder()}`)).status).toBe(429)
+  expect((await asked(path)).calls).toBe(0)
+})
+
+it('answers 403 to an admission of another sale', async () => {
+  const sale = await new TestSale().tell()
+  const response = await post(sale.name, { authorization: `Bearer ${await admission('another-sale')}` })
+  expect(response.status).toBe(403)
+  expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
+})
+
+it('hands the origin’s answers back as they are', async () => {
+  const sale = await new TestSale().tell()
+  const authorization = `Bearer ${await admission(sale.name)}`
+  for (const status of [200, 202, 400, 409, 410, 422, 425, 503]) {
+    await tell(`/sales/${sale.name}/checkout`, status, { type: `/problems/of-${status}`, status })
+    const response = await post(sale.name, { authorization })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ status })
+  }
+})
+
+it('says that the place is kept when the origin is gone', async () => {
+  const sale = await new TestSale().tell()
+  await tell(`/sales/${sale.name}/checkout`, 0, '')
+  const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('2')
+  expect(await response.json()).toMatchObject({ type: '/problems/try-again' })
+})
+
+it('does not carry huge bodies', async () => {
+  const sale = await new TestSale().tell()
+  const body = 'x'.repeat(100_000)
+  const authorization = `Bearer ${await admission(sale.name)}`
+  const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
+  expect(response.status).toBe(413)
+})
+
+it('buys, pays and cancels by plain forms', async () => {
+  const sale = await new TestSale().tell()
+  const order = newOrder()
+  const form = (path: string, fields: Record<string, string>, cookie: string) => {
+    const body = new URLSearchParams(fields).toString()
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(body.length),
+      accept: 'text/html',
+      'sec-fetch-site': 'same-origin',
+      cookie,
+    }
+    return call(`/sales/${sale.name}${path}`, { method: 'POST', headers, body })
+  }
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
+  const bought = await form('/buy', { product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' }, cookie)
+  expect(bought.status).toBe(303)
+  expect(bought.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+  const sent = await asked(`/sales/${sale.name}/checkout`)
+  expect(JSON.parse(sent.requests[0]?.body ?? '')).toEqual({ product_id: 'lamp', quantity: 2 })
+  expect(sent.requests[0]?.headers['idempotency-key']).toBe('form-1')
+
+  const mine = cookiesOf(bought)
+  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  const shown = await call(`/sales/${sale.name}/order/${order}`, {
+    headers: { accept: 'text/html', cookie: mine },
+  })
+  expect(shown.status).toBe(200)
+  expect(shown.headers.get('cache-control')).toBe('no-store')
+  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
+  const paid = await asked(`/orders/${order}/payment`)
+  expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
+  expect((await form(`/order/${order}/cancel`, {}, mine)).status).toBe(303)
+  const { requests } = await asked(`/orders/${order}`)
+  expect(requests[requests.length - 1]?.method).toBe('DELETE')
+
+  await tell(`/sales/${sale.name}/checkout`, 409, {
+    type: '/problems/all-in-carts',
+    title: 'All in carts',
+    status: 409,
+  })
+  const refused = await form('/buy', { product_id: 'lamp' }, cookie)
+  expect(refused.status).toBe(409)
+  expect(refused.headers.get('content-type')).toContain('text/html')
+})
