@@ -144,6 +144,14 @@ it('lets a visitor leave, and join again at the end', async () => {
   expect(again.number).toBeGreaterThan(place.number)
 })
 
+it('keeps the lot of a visitor who leaves the lobby and joins again', async () => {
+  const sale = await new TestSale().tell({ opensInMs: 60_000 })
+  const cookie = 'visitor=someone-who-wants-many-lots'
+  const place = await sale.joined({ cookie })
+  await sale.leave(place.queue_token)
+  expect((await sale.joined({ cookie })).number).toBe(place.number)
+})
+
 it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answers one with a token', async () => {
   const sale = await new TestSale().tell()
   const other = await new TestSale().tell()

@@ -3,7 +3,7 @@
  * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
 import { type Problem, problem } from '../shared/problem.ts'
-import { type Place, pollAfterMs } from '../shared/schedule.ts'
+import { isDrawn, type Place, pollAfterMs } from '../shared/schedule.ts'
 import {
   ADMISSION_TTL_SECONDS,
   type QueueClaims,
@@ -93,11 +93,15 @@ export async function status(sale: string, call: Call): Promise<Response> {
   return answer(200, now, presented.claims, call, null)
 }
 
-/** `DELETE /sales/{sale}/queue`. Whoever comes back later joins at the end. */
+/**
+ * `DELETE /sales/{sale}/queue`. Whoever comes back after the opening joins at the end; before it they have the lot they
+ * had, or leaving and joining again would be a way to hold many.
+ */
 export async function leave(sale: string, call: Call): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   if (presented.kind !== 'place') return badPlace(sale, call)
-  await forget(sale, presented.claims.sub, call)
+  const now = await saleNow(sale, call)
+  if (!('type' in now) && isDrawn(now.schedule)) await forget(sale, presented.claims.sub, call)
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
   for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
   return response
