@@ -1,0 +1,234 @@
+/**
+ * Ours against what the field does instead: the same Postgres and Redis with the same durability (fsync and
+ * synchronous_commit on), the same driver and pool, the same HTTP request, the same token check. What grows is the
+ * number of buyers at once.
+ */
+
+import { Redis } from 'ioredis'
+import { decodeJwt } from 'jose'
+import postgres from 'postgres'
+import { join } from './against-edge.ts'
+import { checkoutsOf, pidsOf, row } from './against-origin.ts'
+import { type HttpClient, requestText } from './http.ts'
+import { closedLoop, contest, type Measured } from './load.ts'
+import { createSale, endSale, type Server, type Stage, startServer } from './stage.ts'
+import type { Bench, Row } from './table.ts'
+
+const ALTERNATIVES = {
+  'for-update': 'SELECT FOR UPDATE on one row',
+  conditional: 'conditional UPDATE on one row',
+  'skip-locked': 'a row per unit, SKIP LOCKED',
+  'redis-insert': 'Redis script, INSERT per order',
+} as const
+type Mode = keyof typeof ALTERNATIVES
+
+/** More than any run sells; as unit rows they must be made. */
+const UNITS_PER_SECOND = 6_000
+const TOKENS_PER_SECOND = { ours: 22_000, theirs: 9_000 }
+/** Where the aim is stated. */
+const AIMED_AT = 256
+const AIM = 6
+const ROOM_CLIENTS = 64
+const ROOM_CROWD = 100_000
+/** Places asked for by turns. */
+const PLACES = 500
+
+interface Table {
+  readonly title: string
+  readonly against: string
+  readonly rows: Row[]
+}
+
+export async function againstAlternatives(stage: Stage, bench: Bench): Promise<Table[]> {
+  const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
+  const redis = new Redis(stage.system.redisUrl)
+  const servers: Server[] = []
+  try {
+    await prepare(sql)
+    const { d: _, ...publicJwk } = stage.system.secrets.admissionPrivateJwk
+    const start = async (mode: string) => {
+      const server = await startServer('alternative', {
+        MODE: mode,
+        DATABASE_URL: stage.system.databaseUrl,
+        REDIS_URL: stage.system.redisUrl,
+        ADMISSION_JWKS: JSON.stringify({ keys: [publicJwk] }),
+        QUEUE_SECRET: stage.system.secrets.queueSecret,
+      })
+      servers.push(server)
+      return server
+    }
+    const modes = Object.keys(ALTERNATIVES) as Mode[]
+    const shops = new Map<Mode, Server>()
+    for (const mode of modes) shops.set(mode, await start(mode))
+    const tables: Table[] = []
+    for (const buyers of bench.buyers) {
+      const contestants: Record<string, () => Promise<Measured>> = {
+        ours: () => ourCheckout(stage, bench.seconds, buyers),
+      }
+      for (const mode of modes) {
+        const shop = shops.get(mode)
+        if (shop)
+          contestants[mode] = () => theirCheckout(stage, shop, mode, sql, redis, bench.seconds, buyers)
+      }
+      const results = await contest(bench.rounds, contestants)
+      const { ours } = results
+      if (!ours) throw new Error('nothing was measured')
+      tables.push({
+        title: `${buyers} ${buyers === 1 ? 'buyer' : 'buyers at once'}: durable checkouts`,
+        against: 'ours is',
+        rows: [
+          row('ours: batched through both gates', ours, null),
+          ...modes.flatMap((mode) => {
+            const theirs = results[mode]
+            return theirs ? [ahead(ALTERNATIVES[mode], theirs, ours, buyers)] : []
+          }),
+        ],
+      })
+    }
+    tables.push(await rooms(stage, bench, await start('zset'), redis))
+    return tables
+  } finally {
+    for (const server of servers) await server.stop()
+    await sql`drop schema if exists bench cascade`.catch(() => {})
+    await sql.end({ timeout: 2 })
+    redis.disconnect()
+  }
+}
+
+/** How many times as fast as this one ours is. */
+function ahead(what: string, theirs: Measured, ours: Measured, buyers: number): Row {
+  const ratio = theirs.perSecond > 0 ? ours.perSecond / theirs.perSecond : Number.POSITIVE_INFINITY
+  return {
+    what,
+    measured: theirs,
+    ratio,
+    cpuRatio: theirs.cpuMicros && ours.cpuMicros ? theirs.cpuMicros / ours.cpuMicros : null,
+    aim: buyers < 16 ? null : { ratio: buyers >= AIMED_AT ? AIM : 1 },
+  }
+}
+
+async function prepare(sql: postgres.Sql): Promise<void> {
+  const [durability] = await sql<{ fsync: string; commit: string }[]>`
+    select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`
+  if (durability?.fsync !== 'on' || durability.commit !== 'on')
+    throw new Error('Postgres runs without fsync or synchronous_commit: that would be no comparison.')
+  await sql.unsafe(`
+    drop schema if exists bench cascade;
+    create schema bench;
+    create table bench.stock (sale text primary key, available int not null check (available >= 0));
+    create table bench.units (sale text not null, unit int not null, order_id uuid, primary key (sale, unit));
+    create index free_units on bench.units (sale, unit) where order_id is null;
+    create table bench.orders (
+      order_id uuid primary key, sale text not null, visitor text not null, idempotency_key text not null,
+      status text not null default 'reserved', created_at timestamptz not null default clock_timestamp(),
+      unique (sale, visitor, idempotency_key))`)
+}
+
+async function ourCheckout(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
+  const sale = await createSale(stage, { stock: 10_000_000 })
+  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND.ours))
+  const { originUrl } = stage.system
+  const measured = await closedLoop(
+    {
+      url: originUrl,
+      pids: pidsOf(stage),
+      seconds,
+      next: checkoutsOf(sale, tokens),
+      right: (a) => a.status === 201,
+    },
+    buyers,
+  )
+  await endSale(stage, sale)
+  return measured
+}
+
+const storesOf = ({ system }: Stage) =>
+  [system.redis, system.postgres].flatMap((part) => (part ? [part.pid] : []))
+
+let shopped = 0
+
+async function theirCheckout(
+  stage: Stage,
+  shop: Server,
+  mode: Mode,
+  sql: postgres.Sql,
+  redis: Redis,
+  seconds: number,
+  buyers: number,
+): Promise<Measured> {
+  const sale = `alternative-${++shopped}`
+  const units = Math.ceil(seconds * UNITS_PER_SECOND)
+  if (mode === 'skip-locked') {
+    await sql`insert into bench.units (sale, unit) select ${sale}, n from generate_series(1, ${units}::int) n`
+    await sql`vacuum analyze bench.units`
+  } else if (mode === 'redis-insert') await redis.set(`bench:${sale}:stock`, 10_000_000)
+  else await sql`insert into bench.stock (sale, available) values (${sale}, 10000000)`
+  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND.theirs))
+  const measured = await closedLoop(
+    {
+      url: shop.url,
+      pids: [shop.pid, ...storesOf(stage)],
+      seconds,
+      next: checkoutsOf(sale, tokens),
+      right: (a) => a.status === 201,
+    },
+    buyers,
+  )
+  // What one contestant leaves behind must not be swept while the next is measured.
+  await sql`truncate bench.units, bench.orders, bench.stock`
+  await redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
+  return measured
+}
+
+const tokensFor = (seconds: number, buyers: number, most: number) =>
+  Math.ceil(seconds * 1.25 * Math.min(most, buyers * 4_000))
+
+/**
+ * A waiting room as a sorted set in Redis, asked for one's rank with every poll, against ours. Both sign and read the
+ * same tokens; a crowd of a hundred thousand stands in their line already, which to ours makes no difference.
+ */
+async function rooms(stage: Stage, bench: Bench, theirs: Server, redis: Redis): Promise<Table> {
+  const { edgeUrl, edge, redis: store } = stage.system
+  const { rounds, seconds } = bench
+  const sale = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
+  const places = await join(edgeUrl, sale, PLACES)
+  const queue = `bench:${sale}:queue`
+  for (let from = 0; from < ROOM_CROWD; from += 1_000) {
+    const members = Array.from({ length: 1_000 }, (_, i) => [from + i, `someone-${from + i}`])
+    await redis.zadd(queue, ...members.flat())
+  }
+  await redis.zadd(
+    queue,
+    ...places.flatMap((token, i) => [i * (ROOM_CROWD / PLACES), decodeJwt(token).sub ?? '']),
+  )
+  let turn = 0
+  const run =
+    (url: string, pids: readonly number[], status: number, next: (client: HttpClient) => string) => () =>
+      closedLoop({ url, pids, seconds, next, right: (a) => a.status === status }, ROOM_CLIENTS)
+  const joining = ({ host }: HttpClient) =>
+    requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json'])
+  const asking = ({ host }: HttpClient) =>
+    requestText('GET', `/sales/${sale}/queue/status`, host, [
+      'accept: application/json',
+      `authorization: Bearer ${places[turn++ % places.length]}`,
+    ])
+  const their = [theirs.pid, ...(store ? [store.pid] : [])]
+  const results = await contest(rounds, {
+    join: run(edgeUrl, [edge.pid], 201, joining),
+    theirJoin: run(theirs.url, their, 201, joining),
+    status: run(edgeUrl, [edge.pid], 200, asking),
+    theirStatus: run(theirs.url, their, 200, asking),
+  })
+  await redis.unlink(queue)
+  await endSale(stage, sale)
+  return {
+    title: `Waiting rooms, ${ROOM_CLIENTS} clients: ours on workerd alone, theirs on Node with Redis behind it`,
+    against: 'ours is',
+    rows: [
+      row('ours: join, a signed place', results.join, null),
+      ahead('sorted set: join, a signed name', results.theirJoin, results.join, 1),
+      row('ours: status, from the token alone', results.status, null),
+      ahead('sorted set: status, by rank', results.theirStatus, results.status, 1),
+    ],
+  }
+}

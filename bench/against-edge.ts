@@ -1,0 +1,131 @@
+/** The edge on raw workerd, each of its answers against a bare JSON Worker in the same runtime. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { placeIn } from './crowd.ts'
+import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
+import { closedLoop, contest, type Measured } from './load.ts'
+import { createSale, type Stage, startBareWorker } from './stage.ts'
+import type { Bench, Row } from './table.ts'
+
+const CLIENTS = 64
+/** Places in line asked for by turns; each is a token of its own. */
+const PLACES = 500
+
+export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Promise<Row[]> {
+  const { edgeUrl, edge } = stage.system
+  // A line that hardly moves: whoever asks is waiting.
+  const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
+  const over = await createSale(stage, { stock: 0 })
+  const bare = await startBareWorker()
+  try {
+    const places = await join(edgeUrl, live, PLACES)
+    await untilFinal(edgeUrl, over)
+    const run =
+      (url: string, pid: number, next: (client: HttpClient) => string, right: (a: Answer) => boolean) => () =>
+        closedLoop({ url, next, right, seconds, pids: [pid] }, CLIENTS)
+    const at = (next: (client: HttpClient) => string, right: (a: Answer) => boolean) =>
+      run(edgeUrl, edge.pid, next, right)
+    let turn = 0
+    let newcomer = 0
+    const json = ['accept: application/json']
+    const constant = (make: (host: string) => string) => {
+      let text: string | undefined
+      return (client: HttpClient) => {
+        text ??= make(client.host)
+        return text
+      }
+    }
+    const results = await contest(rounds, {
+      bare: run(
+        bare.url,
+        bare.pid,
+        constant((host) => requestText('GET', '/', host)),
+        (a) => a.status === 200,
+      ),
+      'join, nobody knows who': at(
+        constant((host) => requestText('POST', `/sales/${live}/queue`, host, json)),
+        (a) => a.status === 201,
+      ),
+      'join, a known visitor': at(
+        ({ host }) =>
+          requestText('POST', `/sales/${live}/queue`, host, [
+            ...json,
+            `cookie: visitor=bench-visitor-${process.pid}-${++newcomer}`,
+          ]),
+        (a) => a.status === 201,
+      ),
+      status: at(
+        ({ host }) =>
+          requestText('GET', `/sales/${live}/queue/status`, host, [
+            ...json,
+            `authorization: Bearer ${places[turn++ % places.length]}`,
+          ]),
+        (a) => a.status === 200 && a.body.includes('"waiting"'),
+      ),
+      schedule: at(
+        constant((host) => requestText('GET', `/sales/${live}/schedule`, host, json)),
+        (a) => a.status === 200,
+      ),
+      'sold-out page': at(
+        constant((host) => requestText('GET', `/sales/${over}`, host, ['accept: text/html'])),
+        isFinalPage,
+      ),
+      'sold-out page, unchanged': at(
+        constant((host) =>
+          requestText('GET', `/sales/${over}`, host, ['accept: text/html', `if-none-match: ${finalTag}`]),
+        ),
+        (a) => a.status === 304,
+      ),
+    })
+    const aims: Partial<Record<keyof typeof results, number>> = {
+      'join, nobody knows who': 0.3,
+      'join, a known visitor': 0.15,
+      status: 0.6,
+      schedule: 0.8,
+      'sold-out page': 0.8,
+      'sold-out page, unchanged': 0.8,
+    }
+    return (Object.entries(results) as [keyof typeof results, Measured][]).map(([what, measured]) => ({
+      what: what === 'bare' ? 'a bare JSON Worker' : what,
+      measured,
+      ratio: what === 'bare' ? null : measured.perSecond / results.bare.perSecond,
+      cpuRatio:
+        what === 'bare' || !measured.cpuMicros || !results.bare.cpuMicros
+          ? null
+          : results.bare.cpuMicros / measured.cpuMicros,
+      aim: aims[what] === undefined ? null : { ratio: aims[what] },
+    }))
+  } finally {
+    await bare.stop()
+  }
+}
+
+let finalTag = ''
+
+const isFinalPage = (a: Answer) => a.status === 200 && /^public/.test(headerOf(a, 'cache-control'))
+
+/** The queue tokens of new visitors. */
+export async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
+  const client = new HttpClient({ url: edgeUrl, connections: 32 })
+  const text = requestText('POST', `/sales/${sale}/queue`, client.host, ['accept: application/json'])
+  const answers = await Promise.all(Array.from({ length: visitors }, () => client.ask(text)))
+  client.close()
+  return answers.map((answer) => {
+    const token = placeIn(answer)?.queue_token
+    if (!token) throw new Error(`A join answered ${answer.status}: ${answer.body.slice(0, 200)}`)
+    return token
+  })
+}
+
+async function untilFinal(edgeUrl: string, sale: string): Promise<void> {
+  const client = new HttpClient({ url: edgeUrl, connections: 1 })
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await client.ask(requestText('GET', `/sales/${sale}`, client.host, ['accept: text/html']))
+    if (isFinalPage(answer)) {
+      finalTag = headerOf(answer, 'etag')
+      client.close()
+      return
+    }
+    await sleep(100)
+  }
+  throw new Error('A sale without units was not sold out within ten seconds.')
+}

@@ -1,0 +1,150 @@
+/**
+ * `npm run bench`: what the system does, always held against something in the same run on the same machine: a bare
+ * server, a store's own ceiling, or what the field does instead. Absolute figures depend on the machine; ratios much less.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { killEverything, LocalError, stopEverything } from '../origin/local/children.ts'
+import { againstAlternatives } from './against-alternatives.ts'
+import { againstEdge } from './against-edge.ts'
+import { againstOrigin } from './against-origin.ts'
+import { growth } from './growth.ts'
+import { startStage } from './stage.ts'
+import { type Bench, paint, printRows } from './table.ts'
+
+const PARTS = ['edge', 'origin', 'alternatives', 'growth'] as const
+type Part = (typeof PARTS)[number]
+
+const HELP = `Measures the system against its limits and its alternatives, on this machine.
+
+  npm run bench -- [options]
+
+  --only PART      edge, origin, alternatives or growth; may be given more than once (all of them)
+  --quick          one short round each: a look, not a measurement
+  --rounds N       rounds of which the median counts (3)
+  --seconds N      length of one (2)
+  --crowd N        the largest crowd that really joins, for growth (100000)
+  --out FOLDER     where bench.json goes (bench/results)
+  --help           this text
+
+It starts servers of its own on free ports, loads them over loopback, and stops them. Nothing else should run meanwhile.
+Exit status: 0 measured, 1 something was answered wrongly, 2 it could not be measured.`
+
+class UsageError extends Error {}
+
+function readOptions() {
+  const text = { type: 'string' } as const
+  let values: ReturnType<typeof parse>
+  function parse() {
+    return parseArgs({
+      options: {
+        only: { ...text, multiple: true },
+        quick: { type: 'boolean' },
+        rounds: text,
+        seconds: text,
+        crowd: text,
+        out: text,
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values
+  }
+  try {
+    values = parse()
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm run bench -- --help`)
+  }
+  if (values.help) return 'help'
+  const number = (name: 'rounds' | 'seconds' | 'crowd', usual: number, min: number, max: number) => {
+    const value = values[name] === undefined ? usual : Number(values[name])
+    if (!(value >= min && value <= max))
+      throw new UsageError(`--${name} needs a number from ${min} to ${max}.`)
+    return value
+  }
+  const only = (values.only ?? []).flatMap((list) => list.split(','))
+  for (const part of only)
+    if (!PARTS.includes(part as Part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}.`)
+  const { quick = false } = values
+  const bench: Bench = {
+    rounds: Math.round(number('rounds', quick ? 1 : 3, 1, 99)),
+    seconds: number('seconds', quick ? 0.8 : 2, 0.1, 60),
+    buyers: quick ? [16, 256] : [1, 16, 64, 256, 1_000],
+    crowd: Math.round(number('crowd', quick ? 10_000 : 100_000, 1_000, 1_000_000)),
+  }
+  const parts = PARTS.filter((part) => only.length === 0 || only.includes(part))
+  return { bench, parts, out: values.out ?? 'bench/results' }
+}
+
+async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Promise<boolean> {
+  const { bench, parts, out } = options
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
+  console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
+  const results: Record<string, unknown> = {}
+  let wrong = 0
+  const count = (rows: readonly { measured: { wrong: number } }[]) => {
+    for (const row of rows) wrong += row.measured.wrong
+  }
+  console.log(paint('dim', 'Starting a system of its own ...'))
+  const stage = await startStage()
+  if (parts.includes('edge')) {
+    const rows = await againstEdge(stage, bench)
+    printRows('The edge, on raw workerd', 'of bare', rows)
+    results.edge = rows
+    count(rows)
+  }
+  if (parts.includes('origin')) {
+    for (const { title, against, rows } of await againstOrigin(stage, bench)) {
+      printRows(title, against, rows)
+      results[title] = rows
+      count(rows)
+    }
+  }
+  if (parts.includes('alternatives')) {
+    for (const { title, against, rows } of await againstAlternatives(stage, bench)) {
+      printRows(title, against, rows)
+      results[title] = rows
+      count(rows)
+    }
+  }
+  if (parts.includes('growth')) results.growth = await growth(stage, bench)
+  mkdirSync(out, { recursive: true })
+  const file = join(out, 'bench.json')
+  writeFileSync(
+    file,
+    `${JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)}\n`,
+  )
+  console.log(`\nWritten to ${relative(process.cwd(), file)}`)
+  return wrong === 0
+}
+
+async function leave(status: number, line?: string): Promise<never> {
+  if (line !== undefined) console.error(line)
+  await stopEverything().catch(() => {})
+  process.exit(status)
+}
+
+let interrupted = false
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (interrupted) {
+      killEverything()
+      process.exit(130)
+    }
+    interrupted = true
+    void leave(130, '\nInterrupted. Stopping ...')
+  })
+}
+
+try {
+  const options = readOptions()
+  if (options === 'help') console.log(HELP)
+  else await leave((await run(options)) ? 0 : 1)
+} catch (error) {
+  if (!interrupted) {
+    const known = error instanceof UsageError || error instanceof LocalError
+    const text =
+      error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
+    await leave(2, `Could not be measured: ${text}`)
+  }
+}
