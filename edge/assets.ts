@@ -8,20 +8,22 @@ export interface Asset {
   readonly body: string
 }
 
-declare const __ASSETS__: { readonly style: Asset; readonly script: Asset }
+declare const __ASSETS__: Readonly<
+  Record<'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker', Asset>
+>
 
-const none = (type: string, ending: string): Asset => ({ path: `/assets/none.${ending}`, type, body: '' })
+const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
-/** Without a build, as in a unit test, there are none to be had. */
-export const { style, script } =
+/** Without a build, as in a unit test, there are none to be had. The last three are for the proof of work alone. */
+export const { style, script, proofStyle, proofScript, proofWorker } =
   typeof __ASSETS__ === 'undefined'
-    ? { style: none('text/css', 'css'), script: none('text/javascript', 'js') }
+    ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none }
     : __ASSETS__
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
 export function asset(path: string): Response | null {
-  const found = [style, script].find((one) => one.path === path)
+  const found = [style, script, proofStyle, proofScript, proofWorker].find((one) => one.path === path)
   if (!found) return null
   return new Response(found.body, {
     headers: {

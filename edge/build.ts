@@ -12,6 +12,9 @@ import { type BuildOptions, build } from 'esbuild'
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const SCRIPT = path('client/room.ts')
 const STYLE = path('pages/style.css')
+const PROOF = path('client/proof.ts')
+const PROOF_STYLE = path('../node_modules/altcha/dist/external/altcha.css')
+const PROOF_WORKER = path('../node_modules/altcha/dist/workers/sha.js')
 
 const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
 
@@ -27,7 +30,13 @@ async function bundleAsset(entry: string, ending: string, type: string, options:
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   const style = await bundleAsset(STYLE, 'css', 'text/css')
   const script = await bundleAsset(SCRIPT, 'js', 'text/javascript', { format: 'esm' })
-  return { __ASSETS__: JSON.stringify({ style, script }) }
+  const proofStyle = await bundleAsset(PROOF_STYLE, 'css', 'text/css')
+  const proofWorker = await bundleAsset(PROOF_WORKER, 'js', 'text/javascript', { format: 'iife' })
+  const proofScript = await bundleAsset(PROOF, 'js', 'text/javascript', {
+    format: 'esm',
+    define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
+  })
+  return { __ASSETS__: JSON.stringify({ style, script, proofStyle, proofScript, proofWorker }) }
 }
 
 export async function buildWorker(outfile = path('dist/worker.js')): Promise<void> {

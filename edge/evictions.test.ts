@@ -7,9 +7,6 @@ import { expect, it } from 'vitest'
 import { LEASE_MS } from './lease.ts'
 import { call, TestSale } from './testing/edge.ts'
 
-/** A round trip on this machine, generously. */
-const ROUND_TRIP_MS = 100
-
 it('never gives a number twice, however often the objects are turned out in mid-crowd', async () => {
   const sale = await new TestSale().tell()
   const numbers: number[] = []
@@ -69,6 +66,7 @@ it('keeps the line where it was when the waiting room starts anew', async () => 
 it('keeps the order of arrival within the life of a lease', async () => {
   const sale = await new TestSale().tell()
   const arrivals: { atMs: number; number: number }[] = []
+  let roundTripMs = 0
   const visitors = Array.from({ length: 20 }, async (_, visitor) => {
     for (let i = 0; i < 25; i++) {
       const atMs = performance.now()
@@ -76,6 +74,7 @@ it('keeps the order of arrival within the life of a lease', async () => {
         visitor % 2 ? { cookie: `visitor=one-of-a-crowd-${visitor}-${i}` } : {}
       const { number } = await sale.joined(cookie)
       arrivals.push({ atMs, number })
+      roundTripMs = Math.max(roundTripMs, performance.now() - atMs)
       await scheduler.wait(Math.random() * 30)
     }
   })
@@ -87,8 +86,10 @@ it('keeps the order of arrival within the life of a lease', async () => {
     worst = Math.max(worst, latest - atMs)
     latest = Math.max(latest, atMs)
   }
-  console.info(`somebody was overtaken by at most ${worst.toFixed(0)} ms`)
-  expect(worst).toBeLessThan(LEASE_MS + ROUND_TRIP_MS)
+  console.info(
+    `overtaken by at most ${worst.toFixed(0)} ms, with joins of at most ${roundTripMs.toFixed(0)} ms`,
+  )
+  expect(worst).toBeLessThan(LEASE_MS + roundTripMs)
 })
 
 it('answers from the token alone when no object can be reached', async () => {

@@ -255,6 +255,16 @@ it('answers unknown sales, unknown paths and wrong methods as the contract says'
   }
 })
 
+it('shows a page to a browser that goes astray, with the status of the problem', async () => {
+  for (const path of ['/nothing/here', '/sales/no-such-sale', '/orders/junk']) {
+    const response = await call(path, { headers: { accept: 'text/html,*/*' } })
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toContain('text/html')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await response.text()).toContain('<h1>')
+  }
+})
+
 it('looks up only so many made-up names in a second', async () => {
   const statuses = await Promise.all(
     Array.from({ length: 120 }, async (_, i) => (await call(`/sales/made-up-${i}/schedule`)).status),

@@ -12,7 +12,7 @@ import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import { type Call, NO_STORE, problemAnswer, seeOther, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
-import { renderSale, type SaleView } from './pages/index.ts'
+import { renderProblem, renderSale, type SaleView } from './pages/index.ts'
 import { LANGUAGES } from './pages/words.ts'
 import { wantedPage } from './protect.ts'
 import { roomOf } from './rpc.ts'
@@ -27,6 +27,7 @@ const CONTENT_SECURITY_POLICY = [
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "worker-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -137,6 +138,21 @@ async function livePage(
   return response
 }
 
+/** A problem as a page, for those who ask for pages; what it says beside its text stays as it is. */
+export async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
+  const problem = await response.json<Problem>()
+  const [, root, sale] = new URL(request.url).pathname.split('/', 3)
+  const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
+  const page = renderProblem(problem, {
+    lang: languageOf(request),
+    brand: config.brandName ?? 'Waiting room',
+    sale: known ? sale : null,
+  })
+  const headers = new Headers(response.headers)
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)
+  return new Response(page, { status: response.status, headers })
+}
+
 // -- Final answers -----------------------------------------------------------------------------------------------------
 
 interface FinalAnswer {
@@ -192,6 +208,7 @@ function viewOf(sale: string, now: SaleNow, { request, config }: Call): SaleView
     nowMs: now.atMs,
     lang: languageOf(request),
     brand: { name: config.brandName ?? now.facts.name },
+    ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
   }
 }
 

@@ -40,6 +40,7 @@ export default defineConfig(async () => ({
     name: 'edge',
     include: ['**/*.test.ts'],
     globalSetup: [path('testing/origin.ts')],
+    setupFiles: [path('testing/quiet.ts')],
     testTimeout: 20_000,
   },
 }))

@@ -12,7 +12,7 @@ import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, NO_STORE, problemAnswer, seeOther, wantsHtml } from './http.ts'
 import { challenge, join, leave, status } from './line.ts'
 import { protectedSite } from './protect.ts'
-import { buyForm, orderForm, orderPage, refresh, salePage, schedule } from './sale.ts'
+import { buyForm, orderForm, orderPage, problemPage, refresh, salePage, schedule } from './sale.ts'
 
 export { TicketShard } from './ticket-shard.ts'
 export { WaitingRoom } from './waiting-room.ts'
@@ -26,7 +26,11 @@ export default {
       const config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
       const secure = request.url.startsWith('https:')
-      return await route({ request, env, ctx, config, secure, nowMs: Date.now() })
+      const call: Call = { request, env, ctx, config, secure, nowMs: Date.now() }
+      const response = await route(call)
+      return response.status >= 400 && isProblem(response) && wantsHtml(request)
+        ? await problemPage(response, call)
+        : response
     } catch (error) {
       console.error(JSON.stringify({ msg: 'a request failed', why: String(error) }))
       if (error instanceof ConfigError)
@@ -116,7 +120,9 @@ function orderRoute(path: string, order: string, rest: readonly string[], call: 
   return notFound()
 }
 
-/** A plain form's answer is the page again; a problem that the page cannot show is shown as it is. */
+const isProblem = (response: Response) => response.headers.get('content-type') === 'application/problem+json'
+
+/** A plain form's answer is the page again. */
 async function form(sale: string, call: Call, act: (sale: string, call: Call) => Promise<Response>) {
   const response = await act(sale, call)
   if (!wantsHtml(call.request) || response.status >= 400) return response

@@ -1,9 +1,9 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type System, startSystem } from '../origin/local/system.ts'
-import { installChromium } from './chromium.ts'
+import { installChromium, launchChromium } from './chromium.ts'
 
 const executablePath = await installChromium()
 
@@ -14,17 +14,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-        '--no-first-run',
-      ],
-    })
+    browser = await launchChromium(executablePath)
   }, 120_000)
   afterAll(async () => {
     await browser?.close()

@@ -1,6 +1,7 @@
 /** A Chromium for the browser tests: the machine's, or Debian's, which is installed where that is possible. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
 
 const PLACES = [
   process.env.CHROMIUM_PATH ?? '',
@@ -33,4 +34,17 @@ export async function installChromium(): Promise<string> {
       'No Chromium to be had: the browser tests are skipped. Set CHROMIUM_PATH, or install chromium.',
     )
   return installed ?? ''
+}
+
+/** A browser that keeps to this machine: nothing but the pages under test is loaded. */
+export function launchChromium(executablePath: string): Promise<Browser> {
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+  ]
+  return chromium.launch({ executablePath, args })
 }

@@ -5,8 +5,8 @@
 import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
-import { script, style } from '../assets.ts'
-import { Html, html } from './html.ts'
+import { proofScript, proofStyle, script, style } from '../assets.ts'
+import { type Html, html } from './html.ts'
 import { lineSections, saleSection, turnSection } from './line.ts'
 import { orderSection } from './order.ts'
 import { type Words, wordsFor } from './words.ts'
@@ -26,6 +26,8 @@ export interface SaleView {
   readonly nowMs: number
   readonly order?: Order
   readonly problem?: Problem
+  /** Where the challenge is, if joining asks for a proof of work. */
+  readonly challenge?: string
   readonly lang: string
   readonly brand: Brand
 }
@@ -44,6 +46,17 @@ export function renderSale(view: SaleView): { html: string; refreshSeconds: numb
   return { html: documentOf(shown, content(shown)).text, refreshSeconds: null }
 }
 
+/** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
+export function renderProblem(
+  problem: Problem,
+  { lang: wanted, brand, sale }: { lang: string; brand: string; sale: string | null },
+): string {
+  const { lang, words } = wordsFor(wanted)
+  const body = problemSection(problem, words, sale)
+  const head = html`<header><p>${brand}</p></header>`
+  return shell(lang, words.problem, null, html`${head}<main id="main">${body}</main>`).text
+}
+
 interface Content {
   readonly title: string
   readonly body: Html
@@ -54,13 +67,7 @@ interface Content {
 function content(shown: Shown): Content {
   const { view, words } = shown
   if (view.problem) {
-    const { problem } = view
-    const body = html`<section class="card">
-      <h1>${words.problem}</h1>
-      <p class="lead">${problem.title}</p>
-      <p>${problem.detail}</p>
-      <p><a class="button quiet" href="/sales/${view.sale}">${words.backToSale}</a></p>
-    </section>`
+    const body = problemSection(view.problem, words, view.sale)
     return { title: words.problem, body, reloadSeconds: null }
   }
   if (view.order) return orderSection(shown, view.order)
@@ -76,22 +83,20 @@ function content(shown: Shown): Content {
   return lineSections(shown, view.place, view.number)
 }
 
+function problemSection(problem: Problem, words: Words, sale: string | null): Html {
+  return html`<section class="card">
+      <h1>${words.problem}</h1>
+      <p class="lead">${problem.title}</p>
+      <p>${problem.detail}</p>
+      ${sale !== null && html`<p><a class="button quiet" href="/sales/${sale}">${words.backToSale}</a></p>`}
+    </section>`
+}
+
 function documentOf({ view, lang, words }: Shown, { title, body, reloadSeconds }: Content): Html {
-  return new Html(
-    html`<!doctype html>
-<html lang="${lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · ${view.state.name}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${style.path}">
-<script type="module" src="${script.path}"></script>
-${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}
-</head>
-<body>
-<a class="skip" href="#main">${title}</a>
+  const head = html`<script type="module" src="${script.path}"></script>
+${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
+${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
+  const page = html`<a class="skip" href="#main">${title}</a>
 <header><a href="/sales/${view.sale}">${view.brand.name}</a>${view.brand.name !== view.state.name && html`<p>${view.state.name}</p>`}</header>
 <main id="main" data-sale="${view.sale}" data-now-ms="${Math.round(view.nowMs)}" data-phase="${view.schedule.phase}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}"
@@ -105,9 +110,25 @@ ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="$
     announceAhead: words.announceAhead,
   })}">
 ${body}
-</main>
+</main>`
+  return shell(lang, `${title} · ${view.state.name}`, head, page)
+}
+
+function shell(lang: string, title: string, head: Html | null, body: Html): Html {
+  return html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style.path}">
+${head}
+</head>
+<body>
+${body}
 </body>
 </html>
-`.text,
-  )
+`
 }

@@ -21,13 +21,21 @@ export function saleSection(shown: Shown): Content {
     <h1>${view.state.name}</h1>
     ${before ? countdown(shown, until, upcoming ? words.lobbyOpensIn : words.opensIn) : html`<p class="lead">${words.open}</p>`}
     ${products(shown)}
-    <form method="post" action="/sales/${view.sale}/queue" id="join" ${upcoming && html`hidden`}>
-      <button class="button">${before ? words.joinLobby : words.joinLine}</button>
-    </form>
+    ${joinForm(shown, before ? words.joinLobby : words.joinLine, html`id="join" ${upcoming && html`hidden`}`)}
     <p class="quiet">${before ? words.lobbyExplained : words.lineExplained}</p>
   </section>
   ${draw(shown)}`
   return { title: view.state.name, body, reloadSeconds: before ? reload((until - view.nowMs) / 1000) : 15 }
+}
+
+/** The way in. Where a proof of work is asked for, ALTCHA's widget does it when the form is sent. */
+function joinForm({ view, words, lang }: Shown, label: string, attributes: Html | null): Html {
+  const proof = html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
+    <noscript><p>${words.proofNeedsScript}</p></noscript>`
+  return html`<form method="post" action="/sales/${view.sale}/queue" ${attributes}>
+      ${view.challenge && proof}
+      <button class="button">${label}</button>
+    </form>`
 }
 
 function products({ view, words, lang }: Shown): Html {
@@ -76,7 +84,7 @@ export function lineSections(shown: Shown, place: Place, number: number): Conten
     ${state('paused', words.paused, words.pausedExplained)}
     ${state('all_in_carts', words.allInCarts, words.allInCartsExplained)}
     ${state('ready', words.yourTurn, words.yourTurnExplained)}
-    ${state('missed_turn', words.missed, words.missedExplained, html`<form method="post" action="/sales/${view.sale}/queue"><button class="button">${words.joinAgain}</button></form>`)}
+    ${state('missed_turn', words.missed, words.missedExplained, joinForm(shown, words.joinAgain, null))}
     ${state('sold_out', words.soldOut, words.soldOutExplained)}
     ${state('ended', words.ended, words.endedExplained)}
     <div id="place" ${!standsInLine(place.status) && html`hidden`}>

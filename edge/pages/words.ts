@@ -99,6 +99,8 @@ const en = {
   endedExplained: 'Thank you for coming.',
   // When something is wrong
   problem: 'That did not work',
+  proofNeedsScript:
+    'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
 }
 
 export type Words = typeof en
@@ -195,6 +197,8 @@ const de: Words = {
   ended: 'Der Verkauf ist vorbei',
   endedExplained: 'Danke, dass du da warst.',
   problem: 'Das hat nicht geklappt',
+  proofNeedsScript:
+    'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',
 }
 
 const CATALOGUES: Record<string, Words> = { en, de }

@@ -1,0 +1,57 @@
+/** The price of entry in a real browser: the widget does its work when the form is sent, by mouse or by keyboard. */
+import { existsSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type System, startSystem } from '../origin/local/system.ts'
+import { installChromium, launchChromium } from './chromium.ts'
+
+const executablePath = await installChromium()
+
+describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
+  let system: System
+  let browser: Browser
+
+  beforeAll(async () => {
+    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: { POW_DIFFICULTY: '5000' } })
+    browser = await launchChromium(executablePath)
+    const response = await fetch(`${system.originUrl}/admin/sales/priced`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Priced',
+        opens_at: new Date(Date.now() + 600_000).toISOString(),
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
+        admission: { rate_per_second: 1 },
+      }),
+    })
+    expect(response.status).toBe(201)
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await system?.stop()
+  }, 60_000)
+
+  test('a visitor joins by keyboard alone, and the strict content security policy holds', async () => {
+    const page = await browser.newPage()
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    await page.goto(`${system.edgeUrl}/sales/priced`)
+    await page.locator('altcha-widget input').first().waitFor()
+    await page.getByRole('button', { name: 'Take a place in the lobby' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'You are in the lobby' }).waitFor()
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('a browser that sends the form without its proof is told what is missing, on a page', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(`${system.edgeUrl}/sales/priced`)
+    expect(await page.locator('form noscript p').textContent()).toContain('JavaScript')
+    await page.getByRole('button', { name: 'Take a place in the lobby' }).click()
+    expect(await page.locator('h1').textContent()).toBe('That did not work')
+    await context.close()
+  })
+})
