@@ -83,3 +83,36 @@ it('takes back what was not used, so that it is no gap', () => {
   if (rest) expect(grants.takeBack(rest, 101)).toBe(11)
   if (rest) expect(grants.takeBack(rest, 101)).toBe(101)
 })
+
+it('hands out no number of the pre-queue after its end, however long leases are on their way', () => {
+  const ms = fc.integer({ min: 0, max: 600 })
+  fc.assert(
+    fc.property(
+      ms,
+      ms,
+      ms,
+      ms,
+      fc.integer({ min: 1, max: 450 }),
+      ms,
+      (ask, reply, hold, trip, lapses, wait) => {
+        // Granted at 0 by a clock that neither of the others can see; each counts from when it asked.
+        const lease = { first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
+        const shard = new Block(lease, -ask, reply)
+        const leasedOnAt = reply + hold
+        expect(shard.left(leasedOnAt) === 0 || leasedOnAt <= lapses).toBe(true)
+        const sub = shard.sublease(10, leasedOnAt)
+        if (!sub) return
+        const isolate = new Block(sub, leasedOnAt - ask, leasedOnAt + trip)
+        const at = leasedOnAt + trip + wait
+        expect(isolate.take(at) === null || at <= lapses).toBe(true)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+it('ends with a clock that is put back, since its age is not known any more', () => {
+  const block = new Block({ first: 1, count: 10, lives_ms: 250, lapses_in_ms: null }, 1_000, 1_010)
+  expect(block.take(1_100)).toBe(1)
+  expect(block.take(900)).toBeNull()
+})
