@@ -38,8 +38,10 @@ const RECORD_QUEUE = 5_000
 const RECORD_WAIT_MS = 2_000
 /** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
 const MAX_PROCESSING = 20_000
-/** From this many waiting on, the edge is told to slow down. */
-const SLOW_FROM = 1_000
+/** Calls under way in one process from which the edge is told to slow down: some 100 ms of work. */
+const SLOW_FROM = 400
+/** .. and from which more are turned away before anything is done for them: half a second's work. */
+const MAX_UNDER_WAY = 2_000
 
 export interface Buyer {
   readonly visitor: string
@@ -90,12 +92,25 @@ export class Checkout {
     return gate
   }
 
-  /** True while so many wait that the edge should admit fewer. */
+  /** True while so much is under way that the edge should admit fewer. */
   isSlow(): boolean {
-    let waiting = 0
-    for (const recorder of this.#recorders.values()) waiting += recorder.depth
-    return waiting > SLOW_FROM
+    return this.#calls > SLOW_FROM
   }
+
+  /**
+   * Does the work of one call if there is room for it; null if there is not, and nothing was done. By Little's law the
+   * calls under way are the rate times the time each takes: their number is what overload looks like first.
+   */
+  async ifRoom<T>(work: () => Promise<T>): Promise<T | null> {
+    if (this.#calls >= MAX_UNDER_WAY) return null
+    this.#calls++
+    try {
+      return await work()
+    } finally {
+      this.#calls--
+    }
+  }
+  #calls = 0
 
   async checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
     const product = request.product_id
@@ -417,7 +432,7 @@ function noStock({ available, held }: Stock): Problem {
   return problem('sold-out', { detail: 'Every unit has been sold.' })
 }
 
-const tryAgain = (detail: string) =>
+export const tryAgain = (detail: string) =>
   problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
 
 function hashOf(product: string, request: CheckoutRequest): string {

@@ -19,7 +19,7 @@ import {
   verifyOrderToken,
 } from '../../shared/tokens.ts'
 import { Admissions } from '../admissions.ts'
-import { within } from '../checkout.ts'
+import { tryAgain, within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
 import { bearer, limitedBody, readBody, refuse, sendProblem } from './rim.ts'
@@ -33,6 +33,13 @@ export function buyerRoutes(deps: Deps): Hono {
   const admissions = new Admissions(keys.admission)
 
   app.post('/sales/:sale/checkout', limitedBody, async (c) => {
+    const answer = await checkout.ifRoom(() => checkOut(c))
+    if (answer) return answer
+    metrics.checkouts.inc({ sale: c.req.param('sale'), outcome: 'shed' })
+    return sendProblem(tryAgain('Too many people are checking out at this moment.'))
+  })
+
+  async function checkOut(c: Context<object, '/sales/:sale/checkout'>): Promise<Response> {
     const done = metrics.checkoutSeconds.startTimer()
     try {
       const admission = await admissionOf(c)
@@ -74,7 +81,7 @@ export function buyerRoutes(deps: Deps): Hono {
     } finally {
       done()
     }
-  })
+  }
 
   app.get('/orders/:order', async (c) => {
     const found = await ownOrder(c)
