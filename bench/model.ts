@@ -1,0 +1,241 @@
+/**
+ * `npm run model`: a sale for the whole internet, played on a virtual clock with the real modules, and what it would ask
+ * of the platform: requests, object calls, dollars, and what breaks first. With --cost: what a hundred thousand visitors
+ * cost, from the requests a rehearsal measured.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs, styleText } from 'node:util'
+import { SHAPES, type Shape } from './arrivals.ts'
+import { LIMITS, type Outcome, play, type Scenario } from './model-sale.ts'
+import { type Cost, costOf, count, PRICES, sum } from './prices.ts'
+
+const HELP = `Plays a sale for the whole internet on a virtual clock, with the real modules.
+
+  npm run model -- [options]
+
+  --visitors N        (10000000)        --data-centres N   (330)
+  --stock N           (10000)           --shards N         ticket shards (64)
+  --rate N            a second (2000)   --stampede N       the busiest second, in times the mean one (20)
+  --arrivals SHAPE    spike, ramp, early (early)
+  --spread SECONDS    over how long they come (900)
+  --known SHARE       signed in, or here before (0.1)
+  --cost              what 100,000 visitors cost, from the requests in bench/results/report.json
+  --report FILE       another report to take them from
+  --help              this text`
+
+/** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
+const WORKER_CPU_MS = 0.15
+const SHARDS = [1, 4, 16, 64, 256]
+
+const terminal = process.stdout.isTTY === true
+const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+  terminal ? styleText(format, text) : text
+
+function readOptions() {
+  const text = { type: 'string' } as const
+  return parseArgs({
+    options: {
+      visitors: text,
+      stock: text,
+      rate: text,
+      arrivals: text,
+      spread: text,
+      stampede: text,
+      'data-centres': text,
+      shards: text,
+      known: text,
+      report: text,
+      cost: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  }).values
+}
+
+function scenarioOf(values: ReturnType<typeof readOptions>): Scenario {
+  const number = (
+    name: Exclude<keyof typeof values, 'cost' | 'help'>,
+    usual: number,
+    min: number,
+    max: number,
+  ) => {
+    const value = values[name] === undefined ? usual : Number(values[name])
+    if (!(value >= min && value <= max)) throw new Error(`--${name} needs a number from ${min} to ${max}.`)
+    return value
+  }
+  const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? 'early'))
+  if (!arrivals) throw new Error(`--arrivals is one of ${SHAPES.join(', ')}.`)
+  return {
+    visitors: number('visitors', 10_000_000, 1_000, 1e9),
+    stock: Math.round(number('stock', 10_000, 1, 1e8)),
+    rate: number('rate', 2_000, 1, 100_000),
+    arrivals: arrivals as Shape,
+    spreadSeconds: number('spread', 900, 1, 86_400),
+    stampede: number('stampede', 20, 1, 1_000),
+    dataCentres: Math.round(number('data-centres', 330, 1, 1_000)),
+    shards: Math.round(number('shards', 64, 1, 256)),
+    isolatePerSecond: 500,
+    known: number('known', 0.1, 0, 1),
+    holdSeconds: 90,
+    abandon: 0.1,
+    declines: 0.05,
+    tripMs: 60,
+    seed: 1,
+  }
+}
+
+/** A cache that has to fetch the schedule fetches it from a Worker. */
+const total = (o: Outcome) => Object.values(o.requests).reduce((all, n) => all + n, 0) + o.scheduleMisses
+
+function usageOf(o: Outcome, s: Scenario) {
+  return {
+    workerRequests: total(o),
+    workerCpuMs: total(o) * WORKER_CPU_MS,
+    objectRequests: o.objectCalls,
+    objectSeconds: o.seconds * (s.shards + 1),
+    rowsWritten: o.rowsWritten,
+  }
+}
+
+/** How many times over each limit is used at the busiest second, the worst first. */
+function strains(o: Outcome): { what: string; used: number; of: string; remedy: string }[] {
+  return [
+    {
+      what: 'the coordinator, calls a second',
+      used: o.peaks.coordinatorCalls / LIMITS.objectCalls,
+      of: `${count(o.peaks.coordinatorCalls)} of ${count(LIMITS.objectCalls)}`,
+      remedy: 'fewer shards: each asks it ten times a second',
+    },
+    {
+      what: 'a ticket shard, calls a second',
+      used: o.peaks.shardCalls / LIMITS.objectCalls,
+      of: `${count(o.peaks.shardCalls)} of ${count(LIMITS.objectCalls)}`,
+      remedy: 'more shards (TICKET_SHARDS)',
+    },
+    {
+      what: 'a ticket shard, visitors recorded a second',
+      used: o.peaks.shardWrites / LIMITS.objectWrites,
+      of: `${count(o.peaks.shardWrites)} of ${count(LIMITS.objectWrites)}`,
+      remedy: 'more shards, or a lobby that opens earlier',
+    },
+  ].sort((a, b) => b.used - a.used)
+}
+
+function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Outcome }[]): void {
+  const line = (what: string, value: string, note = '') =>
+    console.log(`  ${what.padEnd(44)}${value.padStart(16)}  ${paint('dim', note)}`)
+  console.log(
+    paint(
+      'bold',
+      `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
+    ),
+  )
+  console.log(
+    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold ${o.soldOutAfterSeconds === null ? 'and not sold out' : `out after ${count(o.soldOutAfterSeconds)} s`}, all told after ${count(o.seconds)} s`,
+  )
+  console.log(`\n${paint('bold', 'Requests')}`)
+  for (const [kind, many] of Object.entries(o.requests))
+    line(kind === 'claim' ? 'admission' : kind, count(many), `${(many / s.visitors).toFixed(3)} per visitor`)
+  line(
+    'reads of the schedule',
+    count(o.scheduleReads),
+    `${(o.scheduleReads / s.visitors).toFixed(1)} per visitor, from the CDN`,
+  )
+  line(
+    'of which a cache had to fetch',
+    count(o.scheduleMisses),
+    'from a Worker: misses of one moment are not collapsed',
+  )
+  line('of Workers, in all', count(total(o)), `${count(o.peaks.workerRequests)} in the busiest second`)
+  console.log(`\n${paint('bold', 'Objects')}`)
+  line('isolates at the height', count(o.isolates))
+  line('calls of objects', count(o.objectCalls), `${(o.objectCalls / s.visitors).toFixed(3)} per visitor`)
+  line(
+    'calls of the origin, busiest second',
+    count(o.peaks.originCalls),
+    `the rate is ${count(s.rate)}; looks at orders included`,
+  )
+  line('numbers nobody has, per number given', o.gaps.toFixed(3))
+  console.log(
+    `\n${paint('bold', 'What is used up first')} ${paint('dim', '(at the busiest second; above 100 % it breaks)')}`,
+  )
+  for (const { what, used, of, remedy } of strains(o))
+    line(what, `${(used * 100).toFixed(0)} %`, `${of}; ${remedy}`)
+  console.log(`\n${paint('bold', 'The same sale by the number of shards')}`)
+  for (const { shards, o: other } of sweep) {
+    const [worst] = strains(other)
+    line(
+      `${shards} ${shards === 1 ? 'shard' : 'shards'}`,
+      `${((worst?.used ?? 0) * 100).toFixed(0)} %`,
+      worst?.what,
+    )
+  }
+  printCosts(costOf(usageOf(o, s)), s.visitors, o.scheduleReads)
+}
+
+function printCosts(costs: readonly Cost[], visitors: number, scheduleReads: number): void {
+  console.log(`\n${paint('bold', 'Dollars')} ${paint('dim', '(list prices, nothing taken off)')}`)
+  const line = (what: string, how: string, dollars: number) =>
+    console.log(`  ${what.padEnd(34)}${how.padStart(16)}${dollars.toFixed(2).padStart(12)}`)
+  for (const { what, how, dollars } of costs) line(what, how, dollars)
+  line('in all', '', sum(costs))
+  line('per 100,000 visitors', '', (sum(costs) / visitors) * 100_000)
+  const asWorker = (scheduleReads / 1e6) * PRICES.workerRequest
+  line('and if Workers served the schedule', count(scheduleReads), sum(costs) + asWorker)
+}
+
+/** What a rehearsal measured, as dollars. Object calls are not seen from outside: the model's are taken. */
+function printMeasuredCost(file: string): void {
+  if (!existsSync(file))
+    throw new Error(`There is no ${file}: rehearse first (npm run rehearse), or name a report with --report.`)
+  const report = JSON.parse(readFileSync(file, 'utf8')) as {
+    options: { visitors: number; shares: { known: number } }
+    perVisitor: { worker: number; cdn: number }
+    seconds: number
+  }
+  const visitors = 100_000
+  const { worker, cdn } = report.perVisitor
+  const s = {
+    ...scenarioOf({}),
+    visitors,
+    known: report.options.shares.known,
+    shards: 1,
+    dataCentres: 330,
+    stampede: 5,
+  }
+  const o = play(s)
+  console.log(
+    paint(
+      'bold',
+      `100,000 visitors, each with ${worker.toFixed(2)} requests of a Worker and ${cdn.toFixed(2)} reads of the schedule`,
+    ),
+  )
+  console.log(
+    paint(
+      'dim',
+      `  measured with ${count(report.options.visitors)} visitors; object calls, and what caches fetch, as modelled`,
+    ),
+  )
+  printCosts(
+    costOf({
+      ...usageOf(o, s),
+      workerRequests: worker * visitors + o.scheduleMisses,
+      workerCpuMs: (worker * visitors + o.scheduleMisses) * WORKER_CPU_MS,
+    }),
+    visitors,
+    cdn * visitors,
+  )
+}
+
+try {
+  const values = readOptions()
+  if (values.help) console.log(HELP)
+  else if (values.cost) printMeasuredCost(values.report ?? 'bench/results/report.json')
+  else {
+    const scenario = scenarioOf(values)
+    const sweep = SHARDS.map((shards) => ({ shards, o: play({ ...scenario, shards }) }))
+    print(scenario, sweep.find(({ shards }) => shards === scenario.shards)?.o ?? play(scenario), sweep)
+  }
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 2
+}
