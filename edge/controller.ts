@@ -245,10 +245,11 @@ function movingLine(situation: Situation, settings: Settings) {
         called + roomFor(called, state, memory, settings),
       )
     : previous.ceiling
-  // As long as the line goes on as it went, its anchor stays, and so does every position's exact moment. A line that
-  // a ceiling held back is anchored anew where it stands, or it would leap when the ceiling rises.
-  const held = reached >= previous.ceiling && ceiling > previous.ceiling
-  const goesOn = !opening && rate === previous.rate_per_second && !held
+  // As long as the line goes on as it went, its anchor stays, and so does every position's exact moment. Where a ceiling
+  // begins or ceases to hold it back it is anchored anew as it stands, or it would slip back or leap ahead.
+  const wasHeld = reached >= previous.ceiling
+  const isHeld = reached >= ceiling
+  const goesOn = !opening && rate === previous.rate_per_second && wasHeld === isHeld
   return {
     anchor_at_ms: goesOn ? previous.anchor_at_ms : fromMs,
     anchor_position: goesOn ? previous.anchor_position : reached,

@@ -124,8 +124,8 @@ export function* play(scenario: Scenario): Generator<Moment> {
   }
 }
 
-function stateOf(
-  { rate, maxInside }: Scenario,
+export function stateOf(
+  { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
   stock: { available: number; held: number; sold: number; arrivals: number },
   origin: 'ok' | 'slow' | 'gone',
 ): SaleState {
@@ -160,7 +160,7 @@ function stateOf(
   }
 }
 
-function beforeOpening(rate: number): Schedule {
+export function beforeOpening(rate: number): Schedule {
   return {
     sale: 'simulated',
     version: 1,
