@@ -4,6 +4,7 @@
  * killed, its warden (warden.sh) sees the pipe close and ends what is left.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -28,6 +29,9 @@ export class LocalError extends Error {
 }
 
 export const LOOPBACK = '127.0.0.1'
+/** Below the range from which the system itself gives ports to connections, which may take one between look and use. */
+const OWN_PORTS = [15_000, 32_000] as const
+const MAX_PORTS_TRIED = 50
 
 /** How long a server may take to end in good order before it is killed; the origin allows itself ten seconds. */
 const STOP_WITHIN_MS = 15_000
@@ -244,15 +248,11 @@ function removeFolder(path: string): void {
 
 /** A port that is free at this moment. Whoever takes it may find it gone, and should then try another. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, LOOPBACK, resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new LocalError('No free port was found.')
-  return address.port
+  for (let attempt = 0; attempt < MAX_PORTS_TRIED; attempt++) {
+    const port = randomInt(...OWN_PORTS)
+    if (!(await portTaken(port))) return port
+  }
+  throw new LocalError('No free port was found.')
 }
 
 /** True when something listens on the port, on loopback or on all interfaces. */
