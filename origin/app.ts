@@ -1,6 +1,7 @@
 /** The origin's front door: which call goes where, and how every error leaves. */
 import { Hono } from 'hono'
 import { ProblemError, problem } from '../shared/problem.ts'
+import { Overloaded } from './batch.ts'
 import { within } from './checkout.ts'
 import type { Deps } from './deps.ts'
 import { paymentWebhooks } from './payments/webhooks.ts'
@@ -55,6 +56,7 @@ export function createApp(deps: Deps): Hono {
 function isAway(error: Error & { code?: string }): boolean {
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|CONNECTION|57P0|08|53|57014)/.test(error.code ?? '') ||
-    /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message)
+    /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message) ||
+    error instanceof Overloaded
   )
 }

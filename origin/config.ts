@@ -13,6 +13,12 @@ const url = (protocol: RegExp, what: string) =>
     v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
   )
 
+const milliseconds = v.pipe(
+  v.string(),
+  v.regex(/^\d{2,7}$/, 'milliseconds are required, 10 or more'),
+  v.transform(Number),
+)
+
 /** Known to everyone who can read; so that a newcomer needs to set nothing, and never used in production. */
 const DEVELOPMENT_SECRETS = {
   ADMIN_TOKEN: 'development-admin-token-0000000000',
@@ -42,12 +48,14 @@ const Environment = v.object({
   EDGE_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
   PAYMENT_PROVIDER: v.optional(v.picklist(['sandbox', 'stripe'], 'sandbox or stripe is required'), 'sandbox'),
   SANDBOX_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
-  SANDBOX_TIMEOUT_MS: v.optional(
-    v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(10)),
-    '2000',
-  ),
+  /** How long an answer of the sandbox is waited for, and how late its slow and its late ones are. */
+  SANDBOX_TIMEOUT_MS: v.optional(milliseconds, '2000'),
+  SANDBOX_SLOW_MS: v.optional(milliseconds),
+  SANDBOX_LATE_MS: v.optional(milliseconds),
   STRIPE_SECRET_KEY: v.optional(v.string()),
   STRIPE_WEBHOOK_SECRET: v.optional(v.string()),
+  /** Where Stripe is, when it is not where it usually is: a proxy, or a server that plays it. */
+  STRIPE_API_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
   LOG_LEVEL: v.optional(v.picklist(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info'),
 })
 export type Config = Omit<v.InferOutput<typeof Environment>, SecretName> &

@@ -9,8 +9,7 @@ import type { OrderEvents } from './events.ts'
 import type { Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
-import type { Charges } from './payments/charges.ts'
-import type { PaymentProvider } from './payments/provider.ts'
+import type { Payments } from './payments/payments.ts'
 import type { Sales } from './sales.ts'
 
 export interface Deps {
@@ -24,7 +23,7 @@ export interface Deps {
   readonly orders: Orders
   readonly events: OrderEvents
   readonly arrivals: Arrivals
-  readonly payments: { readonly provider: PaymentProvider; readonly charges: Charges }
+  readonly payments: Payments
   /** Tells the edge to look again at a sale, behind the answer. */
   readonly tellEdge: (sale: string) => void
   readonly keys: {

@@ -1,8 +1,8 @@
 /** Something done again and again until it is told to stop; stopping waits for the round under way. */
 import type { Logger } from 'pino'
 
-/** After failures in a row the pause doubles, up to this. */
-const MAX_PAUSE_MS = 10_000
+/** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
+const MAX_PAUSE_MS = 3_000
 
 export interface Actor {
   start(): void
@@ -39,7 +39,9 @@ export function loop(
         log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
       }
       if (again && failures === 0) continue
-      await pause(Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures) * (0.75 + Math.random() / 2))
+      await pause(
+        Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures)) * (0.75 + Math.random() / 2),
+      )
     }
   }
   return {

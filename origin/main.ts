@@ -14,14 +14,11 @@ import type { Deps } from './deps.ts'
 import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
 import { defineScripts } from './gate/gate.ts'
-import { connect, prepare, type Sql } from './ledger/ledger.ts'
+import { connect, prepare } from './ledger/ledger.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
-import { Charges } from './payments/charges.ts'
-import { ChargeJobs } from './payments/jobs.ts'
-import type { PaymentProvider } from './payments/provider.ts'
-import { startSandbox } from './payments/sandbox.ts'
-import { sandboxProvider } from './payments/sandbox-client.ts'
+import { PaymentJobs } from './payments/jobs.ts'
+import { startPayments } from './payments/payments.ts'
 import { reconcileAll } from './reconcile.ts'
 import { Sales } from './sales.ts'
 import { createWorker } from './worker.ts'
@@ -47,7 +44,7 @@ async function start(): Promise<void> {
   const sales = new Sales(sql)
   await sales.start()
   stops.push(['sales', () => sales.stop()])
-  const jobs = new ChargeJobs(config.DATABASE_URL, log)
+  const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
   await jobs.start()
   stops.push(['jobs', () => jobs.stop()])
   const checkout = new Checkout({ sql, redis, sales, metrics, log })
@@ -56,7 +53,6 @@ async function start(): Promise<void> {
   const arrivals = new Arrivals(redis)
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
-  const provider = await paymentProvider(sql)
   const base = {
     config,
     log,
@@ -79,7 +75,9 @@ async function start(): Promise<void> {
       order: await hmacKey(config.ORDER_TOKEN_SECRET),
     },
   }
-  const deps: Deps = { ...base, payments: { provider, charges: new Charges(base, jobs, provider) } }
+  const payments = await startPayments(base, jobs)
+  stops.push(['payments', () => payments.stop()])
+  const deps: Deps = { ...base, payments }
   // The gate is checked against the ledger before anyone is served: no cold start at the door.
   await reconcileAll(deps).catch((error) =>
     log.warn({ error: String(error) }, 'starting without the fast gate'),
@@ -100,21 +98,6 @@ function hmacKey(secret: string): Promise<CryptoKey> {
     'sign',
     'verify',
   ])
-}
-
-/** The embedded sandbox, unless one is given. */
-async function paymentProvider(sql: Sql): Promise<PaymentProvider> {
-  const secret = config.WEBHOOK_SECRET
-  let url = config.SANDBOX_URL
-  if (!url) {
-    const sandbox = await startSandbox(sql, {
-      webhookUrl: `http://127.0.0.1:${config.PORT}/webhooks/sandbox`,
-      secret,
-    })
-    stops.push(['sandbox', () => sandbox.stop()])
-    url = sandbox.url
-  }
-  return sandboxProvider({ url, secret, timeoutMs: config.SANDBOX_TIMEOUT_MS })
 }
 
 function listen(deps: Deps): Promise<void> {

@@ -8,14 +8,21 @@
  * The ledger decides; the fast gate is told afterwards. Should that be lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
+import { Batcher } from './batch.ts'
 import type { Checkout } from './checkout.ts'
 import { type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Puts a charge on its way, in the transaction that asks for it. */
+/** Puts charges on their way, in the transaction that asks for them. */
 export interface ChargeQueue {
-  add(tx: Queryable, order: string): Promise<void>
+  addCharges(tx: Queryable, orders: readonly string[]): Promise<void>
 }
+
+/** Payments begun in one transaction, as orders are recorded in one: see checkout.ts. */
+const PAYMENT_BATCH = 200
+const PAYMENT_CONCURRENCY = 2
+/** Buyers waiting for their payment to begin; more are told to try again. */
+const PAYMENT_QUEUE = 5_000
 
 export interface OrdersDeps {
   readonly sql: Sql
@@ -39,16 +46,29 @@ export class Orders {
   }
 
   /** Asks for the charge; undefined if the order is not reserved any more. */
-  async pay(order: string, method: string): Promise<OrderRow | undefined> {
-    const { sql, charges } = this.#deps
-    const moved = await sql.begin(async (tx) => {
-      const [paying] = await moveOrders(tx, [order], { from: ['reserved'], to: 'paying', method })
-      if (paying) await charges.add(tx, order)
-      return paying
-    })
-    if (moved) this.#count([moved])
-    return moved
+  pay(order: string, method: string): Promise<OrderRow | undefined> {
+    return this.#payments.add({ order, method })
   }
+
+  readonly #payments = new Batcher<{ order: string; method: string }, OrderRow | undefined>(
+    { size: PAYMENT_BATCH, concurrency: PAYMENT_CONCURRENCY, queue: PAYMENT_QUEUE },
+    async (asked) => {
+      const { sql, charges } = this.#deps
+      const ids = asked.map((a) => a.order)
+      const methods = asked.map((a) => a.method)
+      const moved = await sql.begin(async (tx) => {
+        const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
+        await charges.addCharges(
+          tx,
+          paying.map((o) => o.order_id),
+        )
+        return paying
+      })
+      this.#count(moved)
+      const byId = new Map(moved.map((o) => [o.order_id, o]))
+      return ids.map((id) => byId.get(id))
+    },
+  )
 
   /** Asks for the charge of an order that came with its payment method, behind the answer; a worker does it otherwise. */
   beginPayment(order: OrderRow): void {
@@ -61,8 +81,12 @@ export class Orders {
     )
   }
 
-  confirm = (order: string, charge: string) =>
-    this.#one(order, { from: ['paying', 'reserved'], to: 'confirmed', charge })
+  /** Orders that were paid; returns those that were still waiting for it. */
+  confirm = (paid: readonly { order: string; charge: string }[]) =>
+    this.move(
+      paid.map((p) => p.order),
+      { from: ['paying', 'reserved'], to: 'confirmed', charges: paid.map((p) => p.charge) },
+    )
 
   cancel = (order: string, from: OrderRow['status'][], reason: string) =>
     this.#one(order, { from, to: 'cancelled', reason })

@@ -5,9 +5,6 @@ import { recordAllIntents } from './intents.ts'
 import { type Actor, loop } from './loop.ts'
 import { reconcileAll } from './reconcile.ts'
 
-/** The provider's records are compared so far back: longer than anything is retried. */
-const COMPARE_SECONDS = 180
-
 export function createWorker(deps: Deps): Actor {
   const { log, payments } = deps
   const done = async (work: Promise<unknown>): Promise<undefined> => void (await work)
@@ -16,7 +13,9 @@ export function createWorker(deps: Deps): Actor {
     loop('ledger sweeper', 1_500, log, () => sweepLedger(deps)),
     loop('intent recorder', 700, log, () => done(recordAllIntents(deps))),
     loop('charges', 150, log, () => payments.charges.round()),
-    loop('charge comparison', 15_000, log, () => done(payments.charges.compare(COMPARE_SECONDS))),
+    loop('lost charges', 2_000, log, () => payments.charges.lost()),
+    loop('refunds', 1_000, log, () => payments.refunds.round()),
+    loop('charge comparison', 10_000, log, () => done(payments.charges.compare())),
     loop('forgotten charges', 30_000, log, () => done(payments.charges.resume())),
     loop('reconciler', 5_000, log, () => done(reconcileAll(deps))),
   ]

@@ -105,38 +105,57 @@ end $$;
 
 -- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes
 -- it happen once. Takes the inventory along and leaves an event. Returns the orders that moved, as they are now.
+-- p_methods and p_charges are null, or parallel to p_ids.
 --
 -- reserved, paying count as held; confirmed, fulfilled as sold; expired, cancelled as neither.
+drop function if exists move_orders(uuid[], text[], text, text, text, text);
 create or replace function move_orders(
-  p_ids uuid[], p_from text[], p_to text, p_method text, p_charge text, p_reason text
+  p_ids uuid[], p_from text[], p_to text, p_methods text[], p_charges text[], p_reason text
 ) returns setof orders
 language plpgsql as $$
+declare
+  v_held boolean := p_to in ('reserved', 'paying');
+  v_sold boolean := p_to in ('confirmed', 'fulfilled');
 begin
-  perform 1 from products p
-    where (p.sale_id, p.product_id) in (select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids))
-    order by p.sale_id, p.product_id for no key update;
+  -- The hot row is left alone by transitions that keep a unit where it is.
+  if exists (select 1 from unnest(p_from) f
+             where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled'))) then
+    perform 1 from products p
+      where (p.sale_id, p.product_id) in (select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids))
+      order by p.sale_id, p.product_id for no key update;
+  end if;
 
   return query
-  with before as (
+  with asked as (
+    select distinct on (a.id) a.id, a.method, a.charge
+    from unnest(p_ids, p_methods, p_charges) with ordinality as a(id, method, charge, i)
+    order by a.id, a.i
+  ),
+  before as (
     select o.order_id, o.sale_id, o.product_id, o.quantity, o.status in ('reserved', 'paying') as was_held,
            o.status in ('confirmed', 'fulfilled') as was_sold
     from orders o where o.order_id = any(p_ids) and o.status = any(p_from)
-    order by o.order_id for update
+    order by o.order_id for no key update
   ),
   moved as (
     update orders o set status = p_to, updated_at = clock_timestamp(),
-      payment_method = coalesce(p_method, o.payment_method),
-      charge_id = coalesce(p_charge, o.charge_id),
+      payment_method = coalesce(a.method, o.payment_method),
+      charge_id = coalesce(a.charge, o.charge_id),
       reason = coalesce(p_reason, o.reason)
-    from before b where o.order_id = b.order_id
+    from before b join asked a on a.id = b.order_id
+    where o.order_id = b.order_id
     returning o.*
   ),
   counted as (
-    update products p set held = p.held + d.held, sold = p.sold + d.sold
+    -- The bounds only ever hold where orders and counters had come apart, which the reconciler finds and puts right;
+    -- until then a sale must go on, and must not count more units than there are.
+    update products p set
+      held = least(greatest(0, p.held + d.held), p.total),
+      sold = least(greatest(0, p.sold + d.sold), p.total - least(greatest(0, p.held + d.held), p.total))
     from (
       select b.sale_id, b.product_id,
-        sum(b.quantity * ((p_to in ('reserved', 'paying'))::int - b.was_held::int))::int as held,
-        sum(b.quantity * ((p_to in ('confirmed', 'fulfilled'))::int - b.was_sold::int))::int as sold
+        sum(b.quantity * (v_held::int - b.was_held::int))::int as held,
+        sum(b.quantity * (v_sold::int - b.was_sold::int))::int as sold
       from before b group by b.sale_id, b.product_id
     ) d
     where p.sale_id = d.sale_id and p.product_id = d.product_id and (d.held <> 0 or d.sold <> 0)

@@ -142,9 +142,10 @@ export async function findByKeys(
 export interface Move {
   readonly from: readonly OrderRow['status'][]
   readonly to: OrderRow['status']
-  readonly method?: string
-  readonly charge?: string
   readonly reason?: string
+  /** For each order in the order of the ids: how it is to be paid, and what it was paid with. */
+  readonly methods?: readonly string[]
+  readonly charges?: readonly string[]
 }
 
 /** One transition of many orders; returns those that made it, which is once for each. */
@@ -152,7 +153,8 @@ export async function moveOrders(sql: Queryable, ids: readonly string[], move: M
   if (ids.length === 0) return []
   return sql<OrderRow[]>`
     select * from move_orders(${ids as string[]}::uuid[], ${move.from as string[]}::text[], ${move.to},
-      ${move.method ?? null}, ${move.charge ?? null}, ${move.reason ?? null})`
+      ${(move.methods as string[] | undefined) ?? null}::text[],
+      ${(move.charges as string[] | undefined) ?? null}::text[], ${move.reason ?? null})`
 }
 
 // -- Sales -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import {
   doublePrecision,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   text,
@@ -53,6 +54,8 @@ export const products = pgTable(
     total: integer('total').notNull(),
     held: integer('held').notNull().default(0),
     sold: integer('sold').notNull().default(0),
+    /** One more with every change of the row, by a trigger: what is put right is put right against what was seen. */
+    version: bigint('version', { mode: 'number' }).notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.saleId, t.productId] }),
@@ -89,6 +92,8 @@ export const orders = pgTable(
       .on(t.saleId, t.visitor)
       .where(sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled')`),
     index('holds_by_end').on(t.reservedUntil).where(sql`status = 'reserved'`),
+    index('payments_to_begin').on(t.createdAt).where(sql`status = 'reserved' and payment_method is not null`),
+    index('payments_under_way').on(t.updatedAt).where(sql`status = 'paying'`),
     check(
       'known_status',
       sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled')`,
@@ -106,4 +111,71 @@ export const orderEvents = pgTable(
     at: instant('at').notNull().defaultNow(),
   },
   (t) => [index('events_of_order').on(t.orderId, t.seq)],
+)
+
+/** Money to be given back, once per charge, whoever finds out that it must be. */
+export const refunds = pgTable(
+  'refunds',
+  {
+    chargeId: text('charge_id').primaryKey(),
+    orderId: uuid('order_id').notNull(),
+    reason: text('reason').notNull(),
+    askedAt: instant('asked_at').notNull().defaultNow(),
+    /** When the provider has confirmed it. */
+    refundedAt: instant('refunded_at'),
+  },
+  (t) => [index('refunds_open').on(t.askedAt).where(sql`refunded_at is null`)],
+)
+
+/** How far the provider's records have been compared, by a cursor of the provider's own. */
+export const comparisons = pgTable('comparisons', {
+  provider: text('provider').primaryKey(),
+  cursor: text('cursor').notNull(),
+  comparedAt: instant('compared_at').notNull().defaultNow(),
+})
+
+/** What the reconciler found to be other than it should be; one row for as long as it is so. */
+export const findings = pgTable(
+  'findings',
+  {
+    findingId: bigserial('finding_id', { mode: 'number' }).primaryKey(),
+    saleId: text('sale_id').notNull(),
+    /** Empty where it is not about one product. */
+    productId: text('product_id').notNull(),
+    /** fenced, drift, miscounted, oversold, unreadable_intent, unknown_charge, refund_failed */
+    kind: text('kind').notNull(),
+    /** What it is about, where one product can have several of a kind. */
+    subject: text('subject').notNull().default(''),
+    units: integer('units').notNull().default(0),
+    detail: jsonb('detail'),
+    firstSeenAt: instant('first_seen_at').notNull().defaultNow(),
+    lastSeenAt: instant('last_seen_at').notNull().defaultNow(),
+    seen: integer('seen').notNull().default(1),
+    closedAt: instant('closed_at'),
+    /** How it ended: healed, or by which policy. */
+    outcome: text('outcome'),
+  },
+  (t) => [
+    uniqueIndex('one_open_finding')
+      .on(t.saleId, t.productId, t.kind, t.subject)
+      .where(sql`closed_at is null`),
+    index('findings_of_sale').on(t.saleId, t.findingId),
+  ],
+)
+
+/** Everything the reconciler changed, and on whose decision; written in the transaction of the change. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    entryId: bigserial('entry_id', { mode: 'number' }).primaryKey(),
+    at: instant('at').notNull().defaultNow(),
+    actor: text('actor').notNull(),
+    action: text('action').notNull(),
+    saleId: text('sale_id').notNull(),
+    productId: text('product_id'),
+    orderId: uuid('order_id'),
+    before: jsonb('before'),
+    after: jsonb('after'),
+  },
+  (t) => [index('audit_of_sale').on(t.saleId, t.entryId)],
 )

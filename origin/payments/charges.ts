@@ -1,26 +1,42 @@
 /**
  * From a job to money: takes charge jobs, asks the provider, and moves the order by what it says. Every way of learning
- * about a charge (the answer, a webhook, the provider's records) ends in `settle`, which is the only place that decides.
+ * about a charge (the answer, a webhook, the provider's records) ends in `settle`, which is the only place that decides,
+ * for many charges at a time.
  */
+import { Batcher } from '../batch.ts'
 import type { Deps } from '../deps.ts'
-import { findOrder } from '../ledger/ledger.ts'
-import { CHARGE_ATTEMPTS, type ChargeJob, type ChargeJobs } from './jobs.ts'
+import { note } from '../findings.ts'
+import type { OrderRow, Queryable } from '../ledger/ledger.ts'
+import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
+import type { Refund, Refunds } from './refunds.ts'
 
-/** Charges under way at once in one worker; the provider is what is slow. */
-const CONCURRENCY = 64
+/** Charges under way at once in one worker: the provider is what is slow, and a few that hang must not hold up the rest. */
+const CONCURRENCY = 256
+/** Charges settled, and jobs ended, in one transaction: the product's row is taken once for all of them. */
+const SETTLE = { size: 200, concurrency: 1, queue: 20_000 }
+/** An order that came with its payment method is left to the process that took it for so long. */
+const BEGIN_AFTER_MS = 1_000
+/** Paying for so long without a word means that the job is gone, which pg-boss does not let happen; but who knows. */
+const FORGOTTEN_SECONDS = 120
+
+type Standing = Pick<OrderRow, 'order_id' | 'status' | 'charge_id'>
 
 export class Charges {
   readonly #deps: Omit<Deps, 'payments'>
-  readonly #jobs: ChargeJobs
+  readonly #jobs: PaymentJobs
+  readonly #refunds: Refunds
   readonly #provider: PaymentProvider
   readonly #underWay = new Set<Promise<void>>()
 
-  constructor(deps: Omit<Deps, 'payments'>, jobs: ChargeJobs, provider: PaymentProvider) {
+  constructor(deps: Omit<Deps, 'payments'>, jobs: PaymentJobs, refunds: Refunds, provider: PaymentProvider) {
     this.#deps = deps
     this.#jobs = jobs
+    this.#refunds = refunds
     this.#provider = provider
   }
+
+  // -- Charging ----------------------------------------------------------------------------------------------------
 
   /** Takes as many jobs as there is room for; true if there may be more. */
   async round(): Promise<boolean> {
@@ -30,9 +46,10 @@ export class Charges {
       await Promise.race(this.#underWay)
       return true
     }
-    const jobs = await this.#jobs.take(room)
+    const jobs = await this.#jobs.take('charge', room)
+    const orders = await this.#read(jobs.map((job) => job.order))
     for (const job of jobs) {
-      const work = this.#work(job)
+      const work = this.#work(job, orders.get(job.order))
         .catch((error) =>
           this.#deps.log.warn({ order: job.order, error: String(error) }, 'a charge was interrupted'),
         )
@@ -51,69 +68,145 @@ export class Charges {
   async #beginAsked(): Promise<void> {
     const asked = await this.#deps.sql<{ order_id: string; payment_method: string }[]>`
       select order_id, payment_method from orders
-      where status = 'reserved' and payment_method is not null and created_at < clock_timestamp() - interval '1 second'
-      limit ${CONCURRENCY}`
-    for (const { order_id, payment_method } of asked) await this.#deps.orders.pay(order_id, payment_method)
+      where status = 'reserved' and payment_method is not null
+        and created_at < clock_timestamp() - ${BEGIN_AFTER_MS} * interval '1 millisecond'
+      order by created_at limit ${CONCURRENCY}`
+    await Promise.all(asked.map((o) => this.#deps.orders.pay(o.order_id, o.payment_method)))
   }
 
-  async #work(job: ChargeJob): Promise<void> {
-    const { sql, metrics } = this.#deps
-    const order = await findOrder(sql, job.order)
-    if (order?.status !== 'paying') return this.#jobs.done(job)
+  async #work(job: Job, order: OrderRow | undefined): Promise<void> {
+    if (order?.status !== 'paying') return this.#ended.add(job)
     const answer = await this.#provider.charge({
       order: order.order_id,
       amountMinor: order.unit_price_minor * order.quantity,
       currency: order.currency,
       method: order.payment_method ?? '',
     })
-    metrics.payments.inc({ outcome: answer.result })
+    this.#deps.metrics.payments.inc({ outcome: answer.result })
     switch (answer.result) {
       case 'succeeded':
         await this.settle({ charge: answer.charge, order: order.order_id, status: 'succeeded' })
-        return this.#jobs.done(job)
+        return this.#ended.add(job)
       case 'declined':
         await this.#deps.orders.cancel(order.order_id, ['paying'], `declined: ${answer.reason}`)
-        return this.#jobs.done(job)
+        return this.#ended.add(job)
       case 'unknown':
-        if (job.attempt >= CHARGE_ATTEMPTS) await this.#giveUp(order.order_id)
-        return this.#jobs.failed(job, 'no answer in time')
+        if (job.attempt < CHARGE_ATTEMPTS) return this.#jobs.failed('charge', job, 'no answer in time')
+        await this.#giveUp(order.order_id)
+        return this.#ended.add(job)
     }
   }
+
+  readonly #ended = new Batcher<Job, void>(SETTLE, async (jobs) => {
+    await this.#jobs.done('charge', jobs)
+    return jobs.map(() => undefined)
+  })
 
   /** After the last attempt: what the provider has on record counts, and nothing on record means nothing was charged. */
   async #giveUp(order: string): Promise<void> {
-    const found = await this.#provider.find(order).catch(() => undefined)
-    if (found?.status === 'succeeded') return this.settle(found)
-    // Should the charge succeed after this, `settle` refunds it when it hears of it.
+    try {
+      const found = await this.#provider.find(order)
+      const stands = found?.status === 'pending' ? await this.#provider.cancel(found.charge) : found
+      if (stands?.status === 'succeeded') return await this.settle(stands)
+    } catch (error) {
+      this.#deps.log.warn({ order, error: String(error) }, 'given up without an answer from the provider')
+    }
+    // Should the charge succeed after this, it is refunded as soon as it is heard of.
     await this.#deps.orders.cancel(order, ['paying'], 'payment_timeout')
   }
 
-  /** A charge that the provider says happened: the order is confirmed, or, if it is too late, the money goes back. */
-  async settle(charge: ChargeRecord): Promise<void> {
-    const { orders, sql, log } = this.#deps
-    if (charge.status === 'declined') {
-      await orders.cancel(charge.order, ['paying'], 'declined')
-      return
-    }
-    if (charge.status !== 'succeeded') return
-    if (await orders.confirm(charge.order, charge.charge)) return
-    const order = await findOrder(sql, charge.order)
-    const stands = order && (order.status === 'confirmed' || order.status === 'fulfilled')
-    if (stands && order.charge_id === charge.charge) return
-    await this.#provider.refund(charge.charge)
-    log.warn({ order: charge.order, status: order?.status ?? 'unknown' }, 'charged too late, refunded')
+  /** Charges whose last attempt died with its worker; true if there may be more. */
+  async lost(): Promise<boolean> {
+    const jobs = await this.#jobs.take('charge-lost', CONCURRENCY)
+    const orders = await this.#read(jobs.map((job) => job.order))
+    const paying = jobs.filter((job) => orders.get(job.order)?.status === 'paying')
+    await Promise.all(paying.map((job) => this.#giveUp(job.order)))
+    await this.#jobs.done('charge-lost', jobs)
+    return jobs.length === CONCURRENCY
   }
 
-  /** Compares with the provider's own records: paid but unrecorded is found here, whatever was lost on the way. */
-  async compare(seconds: number): Promise<void> {
-    for (const charge of await this.#provider.recent(seconds)) await this.settle(charge)
-  }
-
-  /** Charges that seem forgotten: paying for long, and no job that would still work on it. */
+  /** Charges that seem forgotten: paying for long, and not a word. */
   async resume(): Promise<void> {
     const forgotten = await this.#deps.sql<{ order_id: string }[]>`
       select order_id from orders
-      where status = 'paying' and updated_at < clock_timestamp() - interval '90 seconds' limit ${CONCURRENCY}`
-    for (const { order_id } of forgotten) await this.#giveUp(order_id)
+      where status = 'paying' and updated_at < clock_timestamp() - ${FORGOTTEN_SECONDS} * interval '1 second'
+      order by updated_at limit ${CONCURRENCY}`
+    await Promise.all(forgotten.map((o) => this.#giveUp(o.order_id)))
+    await this.#refunds.resume()
+  }
+
+  // -- Settling ----------------------------------------------------------------------------------------------------
+
+  /** What the provider says of a charge: the order is confirmed or cancelled, or the money goes back. */
+  settle(charge: ChargeRecord): Promise<void> {
+    return this.#settling.add(charge)
+  }
+
+  readonly #settling = new Batcher<ChargeRecord, void>(SETTLE, async (charges) => {
+    const { orders } = this.#deps
+    // Most of what is told is known already: it is looked at first, and the product's row left alone.
+    const before = await this.#standing(charges)
+    const open = charges.filter(({ order }) => /^(reserved|paying)$/.test(before.get(order)?.status ?? ''))
+    await orders.confirm(open.filter((c) => c.status === 'succeeded'))
+    const declined = open.filter((c) => c.status === 'declined').map((c) => c.order)
+    await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
+    await this.#returnMoney(charges.filter((c) => c.status === 'succeeded' && before.has(c.order)))
+    await this.#noteUnknown(charges.filter((c) => c.status === 'succeeded' && !before.has(c.order)))
+    return charges.map(() => undefined)
+  })
+
+  /** Charges that happened, and that no order stands for: it was cancelled meanwhile, or is paid with another. */
+  async #returnMoney(succeeded: readonly ChargeRecord[]): Promise<void> {
+    const now = await this.#standing(succeeded)
+    const refunds = succeeded.flatMap(({ charge, order }): Refund[] => {
+      const standing = now.get(order)
+      const stands = standing?.status === 'confirmed' || standing?.status === 'fulfilled'
+      if (stands && standing.charge_id === charge) return []
+      return [{ charge, order, reason: stands ? 'paid twice' : `paid when ${standing?.status}` }]
+    })
+    if (refunds.length > 0) await this.#deps.sql.begin((tx) => this.#refunds.ask(tx, refunds))
+  }
+
+  /** Whose money it is cannot be told from here: another system may share the account. A person decides. */
+  async #noteUnknown(charges: readonly ChargeRecord[]): Promise<void> {
+    for (const { charge, order } of charges) {
+      this.#deps.log.error({ order, charge }, 'charged, and there is no such order')
+      const about = { sale: '', product: '', kind: 'unknown_charge', subject: charge } as const
+      await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
+    }
+  }
+
+  /** Gives money back, in the transaction that finds it due. */
+  refund(tx: Queryable, refunds: readonly Refund[]): Promise<void> {
+    return this.#refunds.ask(tx, refunds)
+  }
+
+  /** Compares with the provider's own records: paid but unrecorded is found here, whatever was lost on the way. */
+  async compare(): Promise<void> {
+    const { sql } = this.#deps
+    const { name } = this.#provider
+    const [last] = await sql<{ cursor: string }[]>`select cursor from comparisons where provider = ${name}`
+    for await (const { records, cursor } of this.#provider.changes(last?.cursor ?? null)) {
+      for (let at = 0; at < records.length; at += SETTLE.size) {
+        await Promise.all(records.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
+      }
+      await sql`
+        insert into comparisons (provider, cursor) values (${name}, ${cursor})
+        on conflict (provider) do update set cursor = excluded.cursor, compared_at = clock_timestamp()`
+    }
+  }
+
+  async #standing(charges: readonly ChargeRecord[]): Promise<Map<string, Standing>> {
+    if (charges.length === 0) return new Map()
+    const rows = await this.#deps.sql<Standing[]>`
+      select order_id, status, charge_id from orders where order_id = any(${charges.map((c) => c.order)}::uuid[])`
+    return new Map(rows.map((row) => [row.order_id, row]))
+  }
+
+  async #read(orders: readonly string[]): Promise<Map<string, OrderRow>> {
+    if (orders.length === 0) return new Map()
+    const rows = await this.#deps.sql<OrderRow[]>`
+      select * from orders where order_id = any(${orders as string[]}::uuid[])`
+    return new Map(rows.map((row) => [row.order_id, row]))
   }
 }

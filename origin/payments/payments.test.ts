@@ -8,6 +8,7 @@ const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
   SANDBOX_TIMEOUT_MS: '500',
+  SANDBOX_LATE_MS: '9000',
 })
 const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
 
@@ -32,7 +33,7 @@ function webhook(charge: object, secret = WEBHOOK_SECRET) {
   return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
 }
 
-describe('a payment', () => {
+describe.concurrent('a payment', () => {
   test('that succeeds confirms the order, and the unit is sold', async () => {
     const sale = await origin.sale({ total: 3 })
     const { id, token, paying } = await buy(sale, 'pm_ok')
@@ -108,18 +109,25 @@ describe('a payment', () => {
 
   test('that succeeds too late is refunded', async () => {
     const sale = await origin.sale({ total: 1 })
-    const { id, token } = await buy(sale, 'pm_timeout')
-    await eventually(
-      () => status(id, token),
-      (s) => s === 'cancelled',
-    )
-    const [charge] = await origin.sql()<{ charge_id: string }[]>`
-      update sandbox.charges set status = 'succeeded' where order_id = ${id} returning charge_id`
-    const told = await webhook({ charge: charge?.charge_id, order: id, status: 'succeeded' })
-    expect(told.status).toBe(200)
-    expect(await charges(id)).toMatchObject([{ status: 'refunded' }])
+    const { id, token } = await buy(sale, 'pm_late')
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'cancelled',
+      ),
+    ).toBe('cancelled')
+    expect(await charges(id)).toMatchObject([{ status: 'pending' }])
+    expect(
+      await eventually(
+        () => charges(id),
+        ([charge]) => charge?.status === 'refunded',
+      ),
+    ).toMatchObject([{ status: 'refunded' }])
     expect(await status(id, token)).toBe('cancelled')
     expect(await origin.stock(sale)).toMatchObject({ available: 1, sold: 0 })
+    const refunds =
+      await origin.sql()`select reason, refunded_at is not null as done from refunds where order_id = ${id}`
+    expect(refunds).toEqual([{ reason: 'paid when cancelled', done: true }])
   })
 
   test('told twice, or after the fact, changes nothing', async () => {
@@ -178,7 +186,7 @@ describe('a payment', () => {
   })
 })
 
-test('what was paid and never recorded is found in the records of the provider', async () => {
+test.concurrent('what was paid and never recorded is found in the records of the provider', async () => {
   const sale = await origin.sale()
   const token = await origin.token(sale)
   const { body } = await origin.checkout(sale, { token })
@@ -186,8 +194,8 @@ test('what was paid and never recorded is found in the records of the provider',
   // A charge that happened, its answer and its webhook both lost.
   await origin.sql()`update orders set status = 'paying' where order_id = ${id}`
   await origin.sql()`
-    insert into sandbox.charges (charge_id, order_id, amount_minor, currency, method, status)
-    values (${`ch_${randomUUID()}`}, ${id}, 1000, 'EUR', 'pm_ok', 'succeeded')`
+    insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
+    values (${`ch_${randomUUID()}`}, ${`charge-${id}`}, ${id}, 1000, 'EUR', 'pm_ok', 'succeeded')`
   expect(
     await eventually(
       () => status(id, token),

@@ -19,19 +19,30 @@ export type ChargeResult =
 export interface ChargeRecord {
   readonly charge: string
   readonly order: string
-  readonly status: 'pending' | 'succeeded' | 'declined' | 'refunded'
+  readonly status: 'pending' | 'succeeded' | 'declined' | 'cancelled' | 'refunded'
+}
+
+/** Some of what changed in the provider's records, and from where to go on. */
+export interface Changes {
+  readonly records: readonly ChargeRecord[]
+  readonly cursor: string
 }
 
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */
   readonly name: string
   charge(request: ChargeRequest): Promise<ChargeResult>
+  /** Ends a charge that has not happened, so that it never will; returns what stands, which may be a success. */
+  cancel(charge: string): Promise<ChargeRecord>
   /** Gives the money back; a second call changes nothing. */
   refund(charge: string): Promise<void>
   /** The charge of an order, if there is one. */
   find(order: string): Promise<ChargeRecord | undefined>
-  /** Charges that came into being or changed in the last so many seconds. */
-  recent(seconds: number): Promise<ChargeRecord[]>
-  /** Reads a webhook; undefined when its signature does not hold. Null when it is of no interest. */
+  /** What changed since a cursor of the provider's own, the oldest first; null begins as far back as matters. */
+  changes(since: string | null): AsyncIterable<Changes>
+  /** Reads a webhook; undefined when its signature does not hold, null when it is of no interest. */
   readWebhook(headers: Headers, body: string): Promise<ChargeRecord | null | undefined>
 }
+
+/** A call to a provider must end well before its job is taken to be lost (EXPIRE_SECONDS in jobs.ts). */
+export const PROVIDER_TIMEOUT_MS = 6_000

@@ -1,59 +1,78 @@
 /** The sandbox, as a payment provider. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
-import type { ChargeRecord, ChargeRequest, ChargeResult, PaymentProvider } from './provider.ts'
+import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.object({
   charge: v.string(),
   order: v.pipe(v.string(), v.uuid()),
-  status: v.picklist(['pending', 'succeeded', 'declined', 'refunded']),
+  status: v.picklist(['pending', 'succeeded', 'declined', 'cancelled', 'refunded']),
 })
+const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** A webhook older than this is a replay. */
 const TOLERANCE_SECONDS = 300
 
-export function sandboxProvider(options: {
-  url: string
-  secret: string
-  timeoutMs: number
-}): PaymentProvider {
-  const call = async (path: string, body?: unknown): Promise<unknown> => {
+export interface SandboxClientOptions {
+  /** Undefined where nothing but webhooks is read. */
+  readonly url: string | undefined
+  readonly secret: string
+  readonly timeoutMs: number
+  /** The ledger's time: whether a webhook is fresh must not depend on this machine's clock. */
+  readonly nowMs: () => number
+}
+
+export function sandboxProvider(options: SandboxClientOptions): PaymentProvider {
+  const call = async (path: string, post?: { body: unknown; key?: string }): Promise<unknown> => {
+    if (options.url === undefined) throw new Error('no sandbox is known here')
     const response = await fetch(new URL(path, options.url), {
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-      headers: { 'content-type': 'application/json' },
+      ...(post && { method: 'POST', body: JSON.stringify(post.body) }),
+      headers: {
+        'content-type': 'application/json',
+        ...(post?.key && { 'idempotency-key': post.key }),
+      },
       signal: AbortSignal.timeout(options.timeoutMs),
     })
-    if (!response.ok) throw new Error(`the provider answered ${response.status}`)
-    return response.json()
+    if (response.ok) return response.json()
+    await response.body?.cancel()
+    throw new Error(`the sandbox answered ${response.status}`)
   }
 
   return {
     name: 'sandbox',
 
-    async charge({ order, amountMinor, currency, method }: ChargeRequest): Promise<ChargeResult> {
+    async charge({ order, amountMinor, currency, method }) {
+      const body = { order, amount_minor: amountMinor, currency, method }
       try {
-        const answer = v.parse(
-          Charge,
-          await call('/charges', { order, amount_minor: amountMinor, currency, method }),
-        )
-        if (answer.status === 'succeeded') return { result: 'succeeded', charge: answer.charge }
-        if (answer.status === 'declined') return { result: 'declined', reason: 'card_declined' }
+        const { charge, status } = v.parse(Charge, await call('/charges', { body, key: `charge-${order}` }))
+        if (status === 'succeeded') return { result: 'succeeded', charge }
+        if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
         return { result: 'unknown' }
       } catch {
         return { result: 'unknown' }
       }
     },
 
+    async cancel(charge) {
+      return v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/cancel`, { body: {} }))
+    },
+
     async refund(charge) {
-      await call(`/charges/${encodeURIComponent(charge)}/refund`, {})
+      await call(`/charges/${encodeURIComponent(charge)}/refund`, { body: {} })
     },
 
     async find(order): Promise<ChargeRecord | undefined> {
       return v.parse(v.array(Charge), await call(`/charges?order=${order}`))[0]
     },
 
-    async recent(seconds) {
-      return v.parse(v.array(Charge), await call(`/charges?seconds=${seconds}`))
+    async *changes(since) {
+      let cursor = since ?? '0'
+      for (let more = true; more; ) {
+        const page = v.parse(Page, await call(`/changes?since=${encodeURIComponent(cursor)}`))
+        cursor = page.cursor
+        more = page.more
+        yield { records: page.records, cursor }
+      }
     },
 
     async readWebhook(headers, body) {
@@ -61,7 +80,7 @@ export function sandboxProvider(options: {
       const seconds = Number(/^t=(\d{1,12}),/.exec(given)?.[1] ?? Number.NaN)
       const digest = (text: string) => createHash('sha256').update(text).digest()
       const holds = timingSafeEqual(digest(given), digest(signWebhook(options.secret, body, seconds)))
-      if (!holds || Math.abs(Date.now() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
+      if (!holds || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Charge), body)
       return parsed.success ? parsed.output : null
     },

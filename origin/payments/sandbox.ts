@@ -1,21 +1,30 @@
 /**
  * A payment provider to play with: a real HTTP server that keeps its own records, and answers by the payment method as
- * a provider does on a good or a bad day. Nothing in it knows of orders, stock or holds.
+ * a provider does on a good or a bad day. Nothing in it knows of stock or holds, and it would charge one order twice if
+ * it were asked under two keys: that this never happens is for the shop to see to, and for tests to read in its records.
  *
  *   pm_ok             succeeds                        pm_declined       is declined
  *   pm_slow           succeeds after three seconds    pm_timeout        never answers, and never happens
  *   pm_flaky          times out, then succeeds        pm_webhook_twice  succeeds, and says so twice
+ *   pm_late           never answers, cannot be cancelled, and succeeds when nobody waits for it any more
+ *
+ * The origin starts one of its own unless it is given an address; by hand:
+ *
+ *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/sandbox.ts
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
+import postgres from 'postgres'
 import * as v from 'valibot'
-import type { Sql } from '../ledger/ledger.ts'
 
-const SLOW_MS = 3_000
 /** "Never answers" ends some day, so that sockets do. */
 const NEVER_MS = 60_000
 const WEBHOOK_ATTEMPTS = 5
+const WEBHOOK_WITHIN_MS = 2_000
+const PAGE = 1_000
+const LATE_EVERY_MS = 500
+const MAX_CONNECTIONS = 4
 
 const ChargeBody = v.object({
   order: v.pipe(v.string(), v.uuid()),
@@ -23,6 +32,16 @@ const ChargeBody = v.object({
   currency: v.string(),
   method: v.string(),
 })
+
+export interface SandboxOptions {
+  readonly databaseUrl: string
+  /** Where to say what became of a charge. */
+  readonly webhookUrl: string
+  readonly secret: string
+  readonly port?: number
+  readonly slowMs?: number
+  readonly lateMs?: number
+}
 
 export interface Sandbox {
   readonly url: string
@@ -32,7 +51,9 @@ export interface Sandbox {
 interface Row {
   readonly charge_id: string
   readonly order_id: string
-  readonly status: 'pending' | 'succeeded' | 'declined' | 'refunded'
+  readonly method: string
+  readonly status: 'pending' | 'succeeded' | 'declined' | 'cancelled' | 'refunded'
+  readonly attempts: number
 }
 
 /** Signs a webhook as `t=<seconds>,v1=<hex HMAC-SHA-256 of "t.body">`. */
@@ -40,18 +61,42 @@ export function signWebhook(secret: string, body: string, seconds: number): stri
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
 }
 
-/** Starts it on a port of its own (or the one given); its records are in the schema `sandbox`. */
-export async function startSandbox(
-  sql: Sql,
-  options: { webhookUrl: string; secret: string; port?: number },
-): Promise<Sandbox> {
-  await sql.unsafe(`
-    create schema if not exists sandbox;
-    create table if not exists sandbox.charges (
-      charge_id text primary key, order_id uuid not null unique, amount_minor bigint not null, currency text not null,
-      method text not null, status text not null, attempts int not null default 1,
-      created_at timestamptz not null default clock_timestamp(), changed_at timestamptz not null default clock_timestamp()
-    )`)
+/**
+ * `changed_by` is the transaction that changed the row last. What is below the oldest one still running has been
+ * committed for good, so that a reader who goes on from there misses nothing.
+ */
+const RECORDS = `
+  create schema if not exists sandbox;
+  create table if not exists sandbox.charges (
+    charge_id text primary key,
+    idempotency_key text not null unique,
+    order_id uuid not null,
+    amount_minor bigint not null,
+    currency text not null,
+    method text not null,
+    status text not null,
+    attempts int not null default 1,
+    created_at timestamptz not null default clock_timestamp(),
+    changed_by xid8 not null default pg_current_xact_id()
+  );
+  create index if not exists charges_of_order on sandbox.charges (order_id);
+  create index if not exists charges_by_change on sandbox.charges (changed_by);
+  create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
+
+/** Starts it on a port of its own (or the one given); its records are in the schema `sandbox`, and outlive it. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { slowMs = 3_000, lateMs = 15_000 } = options
+  const sql = postgres(options.databaseUrl, {
+    max: MAX_CONNECTIONS,
+    connect_timeout: 3,
+    backoff: (attempt) => Math.min(1, 0.05 * 2 ** attempt),
+    onnotice: () => {},
+    connection: { application_name: 'flash-sale-sandbox', statement_timeout: 5_000 },
+  })
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('sandbox records'))`
+    await tx.unsafe(RECORDS)
+  })
   const app = new Hono()
   const pauses = new Set<() => void>()
   const pause = (ms: number) =>
@@ -67,60 +112,73 @@ export async function startSandbox(
   const view = (row: Row) => ({ charge: row.charge_id, order: row.order_id, status: row.status })
 
   app.post('/charges', async (c) => {
-    const body = v.parse(ChargeBody, await c.req.json())
-    // The order's id is the idempotency key: one row, however often and from wherever it is asked for.
-    const [row] = await sql<(Row & { attempts: number; method: string })[]>`
-      insert into sandbox.charges (charge_id, order_id, amount_minor, currency, method, status)
-      values (${`ch_${randomUUID()}`}, ${body.order}, ${body.amount_minor}, ${body.currency}, ${body.method}, 'pending')
-      on conflict (order_id) do update set attempts = sandbox.charges.attempts + 1
+    const key = c.req.header('idempotency-key')
+    const body = v.safeParse(ChargeBody, await c.req.json().catch(() => null))
+    if (!key || !body.success) return c.json({ error: 'malformed' }, 400)
+    const { order, amount_minor, currency, method } = body.output
+    const [row] = await sql<Row[]>`
+      insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
+      values (${`ch_${randomUUID()}`}, ${key}, ${order}, ${amount_minor}, ${currency}, ${method}, 'pending')
+      on conflict (idempotency_key) do update set attempts = sandbox.charges.attempts + 1
       returning *`
     if (!row) throw new Error('no row')
+    if (row.order_id !== order || row.method !== method)
+      return c.json({ error: 'the key was used with another body' }, 422)
     if (row.status !== 'pending') return c.json(view(row))
-    switch (row.method) {
-      case 'pm_declined':
-        return c.json(view(await settle(row.charge_id, 'declined', 1)))
-      case 'pm_timeout':
-        await pause(NEVER_MS)
-        return c.json({ error: 'no answer' }, 504)
-      case 'pm_flaky':
-        if (row.attempts === 1) {
-          await pause(NEVER_MS)
-          return c.json({ error: 'no answer' }, 504)
-        }
-        return c.json(view(await settle(row.charge_id, 'succeeded', 1)))
-      case 'pm_slow':
-        await pause(SLOW_MS)
-        return c.json(view(await settle(row.charge_id, 'succeeded', 1)))
-      case 'pm_webhook_twice':
-        return c.json(view(await settle(row.charge_id, 'succeeded', 2)))
-      case 'pm_ok':
-        return c.json(view(await settle(row.charge_id, 'succeeded', 1)))
-      default:
-        return c.json(view(await settle(row.charge_id, 'declined', 1)))
+    const late = method === 'pm_timeout' || method === 'pm_late'
+    if (late || (method === 'pm_flaky' && row.attempts === 1)) {
+      await pause(NEVER_MS)
+      return c.json({ error: 'no answer' }, 504)
     }
+    if (method === 'pm_slow') await pause(slowMs)
+    const good = method === 'pm_ok' || method === 'pm_slow' || method === 'pm_flaky'
+    if (method === 'pm_webhook_twice') return c.json(view(await end(row.charge_id, 'succeeded', 2)))
+    return c.json(view(await end(row.charge_id, good ? 'succeeded' : 'declined')))
   })
 
   app.get('/charges', async (c) => {
-    const order = c.req.query('order')
-    const seconds = Number(c.req.query('seconds') ?? 60)
-    const rows = order
-      ? await sql<Row[]>`select * from sandbox.charges where order_id = ${order}`
-      : await sql<Row[]>`
-          select * from sandbox.charges where changed_at > clock_timestamp() - ${seconds} * interval '1 second'
-          order by changed_at limit 10000`
+    const order = v.safeParse(v.pipe(v.string(), v.uuid()), c.req.query('order'))
+    if (!order.success) return c.json({ error: 'malformed' }, 400)
+    const rows = await sql<Row[]>`
+      select * from sandbox.charges where order_id = ${order.output}
+      order by status = 'succeeded' desc, status = 'pending' desc, created_at desc`
     return c.json(rows.map(view))
   })
 
+  app.get('/changes', async (c) => {
+    const since = /^\d{1,19}$/.exec(c.req.query('since') ?? '0')?.[0] ?? '0'
+    const rows = await sql<(Row & { changed: string })[]>`
+      select *, changed_by::text as changed from sandbox.charges
+      where changed_by > ${since}::text::xid8 and changed_by < pg_snapshot_xmin(pg_current_snapshot())
+      order by changed_by limit ${PAGE}`
+    return c.json({
+      records: rows.map(view),
+      cursor: rows.at(-1)?.changed ?? since,
+      more: rows.length === PAGE,
+    })
+  })
+
   app.post('/charges/:charge/refund', async (c) => {
+    const charge = c.req.param('charge')
     const [row] = await sql<Row[]>`
-      update sandbox.charges set status = 'refunded', changed_at = clock_timestamp()
-      where charge_id = ${c.req.param('charge')} and status in ('succeeded', 'refunded') returning *`
+      update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
+      where charge_id = ${charge} and status in ('succeeded', 'refunded') returning *`
     return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
   })
 
-  async function settle(charge: string, status: 'succeeded' | 'declined', webhooks: number): Promise<Row> {
+  app.post('/charges/:charge/cancel', async (c) => {
+    const charge = c.req.param('charge')
+    await sql`
+      update sandbox.charges set status = 'cancelled', changed_by = pg_current_xact_id()
+      where charge_id = ${charge} and status = 'pending' and method <> 'pm_late'`
+    const [row] = await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
+    return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
+  })
+
+  /** What a charge comes to, once; whoever asks later hears the same. */
+  async function end(charge: string, status: 'succeeded' | 'declined', webhooks = 1): Promise<Row> {
     const [row] = await sql<Row[]>`
-      update sandbox.charges set status = ${status}, changed_at = clock_timestamp()
+      update sandbox.charges set status = ${status}, changed_by = pg_current_xact_id()
       where charge_id = ${charge} and status = 'pending' returning *`
     if (row) for (let i = 0; i < webhooks; i++) void tell(row)
     const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
@@ -131,20 +189,41 @@ export async function startSandbox(
   async function tell(row: Row): Promise<void> {
     const body = JSON.stringify({ type: `charge.${row.status}`, ...view(row) })
     for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS; attempt++) {
-      const signature = signWebhook(options.secret, body, Math.floor(Date.now() / 1000))
-      const ok = await fetch(options.webhookUrl, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
-        body,
-        signal: AbortSignal.timeout(2_000),
-      }).then(
-        (response) => response.body?.cancel().then(() => response.status < 500),
-        () => false,
-      )
-      if (ok) return
+      const told = await post(body).catch(() => false)
+      if (told || stopped) return
       await pause(200 * 2 ** attempt * (0.5 + Math.random()))
     }
   }
+
+  async function post(body: string): Promise<boolean> {
+    const [clock] = await sql<{ now: number }[]>`select extract(epoch from clock_timestamp())::int as now`
+    const response = await fetch(options.webhookUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'sandbox-signature': signWebhook(options.secret, body, clock?.now ?? 0),
+      },
+      body,
+      signal: AbortSignal.timeout(WEBHOOK_WITHIN_MS),
+    })
+    await response.body?.cancel()
+    return response.status < 500
+  }
+
+  let stopped = false
+  /** The late ones come in whether or not anyone is still there to hear it. */
+  const lateCharges = (async () => {
+    while (!stopped) {
+      const rows = await sql<Row[]>`
+        update sandbox.charges set status = 'succeeded', changed_by = pg_current_xact_id()
+        where status = 'pending' and method = 'pm_late'
+          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' returning *`.catch(
+        () => [],
+      )
+      for (const row of rows) void tell(row)
+      await pause(LATE_EVERY_MS)
+    }
+  })()
 
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const server = serve({ fetch: app.fetch, port: options.port ?? 0, hostname: '127.0.0.1' }, ({ port }) =>
@@ -155,10 +234,24 @@ export async function startSandbox(
   return {
     url: `http://127.0.0.1:${port}`,
     async stop() {
-      for (const end of [...pauses]) end()
+      stopped = true
+      for (const endPause of [...pauses]) endPause()
       const closed = new Promise((done) => server.close(done))
       if ('closeAllConnections' in server) server.closeAllConnections()
-      await closed
+      await Promise.all([closed, lateCharges])
+      await sql.end({ timeout: 1 })
     },
   }
+}
+
+if (import.meta.main) {
+  const { DATABASE_URL = '', WEBHOOK_URL = '', WEBHOOK_SECRET = '', PORT = '0' } = process.env
+  const sandbox = await startSandbox({
+    databaseUrl: DATABASE_URL,
+    webhookUrl: WEBHOOK_URL,
+    secret: WEBHOOK_SECRET,
+    port: Number(PORT),
+  })
+  console.log(`the sandbox listens at ${sandbox.url}`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.stop())
 }

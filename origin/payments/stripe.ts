@@ -1,0 +1,221 @@
+/**
+ * Stripe, through its own library. A charge is a payment intent, confirmed as it is created, under the order's
+ * idempotency key; what became of it is learned from the answer, from signed webhooks, and from the list of events that
+ * Stripe keeps for thirty days.
+ */
+import Stripe from 'stripe'
+import { type ChargeRecord, type PaymentProvider, PROVIDER_TIMEOUT_MS } from './provider.ts'
+
+/** Without a cursor, events are read so far back: longer than any order stays unpaid. */
+const FIRST_LOOK_SECONDS = 24 * 3600
+const PAGE = 100
+const MAX_FIRST_PAGES = 100
+const TOLERANCE_SECONDS = 300
+const EVENTS = [
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'charge.refunded',
+]
+
+export interface StripeOptions {
+  readonly secretKey: string
+  readonly webhookSecret: string
+  /** Where Stripe is, when it is not where it usually is. */
+  readonly apiUrl?: string | undefined
+  readonly timeoutMs?: number
+  /** The ledger's time, by which a webhook is fresh. */
+  readonly nowMs: () => number
+}
+
+export function stripeProvider(options: StripeOptions): PaymentProvider {
+  const { timeoutMs = PROVIDER_TIMEOUT_MS } = options
+  const at = options.apiUrl === undefined ? undefined : new URL(options.apiUrl)
+  const stripe = new Stripe(options.secretKey, {
+    // The job is retried, with its backoff and its end; a retry inside it would only blur both.
+    maxNetworkRetries: 0,
+    timeout: timeoutMs,
+    telemetry: false,
+    ...(at && {
+      host: at.hostname,
+      port: at.port || (at.protocol === 'https:' ? 443 : 80),
+      protocol: at.protocol === 'https:' ? 'https' : 'http',
+    }),
+  })
+
+  async function firstLook(): Promise<Stripe.Event[]> {
+    const created = { gte: Math.floor(options.nowMs() / 1000) - FIRST_LOOK_SECONDS }
+    const events: Stripe.Event[] = []
+    for (let page = 0; page < MAX_FIRST_PAGES; page++) {
+      const last = events.at(-1)
+      const { data, has_more } = await stripe.events.list({
+        types: EVENTS,
+        created,
+        limit: PAGE,
+        ...(last && { starting_after: last.id }),
+      })
+      events.push(...data)
+      if (!has_more) break
+    }
+    return events
+  }
+
+  return {
+    name: 'stripe',
+
+    async charge({ order, amountMinor, currency, method }) {
+      try {
+        const intent = await stripe.paymentIntents.create(
+          {
+            amount: amountMinor,
+            currency: currency.toLowerCase(),
+            payment_method: method,
+            confirm: true,
+            // Nobody is there to be sent to their bank: what would need that is declined.
+            error_on_requires_action: true,
+            automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+            metadata: { order },
+          },
+          { idempotencyKey: `charge-${order}` },
+        )
+        const { charge, status } = recordOf(intent, order)
+        if (status === 'succeeded') return { result: 'succeeded', charge }
+        if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
+        return { result: 'unknown' }
+      } catch (error) {
+        return isRefusal(error)
+          ? { result: 'declined', reason: error.code ?? error.type }
+          : { result: 'unknown' }
+      }
+    },
+
+    async cancel(charge) {
+      try {
+        const intent = await stripe.paymentIntents.cancel(charge)
+        return recordOf(intent, orderOf(intent))
+      } catch (error) {
+        // What has succeeded, or is cancelled already, cannot be cancelled: then that is what stands.
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+        const intent = await stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+        return recordOf(intent, orderOf(intent))
+      }
+    },
+
+    async refund(charge) {
+      try {
+        await stripe.refunds.create({ payment_intent: charge }, { idempotencyKey: `refund-${charge}` })
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded') return
+        throw error
+      }
+    },
+
+    async find(order): Promise<ChargeRecord | undefined> {
+      const { data } = await stripe.paymentIntents.search({
+        query: `metadata['order']:'${order}'`,
+        limit: 10,
+        expand: ['data.latest_charge'],
+      })
+      const records = data.map((intent) => recordOf(intent, order))
+      const first = (status: ChargeRecord['status']) => records.find((r) => r.status === status)
+      return first('succeeded') ?? first('pending') ?? records[0]
+    },
+
+    async *changes(since) {
+      let cursor = since
+      if (cursor === null) {
+        const events = await firstLook()
+        const [newest] = events
+        if (!newest) return
+        cursor = newest.id
+        yield { records: events.reverse().flatMap(recordOfEvent), cursor }
+      }
+      for (let more = true; more; ) {
+        // The page just after the cursor; within a page the newest comes first.
+        const { data, has_more } = await stripe.events.list({
+          types: EVENTS,
+          limit: PAGE,
+          ending_before: cursor,
+        })
+        more = has_more
+        const [newest] = data
+        if (!newest) return
+        cursor = newest.id
+        yield { records: data.reverse().flatMap(recordOfEvent), cursor }
+      }
+    },
+
+    async readWebhook(headers, body) {
+      try {
+        const event = await stripe.webhooks.constructEventAsync(
+          body,
+          headers.get('stripe-signature') ?? '',
+          options.webhookSecret,
+          TOLERANCE_SECONDS,
+          undefined,
+          options.nowMs(),
+        )
+        return recordOfEvent(event)[0] ?? null
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeSignatureVerificationError) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** Other systems may use the same account, and call their things orders as well. */
+const isOrder = (id: string | undefined): id is string =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
+
+/** True for answers that are a no for good; everything else may have happened, or may yet. */
+function isRefusal(error: unknown): error is Stripe.errors.StripeError {
+  if (error instanceof Stripe.errors.StripeCardError) return true
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
+}
+
+function orderOf(intent: Stripe.PaymentIntent): string {
+  return intent.metadata.order ?? ''
+}
+
+function recordOf(intent: Stripe.PaymentIntent, order: string): ChargeRecord {
+  return { charge: intent.id, order, status: statusOf(intent) }
+}
+
+function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
+  switch (intent.status) {
+    case 'succeeded': {
+      const { latest_charge } = intent
+      return latest_charge && typeof latest_charge === 'object' && latest_charge.refunded
+        ? 'refunded'
+        : 'succeeded'
+    }
+    case 'canceled':
+      return 'cancelled'
+    case 'requires_payment_method':
+      return intent.last_payment_error ? 'declined' : 'pending'
+    default:
+      return 'pending'
+  }
+}
+
+/** The charge an event is about, if it is one of ours. */
+function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
+  switch (event.type) {
+    case 'payment_intent.succeeded':
+    case 'payment_intent.payment_failed':
+    case 'payment_intent.canceled': {
+      const intent = event.data.object
+      const { order } = intent.metadata
+      return isOrder(order) ? [recordOf(intent, order)] : []
+    }
+    case 'charge.refunded': {
+      const { payment_intent, metadata, refunded } = event.data.object
+      const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
+      const { order } = metadata
+      return refunded && charge && isOrder(order) ? [{ charge, order, status: 'refunded' }] : []
+    }
+    default:
+      return []
+  }
+}
