@@ -221,6 +221,9 @@ class PerSecond {
     this.#seconds.set(second, (this.#seconds.get(second) ?? 0) + many)
     this.total += many
   }
+  at(atMs: number): number {
+    return this.#seconds.get(Math.floor(atMs / 1000)) ?? 0
+  }
   get peak(): number {
     return Math.max(0, ...this.#seconds.values())
   }
@@ -361,15 +364,15 @@ class Edge {
     return Math.floor(this.#random() * this.#shards.length)
   }
 
-  /** Isolates that serve anyone keep their copy young; shards keep theirs. */
+  /** Isolates that serve anyone keep their copy young, and shards keep theirs: once a second it is counted how often. */
   listen(nowMs: number, workers: PerSecond, room: Room): void {
     if (nowMs % 1_000 !== 0) return
-    const perIsolate = workers.peak > 0 ? 1_000 / FRESH_MS : 0
-    this.shardCalls.add(nowMs, this.#isolates.length * perIsolate)
-    room.calls.add(
-      nowMs,
-      this.#shards.length * Math.min(1_000 / MIRROR_MS, this.#isolates.length * perIsolate),
-    )
+    const served = workers.at(nowMs - 1_000)
+    let looks = 0
+    // Beside its visitors each data centre's cache comes for the schedule once a second.
+    for (const { share } of this.#isolates) looks += Math.min(1_000 / FRESH_MS, 1 + served * share)
+    this.shardCalls.add(nowMs, looks)
+    room.calls.add(nowMs, Math.min(looks, (this.#shards.length * 1_000) / MIRROR_MS))
   }
 }
 
