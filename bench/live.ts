@@ -33,7 +33,8 @@ const SAMPLE_EVERY_MS = 1_000
 const LINE_EVERY = 5
 /** Four hours of samples. */
 const MAX_SAMPLES = 14_400
-const BAR = 28
+/** Beside the bar a line has names, figures and a note. */
+const BAR = { most: 28, least: 6, beside: 66 }
 
 export interface Target {
   readonly visitors: number
@@ -63,9 +64,13 @@ export class Live {
   }
 
   stop(): Sample[] {
-    clearInterval(this.#timer)
+    this.quiet()
     this.#tick()
     return this.#samples
+  }
+
+  quiet(): void {
+    clearInterval(this.#timer)
   }
 
   #tick(): void {
@@ -122,9 +127,11 @@ export class Live {
   #draw(s: Sample): void {
     const { visitors, stock, rate } = this.#target
     const { latency, ends } = this.#crowd
+    const columns = process.stdout.columns || 100
+    const bar = Math.max(BAR.least, Math.min(BAR.most, columns - BAR.beside))
     const row = (name: string, value: number, of: number, note: string) => {
-      const full = Math.min(BAR, Math.round((value / Math.max(1, of)) * BAR))
-      return `  ${name.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${n(value).padStart(9)}  ${note}`
+      const full = Math.min(bar, Math.round((value / Math.max(1, of)) * bar))
+      return `  ${name.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(bar - full)} ${n(value).padStart(9)}  ${note}`
     }
     const waiting = s.joined - s.ended - Math.max(0, s.admitted - s.reserved)
     const lost = ends.failed + ends.gave_up + ends.missed_turn
@@ -148,9 +155,7 @@ export class Live {
       row('sold out', s.over, visitors, lost > 0 ? `${n(lost)} lost` : ''),
     ]
     const up = this.#drawn > 0 ? `\x1b[${this.#drawn}A` : ''
-    process.stdout.write(
-      up + lines.map((line) => `\x1b[2K${line.slice(0, (process.stdout.columns ?? 100) - 1)}\n`).join(''),
-    )
+    process.stdout.write(up + lines.map((line) => `\x1b[2K${line.slice(0, columns - 1)}\n`).join(''))
     this.#drawn = lines.length
   }
 }

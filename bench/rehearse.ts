@@ -95,6 +95,7 @@ async function rehearse(options: Options): Promise<boolean> {
     cutShort = true
     crowd.stop()
   }, untilMs - performance.now())
+  quiet = () => live.quiet()
   live.start()
   await crowd.play()
   clearTimeout(end)
@@ -249,11 +250,14 @@ function save(result: Result): void {
 // -- From start to stop ----------------------------------------------------------------------------------------------
 
 let leaving = false
+/** Draws no more. */
+let quiet = () => {}
 
 /** The one way out: stops what was started, and ends with this status. */
 async function leave(status: number, line?: string): Promise<void> {
   if (leaving) return
   leaving = true
+  quiet()
   if (line !== undefined) (status === 0 ? console.log : console.error)(line)
   await stopEverything().catch(() => {})
   process.exit(status)
