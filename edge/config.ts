@@ -125,7 +125,7 @@ export async function readConfig(env: Env): Promise<Config> {
     rate(name, text || (production ? usual : 'off'))
   return {
     originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
-    edgeToken: required('EDGE_TOKEN', env.EDGE_TOKEN),
+    edgeToken: secret('EDGE_TOKEN', env.EDGE_TOKEN, production),
     production,
     ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
     limits: {
@@ -154,13 +154,13 @@ export async function readConfig(env: Env): Promise<Config> {
         }
       : null,
     brandName: env.BRAND_NAME || null,
-    keys: await readKeys(env),
+    keys: await readKeys(env, production),
   }
 }
 
-async function readKeys(env: Env): Promise<Keys> {
-  const secret = new TextEncoder().encode(required('QUEUE_SECRET', env.QUEUE_SECRET))
-  if (secret.byteLength < MIN_SECRET_BYTES)
+async function readKeys(env: Env, production: boolean): Promise<Keys> {
+  const bytes = new TextEncoder().encode(secret('QUEUE_SECRET', env.QUEUE_SECRET, production))
+  if (bytes.byteLength < MIN_SECRET_BYTES)
     throw new ConfigError(`QUEUE_SECRET must have ${MIN_SECRET_BYTES} bytes or more`)
   let jwk: JWK
   try {
@@ -174,7 +174,7 @@ async function readKeys(env: Env): Promise<Keys> {
   const { d: _, key_ops: __, ...publicJwk } = jwk
   const admissionPublic = await importJWK({ ...publicJwk, ext: true }, 'EdDSA')
   const kid = jwk.kid ?? (await calculateJwkThumbprint(publicJwk))
-  const queue = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+  const queue = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
     'sign',
     'verify',
   ])
@@ -194,6 +194,14 @@ async function readKeys(env: Env): Promise<Keys> {
 function required(name: keyof Env, text: string | undefined): string {
   if (!text) throw new ConfigError(`${name} is not set`)
   return text
+}
+
+/** A secret; in production not one of those that the repository gives away. */
+function secret(name: keyof Env, text: string | undefined, production: boolean): string {
+  const given = required(name, text)
+  if (production && given.startsWith('development'))
+    throw new ConfigError(`${name} is the one for development`)
+  return given
 }
 
 function url(name: keyof Env, text: string | undefined): string {

@@ -101,3 +101,18 @@ it('answers from the token alone when no object can be reached', async () => {
   })
   expect(response.status).toBe(401)
 })
+
+it('understands a neighbouring version, which may say more or less', async () => {
+  const sale = await new TestSale().tell()
+  const more = {
+    sale: sale.name,
+    visitor: 'somebody-of-the-next-version',
+    in_the_next_version: { nested: [1] },
+  }
+  expect(await sale.shard(0).join(more)).toMatchObject({ joined: true, first: true })
+  expect(await sale.shard(0).take({ ...more, count: 3 })).toMatchObject({
+    granted: true,
+    lease: { count: 3 },
+  })
+  expect(await sale.room.look(more)).toMatchObject({ known: true })
+})

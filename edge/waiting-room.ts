@@ -92,7 +92,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#config = readRoomConfig(env)
-    this.#sale = ctx.storage.kv.get<Sale>('sale') ?? null
+    const kept = ctx.storage.kv.get<Sale>('sale')
+    // What a neighbouring version kept may lack what this one remembers besides.
+    this.#sale = kept ? { ...kept, memory: { ...NOTHING_SEEN, ...kept.memory } } : null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
   }
 

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { ConfigError, type Env, readConfig, readRoomConfig } from './config.ts'
+import { call, edgeEnv } from './testing/edge.ts'
+
+const refusal = async (changed: Partial<Record<keyof Env, string>>) => {
+  try {
+    await readConfig({ ...edgeEnv, ...changed } as Env)
+    readRoomConfig({ ...edgeEnv, ...changed } as Env)
+    return null
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).message
+  }
+}
+
+it('names the setting that is missing or wrong, and never its value', async () => {
+  const wrong: Partial<Record<keyof Env, string>>[] = [
+    { ORIGIN_URL: '' },
+    { ORIGIN_URL: 'not-an-address' },
+    { EDGE_TOKEN: '' },
+    { QUEUE_SECRET: 'too-short-a-secret' },
+    { ADMISSION_PRIVATE_JWK: '{"kty":"OKP"}' },
+    { ADMISSION_PRIVATE_JWK: 'no-json-at-all' },
+    { TICKET_SHARDS: '0' },
+    { TICKET_SHARDS: 'many' },
+    { CLAIM_SECONDS: '-1' },
+    { JOINS_PER_ADDRESS: '10' },
+    { POW_DIFFICULTY: 'hard' },
+    { SHOP_JWKS_URL: 'https://shop.example/jwks' },
+    { PROTECT_UPSTREAM: 'https://shop.example' },
+    { ENVIRONMENT: 'production', EDGE_TOKEN: 'development-edge-token-00000000000' },
+  ]
+  for (const changed of wrong) {
+    const message = await refusal(changed)
+    expect(message, JSON.stringify(changed)).toMatch(/^[A-Z_]+ (is|must)/)
+    for (const value of Object.values(changed)) if (value.length > 4) expect(message).not.toContain(value)
+  }
+  expect(await refusal({})).toBeNull()
+})
+
+it('limits nothing by itself outside production, and something in it', async () => {
+  const { limits } = await readConfig(edgeEnv)
+  expect(Object.values(limits)).toEqual([null, null, null, null])
+  const production = await readConfig({ ...edgeEnv, ENVIRONMENT: 'production' })
+  for (const limit of Object.values(production.limits)) expect(limit).not.toBeNull()
+})
+
+it('answers 503 and keeps the reason to the log when a setting is wrong', async () => {
+  const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_SECRET: 'short' })
+  expect(response.status).toBe(503)
+  expect(await response.text()).not.toContain('QUEUE_SECRET')
+})
