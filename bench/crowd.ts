@@ -1,19 +1,20 @@
 /**
  * The crowd: every visitor is a real HTTP client that plays the sale as a person with a browser would.
  *
- *     page ─▶ join ─▶ wait ─▶ claim the turn ─▶ checkout ─▶ pay ─▶ ask for the order until it is settled
- *                       └──────────── told sold out ─▶ the final page
+ *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn ─▶ page ─▶ checkout ─▶ pay ─▶ look at the order until it is settled
+ *                               └──────────── told sold out ─▶ the final page
  *
- * Waiting is done as the page's script does it: the visitor reads the public schedule now and then (`pollAfterMs` says
- * when), works out its own place, and comes to a Worker only when its turn has come. Those reads are counted for each
- * visitor, but one copy serves them all, as a CDN's would; every other request is really sent, for each visitor alone.
+ * Waiting is done as the page's script does it (edge/client/room.ts): the visitor reads the public schedule now and then
+ * (`pollAfterMs` says when), works out its own place, and comes to a Worker only when its turn has come. Those reads are
+ * counted for each visitor, but one copy serves them all, as a CDN's would; every other request is really sent, for each
+ * visitor alone. The script shows by itself that it is over; the final page is what people load once more to be sure.
  *
  * Open loop: what a visitor does next is timed before it is known how busy anything is, and a latency is counted from
  * the moment for which the request was meant, through any queue on our own side. So a slow server cannot make its own
  * figures look better by slowing down those who measure it.
  */
 
-import { isDrawn, placeOf, pollAfterMs, type Status } from '../shared/schedule.ts'
+import { calledAtMs, isDrawn, placeOf, pollAfterMs, type Status } from '../shared/schedule.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import { Cdn } from './cdn.ts'
 import { DrawTable } from './draw-table.ts'
@@ -38,7 +39,10 @@ export interface CrowdOptions {
 export const KINDS = ['page', 'join', 'claim', 'status', 'checkout', 'payment', 'order', 'final'] as const
 export type Kind = (typeof KINDS)[number]
 
-const TICK_MS = 4
+const TICK_MS = 1
+/** As edge/client/room.ts: the longest between two reads, and how often the page looks at the clock in between. */
+const READ_MAX_MS = 30_000
+const CLOCK_EVERY_MS = 500
 /** Tries at one step before a visitor gives up; a person would have long before. */
 const MAX_TRIES = 60
 /** A first retry comes after about so long, twice as long each time, up to the second. */
@@ -103,6 +107,8 @@ export class Crowd {
   readonly visitors: Visitors
   readonly options: CrowdOptions
   readonly #wheel: Wheel
+  /** 1 while a visitor's next wake is no read of the schedule. */
+  readonly #looksAtClock: Uint8Array
   readonly #finalSpreadMs: number
   readonly #texts: { readonly page: string; readonly final: string; readonly join: string }
   #draw: DrawTable | null = null
@@ -115,6 +121,7 @@ export class Crowd {
     this.client = new HttpClient({ url: options.edge, connections: options.connections })
     this.cdn = new Cdn(this.client, options.sale)
     this.requests = perKind(() => 0)
+    this.#looksAtClock = new Uint8Array(visitors.size)
     this.#finalSpreadMs = Math.min(FINAL_SPREAD_MAX_MS, (visitors.size / FINALS_PER_SECOND) * 1000)
     this.latency = perKind(() => new Histogram())
     const { host } = this.client
@@ -214,19 +221,43 @@ export class Crowd {
         rejoin(this, visitor, answer)
         hammerWhileWaiting(this, visitor)
       }
-      this.#place(visitor, told, answer)
+      // A plain form's join is answered with the page again; who has no browser takes the answer as it is.
+      if (!this.#inBrowser(visitor)) return this.#place(visitor, told, answer)
+      this.#checkPosition(visitor, told)
+      this.#showPage(visitor, answer.answeredMs, (shownMs) => this.#readSchedule(visitor, shownMs))
     })
   }
 
-  /** As the page's script does, from the public document alone. */
+  #inBrowser(visitor: number): boolean {
+    return this.options.pages && !this.visitors.has(visitor, PLAN.poller | PLAN.bot)
+  }
+
+  /** The page with the visitor's own place on it. Whatever becomes of it, the visitor goes on. */
+  #showPage(visitor: number, intendedMs: number, then: (shownMs: number) => void) {
+    const { sale } = this.options
+    const text = requestText('GET', `/sales/${sale}`, this.client.host, [
+      'accept: text/html',
+      `cookie: queue-${sale}=${this.visitors.token[visitor]}`,
+    ])
+    this.#send(visitor, 'page', text, intendedMs, (answer) => {
+      if (answer.status !== 200) this.complain(`page: ${answer.status || answer.failure}`)
+      then(answer.answeredMs)
+    })
+  }
+
+  /**
+   * As the page's script does, from the public document alone: it reads it when `pollAfterMs` says so, and knocks when
+   * the line as it knows it has come to its place.
+   */
   #readSchedule(visitor: number, dueMs: number) {
-    const { visitors, cdn } = this
-    visitors.cdnReads[visitor] = (visitors.cdnReads[visitor] ?? 0) + 1
+    const { visitors, cdn, options } = this
+    // Between two reads it only looks at the clock.
+    if (this.#looksAtClock[visitor] === 0) visitors.cdnReads[visitor] = (visitors.cdnReads[visitor] ?? 0) + 1
+    this.#looksAtClock[visitor] = 0
     const schedule = cdn.copy
     const nowMs = performance.now()
-    const place = placeOf(schedule, visitors.number[visitor] ?? 0, cdn.serverMs(nowMs), () =>
-      this.#positionOf(visitor),
-    )
+    const serverMs = cdn.serverMs(nowMs)
+    const place = placeOf(schedule, visitors.number[visitor] ?? 0, serverMs, () => this.#positionOf(visitor))
     switch (place.status) {
       case 'ready':
         if (visitors.has(visitor, PLAN.noShow)) return this.#finish(visitor, 'no_show')
@@ -237,9 +268,14 @@ export class Crowd {
         return this.#over(visitor)
       case 'missed_turn':
         return this.#finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
-      default:
-        this.#wheel.at(visitor, nowMs + pollAfterMs(place, this.options.random()))
     }
+    const readInMs = Math.min(READ_MAX_MS, pollAfterMs(place, options.random()))
+    const calledInMs =
+      place.status === 'waiting' && place.position !== null
+        ? calledAtMs(schedule, place.position) - serverMs + options.random() * CLOCK_EVERY_MS
+        : Number.POSITIVE_INFINITY
+    if (calledInMs < readInMs) this.#looksAtClock[visitor] = 1
+    this.#wheel.at(visitor, nowMs + Math.min(readInMs, calledInMs))
   }
 
   #askStatus(visitor: number, intendedMs: number, kind: 'claim' | 'status') {
@@ -267,10 +303,14 @@ export class Crowd {
         if (!told.admission_token) return this.#again(visitor, 'claim', answer)
         visitors.admittedMs[visitor] = answer.answeredMs
         visitors.servingTold[visitor] = told.now_serving
-        visitors.token[visitor] = told.admission_token
         this.counts.admitted++
         this.#go(visitor, STEP.checkout)
-        this.#wheel.at(visitor, answer.answeredMs + this.#think())
+        if (!this.#inBrowser(visitor)) this.#wheel.at(visitor, answer.answeredMs + this.#think())
+        else
+          this.#showPage(visitor, answer.answeredMs, (shownMs) =>
+            this.#wheel.at(visitor, shownMs + this.#think()),
+          )
+        visitors.token[visitor] = told.admission_token
         return
       case 'sold_out':
       case 'ended':

@@ -15,6 +15,9 @@ export interface Target {
   readonly databaseUrl: string | undefined
 }
 
+/** The system to play on cannot be played on; the message is for the person at the terminal. */
+export class TargetError extends Error {}
+
 const CALL_WITHIN_MS = 120_000
 const LOOK_EVERY_MS = 500
 /** After the last hold is over and the last charge was tried, the ledger needs no longer than this. */
@@ -28,10 +31,14 @@ export async function admin(to: Target, method: string, path: string, body?: unk
     headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
+  }).catch((error: Error) => {
+    const cause = (error.cause as { code?: string } | undefined)?.code ?? error.message
+    throw new TargetError(`The origin at ${to.origin} does not answer (${cause}).`)
   })
   if (response.ok) return response
   const text = (await response.text()).slice(0, 300)
-  throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+  if (response.status === 401) throw new TargetError(`The origin at ${to.origin} refuses the admin token.`)
+  throw new TargetError(`The origin answered ${response.status} to ${method} ${path}: ${text}`)
 }
 
 interface Inventory {

@@ -12,7 +12,15 @@ import { startSystem } from '../origin/local/system.ts'
 import { arrivalTimes, leadMs, seeded } from './arrivals.ts'
 import { type Dot, duration } from './charts.ts'
 import { Crowd, KINDS } from './crowd.ts'
-import { admin, chargesOf, evidenceOf, settledLedger, storiesOf, type Target } from './evidence.ts'
+import {
+  admin,
+  chargesOf,
+  evidenceOf,
+  settledLedger,
+  storiesOf,
+  type Target,
+  TargetError,
+} from './evidence.ts'
 import type { Percentiles } from './histogram.ts'
 import { Live } from './live.ts'
 import { HELP, type Options, readOptions, UsageError } from './options.ts'
@@ -287,7 +295,7 @@ try {
     await leave(good ? 0 : 1, good ? paint('green', '\nGood.') : paint('red', '\nNot good.'))
   }
 } catch (error) {
-  const known = error instanceof UsageError || error instanceof LocalError
+  const known = [UsageError, LocalError, TargetError].some((kind) => error instanceof kind)
   const text =
     error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
   await leave(2, `${paint('red', 'Could not be played:')} ${text}`)

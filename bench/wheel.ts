@@ -2,9 +2,10 @@
  * Timers for a crowd: one per visitor at most, half a million of them in two arrays. A hashed timer wheel: setting one
  * and firing one cost the same however many there are.
  */
-const SLOT_MS = 8
+/** A timer is late by this at most, which counts towards the latency of what it begins. */
+const SLOT_MS = 1
 /** One turn of the wheel is half a minute; who waits longer goes round again. */
-const SLOTS = 4096
+const SLOTS = 32_768
 const NOBODY = -1
 /** Due times are kept per visitor; this one means that none is set. */
 const UNSET = 0
