@@ -43,6 +43,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     }),
   })
 
+  /** False once Stripe keeps the event no longer, after a month in which there was none. */
+  async function isKept(event: string): Promise<boolean> {
+    try {
+      await stripe.events.retrieve(event)
+      return true
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeError && error.code === 'resource_missing') return false
+      throw error
+    }
+  }
+
   async function firstLook(): Promise<Stripe.Event[]> {
     const created = { gte: Math.floor(options.nowMs() / 1000) - FIRST_LOOK_SECONDS }
     const events: Stripe.Event[] = []
@@ -122,7 +133,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     },
 
     async *changes(since) {
-      let cursor = since
+      let cursor = since !== null && (await isKept(since)) ? since : null
       if (cursor === null) {
         const events = await firstLook()
         const [newest] = events

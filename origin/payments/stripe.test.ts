@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { signStripe, startStripe } from '../../test/stripe.ts'
+import type { ChargeRecord, PaymentProvider } from './provider.ts'
+import { stripeProvider } from './stripe.ts'
+
+const secretKey = 'sk_test_played_by_a_local_server'
+const webhookSecret = 'whsec_played_by_a_local_server'
+
+describe('Stripe as a provider', async () => {
+  const stripe = await startStripe({ secretKey, webhookSecret })
+  afterAll(() => stripe.stop())
+  const provide = (options: { secretKey?: string; nowMs?: () => number } = {}) =>
+    stripeProvider({
+      secretKey,
+      webhookSecret,
+      apiUrl: stripe.url,
+      timeoutMs: 300,
+      nowMs: Date.now,
+      ...options,
+    })
+  const provider = provide()
+  const charge = (order: string, method = 'pm_card_visa') =>
+    provider.charge({ order, amountMinor: 2_000, currency: 'EUR', method })
+
+  async function read(from: PaymentProvider, since: string | null) {
+    const records: ChargeRecord[] = []
+    let cursor = since
+    for await (const page of from.changes(since)) {
+      records.push(...page.records)
+      cursor = page.cursor
+    }
+    return { records, cursor }
+  }
+
+  test('charges an order once, however often it is asked', async () => {
+    const order = randomUUID()
+    const answers = [await charge(order), ...(await Promise.all([charge(order), charge(order)]))]
+    const intents = stripe.intents(order)
+    expect(intents).toMatchObject([
+      { amount: 2_000, currency: 'eur', metadata: { order }, status: 'succeeded' },
+    ])
+    expect(answers).toEqual(Array(3).fill({ result: 'succeeded', charge: intents[0]?.id }))
+  })
+
+  test.each([
+    ['pm_card_chargeDeclined', 'card_declined'],
+    ['pm_card_authenticate', 'authentication_required'],
+    ['pm_unknown', 'resource_missing'],
+  ])('takes %s for a no', async (method, reason) => {
+    expect(await charge(randomUUID(), method)).toEqual({ result: 'declined', reason })
+  })
+
+  test.each(['pm_card_silent', 'pm_card_error_409', 'pm_card_error_429', 'pm_card_error_500'])(
+    'does not know after %s',
+    async (method) => {
+      const order = randomUUID()
+      expect(await charge(order, method)).toEqual({ result: 'unknown' })
+      expect(await provider.find(order)).toBeUndefined()
+    },
+  )
+
+  test('does not take a key that is not accepted for a no', async () => {
+    const request = { order: randomUUID(), amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
+    expect(await provide({ secretKey: 'sk_test_other' }).charge(request)).toEqual({ result: 'unknown' })
+  })
+
+  test('finds, and does not repeat, the charge whose answer was lost', async () => {
+    const order = randomUUID()
+    expect(await charge(order, 'pm_card_unheard')).toEqual({ result: 'unknown' })
+    const [intent] = stripe.intents(order)
+    expect(await provider.find(order)).toEqual({ charge: intent?.id, order, status: 'succeeded' })
+    expect(await charge(order, 'pm_card_unheard')).toEqual({ result: 'succeeded', charge: intent?.id })
+    expect(stripe.intents(order)).toHaveLength(1)
+  })
+
+  test('cancels what has not happened, and says what stands where it is too late', async () => {
+    const [early, late] = [randomUUID(), randomUUID()]
+    expect(await charge(early, 'pm_card_processing')).toEqual({ result: 'unknown' })
+    const pending = await provider.find(early)
+    expect(pending).toMatchObject({ status: 'pending' })
+    expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
+    expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
+    await charge(late)
+    const done = await provider.find(late)
+    expect(await provider.cancel(done?.charge ?? '')).toEqual({
+      charge: done?.charge,
+      order: late,
+      status: 'succeeded',
+    })
+  })
+
+  test('refunds once, and is content with what is refunded already', async () => {
+    const [order, byHand] = [randomUUID(), randomUUID()]
+    await charge(order)
+    await charge(byHand)
+    const [intent] = stripe.intents(order)
+    const [other] = stripe.intents(byHand)
+    await provider.refund(intent?.id ?? '')
+    await provider.refund(intent?.id ?? '')
+    expect(stripe.events.filter((e) => e.type === 'charge.refunded')).toHaveLength(1)
+    expect(await provider.find(order)).toMatchObject({ status: 'refunded' })
+    stripe.refund(other?.id ?? '')
+    await provider.refund(other?.id ?? '')
+    await expect(provider.refund('pi_none')).rejects.toThrow()
+  })
+
+  test('lists what changed, the oldest first, over several pages, and leaves out what is not ours', async () => {
+    const { cursor } = await read(provider, null)
+    const orders = Array.from({ length: 230 }, () => randomUUID())
+    stripe.succeed(stripe.add({ order: 'A-1001' }, 100, 'eur').id)
+    for (const order of orders) stripe.succeed(stripe.add({ order }, 100, 'eur').id)
+    stripe.succeed(stripe.add({}, 100, 'eur').id)
+    const changed = await read(provider, cursor)
+    expect(changed.records.map((r) => r.order)).toEqual(orders)
+    expect(new Set(changed.records.map((r) => r.status))).toEqual(new Set(['succeeded']))
+    expect(await read(provider, changed.cursor)).toEqual({ records: [], cursor: changed.cursor })
+    const all = await read(provider, null)
+    expect(all.records.slice(-230).map((r) => r.order)).toEqual(orders)
+    expect(all.cursor).toBe(changed.cursor)
+  })
+
+  test('begins again where it left off in records that Stripe keeps no longer', async () => {
+    await charge(randomUUID())
+    const { cursor } = await read(provider, null)
+    stripe.forgetEvents()
+    expect((await read(provider, cursor)).records).toEqual([])
+    const order = randomUUID()
+    await charge(order)
+    expect((await read(provider, cursor)).records).toMatchObject([{ order, status: 'succeeded' }])
+  })
+
+  describe('reads a webhook', () => {
+    const order = randomUUID()
+    const intent = (status: string, metadata: object = { order }) => ({
+      id: 'pi_1',
+      object: 'payment_intent',
+      metadata,
+      status,
+    })
+    const event = (type: string, object: object) =>
+      JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } })
+    const deliver = (body: string, header = signStripe(webhookSecret, body), nowMs = Date.now()) =>
+      provide({ nowMs: () => nowMs }).readWebhook(new Headers({ 'stripe-signature': header }), body)
+    const body = event('payment_intent.succeeded', intent('succeeded'))
+
+    test('by what it says of the charge', async () => {
+      expect(await deliver(body)).toEqual({ charge: 'pi_1', order, status: 'succeeded' })
+      const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
+      expect(await deliver(event('payment_intent.payment_failed', failed))).toMatchObject({
+        status: 'declined',
+      })
+      const refunded = { object: 'charge', payment_intent: 'pi_1', metadata: { order }, refunded: true }
+      expect(await deliver(event('charge.refunded', refunded))).toEqual({
+        charge: 'pi_1',
+        order,
+        status: 'refunded',
+      })
+    })
+
+    test('and passes over what is not about an order of ours', async () => {
+      expect(await deliver(event('customer.created', { object: 'customer' }))).toBeNull()
+      expect(
+        await deliver(event('payment_intent.succeeded', intent('succeeded', { order: 'A-1001' }))),
+      ).toBeNull()
+    })
+
+    test('only when its signature holds', async () => {
+      expect(await deliver(body, '')).toBeUndefined()
+      expect(await deliver(body, 't=1,v1=00')).toBeUndefined()
+      expect(await deliver(body, signStripe('whsec_other', body))).toBeUndefined()
+      expect(await deliver(body.replace('pi_1', 'pi_2'), signStripe(webhookSecret, body))).toBeUndefined()
+    })
+
+    test('only while it is fresh by the clock of the ledger', async () => {
+      const header = signStripe(webhookSecret, body)
+      expect(await deliver(body, header, Date.now() + 310_000)).toBeUndefined()
+      expect(await deliver(body, header, Date.now() + 200_000)).toMatchObject({ status: 'succeeded' })
+    })
+  })
+})
+
+describe('an origin that takes money through Stripe', async () => {
+  const database = useDatabase()
+  const redis = useRedis()
+  const stripe = await startStripe({
+    secretKey,
+    webhookSecret,
+    webhookUrl: () => `${origin.url()}/webhooks/stripe`,
+  })
+  afterAll(() => stripe.stop())
+  afterEach(() => stripe.sendWebhooks(true))
+  const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_SECRET_KEY: secretKey,
+    STRIPE_WEBHOOK_SECRET: webhookSecret,
+    STRIPE_API_URL: stripe.url,
+  })
+
+  async function buy(payment_method?: string) {
+    const sale = await origin.sale({ total: 3 })
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token, body: payment_method ? { payment_method } : {} })
+    const id = body.order_id ?? ''
+    const status = async () => (await origin.call('GET', `/orders/${id}`, { token })).body.status
+    return { sale, id, token, becomes: (s: string) => eventually(status, (now) => now === s) }
+  }
+
+  test('confirms what is paid, with one charge, and the unit is sold', async () => {
+    const { sale, id, becomes } = await buy('pm_card_visa')
+    expect(await becomes('confirmed')).toBe('confirmed')
+    expect(stripe.intents(id)).toMatchObject([{ amount: 1_000, currency: 'eur', status: 'succeeded' }])
+    expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
+  })
+
+  test('cancels what is declined, and the unit returns', async () => {
+    const { sale, becomes } = await buy('pm_card_chargeDeclined')
+    expect(await becomes('cancelled')).toBe('cancelled')
+    expect(await origin.stock(sale)).toMatchObject({ available: 3, held: 0, sold: 0 })
+  })
+
+  test('hears by webhook of a charge whose answer was lost', async () => {
+    const { id, becomes } = await buy('pm_card_unheard')
+    expect(await becomes('confirmed')).toBe('confirmed')
+    expect(stripe.intents(id)).toHaveLength(1)
+  })
+
+  test('finds in the records of Stripe what neither answer nor webhook told', async () => {
+    stripe.sendWebhooks(false)
+    const { id, becomes } = await buy()
+    stripe.succeed(stripe.add({ order: id }, 1_000, 'eur').id)
+    expect(await becomes('confirmed')).toBe('confirmed')
+  }, 30_000)
+
+  test('gives back what is paid for an order that is over', async () => {
+    const { sale, id, token } = await buy()
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    const intent = stripe.add({ order: id }, 1_000, 'eur')
+    stripe.succeed(intent.id)
+    expect(
+      await eventually(
+        async () => intent.refunded,
+        (refunded) => refunded,
+      ),
+    ).toBe(true)
+    expect(await origin.stock(sale)).toMatchObject({ available: 3, held: 0, sold: 0 })
+  })
+
+  test('believes no webhook that Stripe did not sign', async () => {
+    const { id, becomes } = await buy()
+    const object = { id: 'pi_1', object: 'payment_intent', status: 'succeeded', metadata: { order: id } }
+    const body = JSON.stringify({
+      id: 'evt_1',
+      object: 'event',
+      type: 'payment_intent.succeeded',
+      data: { object },
+    })
+    const headers = { 'stripe-signature': signStripe('whsec_other', body) }
+    expect(await origin.call('POST', '/webhooks/stripe', { body, headers })).toMatchObject({ status: 401 })
+    expect(await becomes('reserved')).toBe('reserved')
+  })
+})

@@ -1,0 +1,291 @@
+/**
+ * A server that speaks as much of Stripe's API as a sale needs, the way Stripe documents it: bodies are forms, a key
+ * answers the same again, errors have Stripe's shape, events are kept and sent signed. What a payment method does:
+ *
+ *     pm_card_visa            succeeds
+ *     pm_card_chargeDeclined  402, card_declined
+ *     pm_card_authenticate    402, authentication_required: the bank wants to see the buyer
+ *     pm_card_processing      neither yet; `succeed` decides
+ *     pm_card_unheard         succeeds, and the first answer never comes
+ *     pm_card_silent          never answers, and nothing happens
+ *     pm_card_error_429, ...  that status, and nothing happens
+ */
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Intent {
+  readonly id: string
+  readonly object: 'payment_intent'
+  readonly amount: number
+  readonly currency: string
+  readonly metadata: Record<string, string>
+  status: 'succeeded' | 'processing' | 'canceled' | 'requires_payment_method'
+  last_payment_error: { type: string; code: string } | null
+  refunded: boolean
+}
+
+export interface StripeEvent {
+  readonly id: string
+  readonly object: 'event'
+  readonly type: string
+  readonly created: number
+  readonly data: { readonly object: unknown }
+}
+
+interface Reply {
+  readonly status: number
+  readonly body: unknown
+  /** The answer is lost on its way. */
+  readonly lost?: boolean
+}
+
+export interface StripeOptions {
+  readonly secretKey: string
+  readonly webhookSecret: string
+  /** Where signed events are sent, unless nowhere. */
+  readonly webhookUrl?: () => string
+}
+
+export type StripeServer = Awaited<ReturnType<typeof startStripe>>
+
+const ERROR_TYPES: Record<number, string> = {
+  401: 'invalid_request_error',
+  409: 'idempotency_error',
+  429: 'rate_limit_error',
+}
+
+/** The header of a webhook: the time, and the HMAC of time and body. */
+export function signStripe(secret: string, body: string, seconds = Math.floor(Date.now() / 1000)): string {
+  const v1 = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+  return `t=${seconds},v1=${v1}`
+}
+
+export async function startStripe(options: StripeOptions) {
+  const intents = new Map<string, Intent>()
+  const events: StripeEvent[] = []
+  const answered = new Map<string, { form: string; reply: Reply }>()
+  const calls: string[] = []
+  let webhooks = true
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error) => send(response, failure(500, 'api_error', String(error))))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const url = new URL(request.url ?? '/', 'http://stripe')
+    calls.push(`${request.method} ${url.pathname}`)
+    if (request.headers.authorization !== `Bearer ${options.secretKey}`) {
+      return send(response, failure(401, 'invalid_request_error', undefined, 'Invalid API Key provided'))
+    }
+    if (request.method !== 'POST') return send(response, read(url))
+    const key = request.headers['idempotency-key']
+    const known = typeof key === 'string' ? answered.get(key) : undefined
+    if (known && known.form !== text) return send(response, failure(400, 'idempotency_error'))
+    if (known) {
+      response.setHeader('idempotent-replayed', 'true')
+      return send(response, known.reply)
+    }
+    const { lost, ...reply } = write(url.pathname, new URLSearchParams(text))
+    if (typeof key === 'string' && ![0, 401, 409, 429].includes(reply.status)) {
+      answered.set(key, { form: text, reply })
+    }
+    // Whoever waits for this one gives up by themselves.
+    if (!lost) send(response, reply)
+  }
+
+  function write(path: string, form: URLSearchParams): Reply {
+    const [, , kind, id = '', action] = path.split('/')
+    if (kind === 'payment_intents' && id === '') return create(form)
+    if (kind === 'payment_intents' && action === 'cancel') return cancel(id)
+    if (kind === 'refunds') return refund(form.get('payment_intent') ?? '')
+    return failure(404, 'invalid_request_error')
+  }
+
+  function create(form: URLSearchParams): Reply {
+    const method = form.get('payment_method') ?? ''
+    const error = /^pm_card_error_(\d{3})$/.exec(method)
+    if (error) return failure(Number(error[1]), ERROR_TYPES[Number(error[1])] ?? 'api_error')
+    if (method === 'pm_card_silent') return { status: 0, body: null, lost: true }
+    if (!method.startsWith('pm_card_')) {
+      return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
+    }
+    const metadata = Object.fromEntries(
+      [...form].flatMap(([name, value]) => {
+        const key = /^metadata\[(.+)\]$/.exec(name)?.[1]
+        return key === undefined ? [] : [[key, value]]
+      }),
+    )
+    const intent = add(metadata, Number(form.get('amount')), form.get('currency') ?? '')
+    if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
+    const refusal = {
+      pm_card_chargeDeclined: 'card_declined',
+      pm_card_authenticate: 'authentication_required',
+    }[method]
+    if (refusal !== undefined) {
+      intent.last_payment_error = { type: 'card_error', code: refusal }
+      emit('payment_intent.payment_failed', show(intent))
+      return failure(402, 'card_error', refusal, 'Your card was declined.', show(intent))
+    }
+    intent.status = 'processing'
+    if (method !== 'pm_card_processing') succeed(intent.id)
+    return { status: 200, body: show(intent), lost: method === 'pm_card_unheard' }
+  }
+
+  function add(metadata: Record<string, string>, amount: number, currency: string): Intent {
+    const intent: Intent = {
+      id: `pi_${randomUUID().replaceAll('-', '')}`,
+      object: 'payment_intent',
+      amount,
+      currency,
+      metadata,
+      status: 'requires_payment_method',
+      last_payment_error: null,
+      refunded: false,
+    }
+    intents.set(intent.id, intent)
+    return intent
+  }
+
+  function cancel(id: string): Reply {
+    const intent = intents.get(id)
+    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (intent.status === 'succeeded' || intent.status === 'canceled') {
+      return failure(400, 'invalid_request_error', 'payment_intent_unexpected_state')
+    }
+    intent.status = 'canceled'
+    emit('payment_intent.canceled', show(intent))
+    return { status: 200, body: show(intent) }
+  }
+
+  function refund(id: string): Reply {
+    const intent = intents.get(id)
+    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
+    if (intent.status !== 'succeeded') return failure(400, 'invalid_request_error')
+    intent.refunded = true
+    emit('charge.refunded', chargeOf(intent))
+    return { status: 200, body: { id: `re_${intent.id}`, object: 'refund', status: 'succeeded' } }
+  }
+
+  function read(url: URL): Reply {
+    const [, , kind, id = ''] = url.pathname.split('/')
+    const expand = [...url.searchParams].some(
+      ([name, value]) => /^expand/.test(name) && /latest_charge$/.test(value),
+    )
+    if (kind === 'events' && id === '') return list(url.searchParams)
+    const event = kind === 'events' ? events.find((e) => e.id === id) : undefined
+    if (event) return { status: 200, body: event }
+    if (kind === 'payment_intents' && id === 'search') {
+      const order = /^metadata\['order'\]:'(.*)'$/.exec(url.searchParams.get('query') ?? '')?.[1]
+      const found = [...intents.values()].filter((intent) => intent.metadata.order === order).reverse()
+      const data = found.map((intent) => show(intent, expand))
+      return { status: 200, body: { object: 'search_result', data, has_more: false, url: url.pathname } }
+    }
+    const intent = kind === 'payment_intents' ? intents.get(id) : undefined
+    if (intent) return { status: 200, body: show(intent, expand) }
+    return failure(404, 'invalid_request_error', 'resource_missing')
+  }
+
+  /** The newest first; `ending_before` gives the page just before, that is what is just newer. */
+  function list(query: URLSearchParams): Reply {
+    const types = [...query].flatMap(([name, value]) => (/^types\[/.test(name) ? [value] : []))
+    const since = Number(query.get('created[gte]') ?? 0)
+    const limit = Number(query.get('limit') ?? 10)
+    const all = events.filter((e) => types.includes(e.type) && e.created >= since).reverse()
+    const [before, after] = [query.get('ending_before'), query.get('starting_after')]
+    const known = (cursor: string) => all.findIndex((e) => e.id === cursor)
+    for (const cursor of [before, after]) {
+      if (cursor !== null && known(cursor) < 0) {
+        return failure(404, 'invalid_request_error', 'resource_missing', `No such event: '${cursor}'`)
+      }
+    }
+    const left =
+      before !== null ? all.slice(0, known(before)) : all.slice(after === null ? 0 : known(after) + 1)
+    const data = before !== null ? left.slice(-limit) : left.slice(0, limit)
+    return {
+      status: 200,
+      body: { object: 'list', data, has_more: left.length > data.length, url: '/v1/events' },
+    }
+  }
+
+  function emit(type: string, object: unknown): void {
+    const created = Math.floor(Date.now() / 1000)
+    const event: StripeEvent = { id: `evt_${randomUUID()}`, object: 'event', type, created, data: { object } }
+    events.push(event)
+    if (!webhooks || !options.webhookUrl) return
+    const body = JSON.stringify(event)
+    const headers = { 'stripe-signature': signStripe(options.webhookSecret, body) }
+    // Sent once: what is lost is found in the list of events.
+    fetch(options.webhookUrl(), { method: 'POST', body, headers, signal: AbortSignal.timeout(5_000) })
+      .then((answer) => answer.body?.cancel())
+      .catch(() => {})
+  }
+
+  function succeed(id: string): void {
+    const intent = intents.get(id)
+    if (!intent) throw new Error(`no intent ${id}`)
+    intent.status = 'succeeded'
+    emit('payment_intent.succeeded', show(intent))
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    events,
+    intents: (order: string) => [...intents.values()].filter((intent) => intent.metadata.order === order),
+    /** Somebody else's doing: a charge that this system's answer to is lost, or another's on the same account. */
+    add,
+    succeed,
+    refund,
+    /** Stripe keeps events for thirty days. */
+    forgetEvents: () => events.splice(0),
+    sendWebhooks: (send: boolean) => {
+      webhooks = send
+    },
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const chargeOf = ({ id, metadata, refunded }: Intent) => ({
+  id: `ch_${id}`,
+  object: 'charge',
+  payment_intent: id,
+  metadata,
+  refunded,
+})
+
+/** As it is at this moment, and as it stays in an event. */
+const show = ({ refunded: _, ...intent }: Intent, expand = false) => ({
+  ...structuredClone(intent),
+  latest_charge: expand ? chargeOf({ ...intent, refunded: _ }) : `ch_${intent.id}`,
+})
+
+function failure(
+  status: number,
+  type: string,
+  code?: string,
+  message = 'It did not work.',
+  intent?: unknown,
+): Reply {
+  const error = {
+    type,
+    ...(code && { code }),
+    message,
+    ...(intent !== undefined && { payment_intent: intent }),
+  }
+  return { status, body: { error } }
+}
+
+function send(response: ServerResponse, { status, body }: Reply): void {
+  if (response.destroyed) return
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': `req_${randomUUID()}` })
+  response.end(JSON.stringify(body))
+}
