@@ -309,8 +309,8 @@ export class Checkout {
       const waiting = await this.gate(sale, product_id)
         .intents(MAX_PROCESSING)
         .catch(() => [])
-      const found = waiting.find(({ intent }) => intent.order === order)
-      if (found) return found.intent
+      const found = waiting.find(({ intent }) => intent?.order === order)
+      if (found?.intent) return found.intent
     }
     return undefined
   }

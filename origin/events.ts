@@ -1,28 +1,49 @@
 /**
  * An order's changes as server-sent events (WHATWG HTML, section 9.2). Every status an order comes to is a row in
  * order_events, whose sequence number is the event's id: after a break the browser says which it saw last
- * (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the streams.
+ * (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the streams, and those
+ * that are awake at the same time are read for in one statement, however many watch.
  */
 import type { Context } from 'hono'
-import { streamSSE } from 'hono/streaming'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import type { Logger } from 'pino'
 import type { Order } from '../shared/api.ts'
 import { problem } from '../shared/problem.ts'
-import type { Sql } from './ledger/ledger.ts'
+import { Batcher } from './batch.ts'
+import type { OrderView, Sql } from './ledger/ledger.ts'
 import { sendProblem } from './routes/rim.ts'
 
 /** Streams open at once in one process; more are told to poll. */
 const MAX_STREAMS = 20_000
 /** A comment so often keeps proxies from closing a quiet stream; a look at the ledger catches a lost wake-up. */
 const HEARTBEAT_MS = 10_000
+/** An order that is still being recorded is looked for so often: nobody is told when a reservation is written. */
+const UNRECORDED_MS = 500
 /** A stream ends after so long, and the browser comes again: nobody is watched for ever. */
 const MAX_STREAM_MS = 15 * 60_000
+/** How soon the browser comes back after a break, jittered so that a restart is not followed by everyone at once. */
+const RETRY_MS = 1_000
+const READ = { size: 500, concurrency: 2, queue: MAX_STREAMS }
+/** Events of one order read at once; an order has five in its life. */
+const MAX_EVENTS = 50
 const FINAL = new Set(['fulfilled', 'expired', 'cancelled'])
+
+interface Event {
+  readonly seq: number
+  readonly status: string
+  readonly at: Date
+}
+
+interface News {
+  readonly events: readonly Event[]
+  /** The order as it is now; undefined while it is not recorded. */
+  readonly order: OrderView | undefined
+}
 
 export class OrderEvents {
   readonly #sql: Sql
   readonly #log: Logger
-  readonly #wake = new Map<string, Set<() => void>>()
+  readonly #streams = new Map<string, Set<() => void>>()
   #open = 0
   #stop: (() => Promise<unknown>) | undefined
   #stopped = false
@@ -34,27 +55,32 @@ export class OrderEvents {
 
   /** Listens for changes; postgres.js listens again by itself after the connection was lost. */
   async start(): Promise<void> {
-    const wakeAll = () => {
-      for (const streams of this.#wake.values()) for (const wake of streams) wake()
-    }
-    const { unlisten } = await this.#sql.listen('order_changed', (id) => this.notify(id), wakeAll)
+    const { unlisten } = await this.#sql.listen(
+      'order_changed',
+      (id) => this.notify(id),
+      () => this.#wakeAll(),
+    )
     this.#stop = unlisten
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const streams of this.#wake.values()) for (const wake of streams) wake()
+    this.#wakeAll()
     await this.#stop?.().catch((error) =>
       this.#log.debug({ error: String(error) }, 'listening had ended already'),
     )
   }
 
   notify(order: string): void {
-    for (const wake of this.#wake.get(order) ?? []) wake()
+    for (const wake of this.#streams.get(order) ?? []) wake()
   }
 
-  /** Streams the events of an order; `read` gives the order as it is now. */
-  stream(c: Context, order: string, read: () => Promise<Order | undefined>): Response {
+  #wakeAll(): void {
+    for (const streams of this.#streams.values()) for (const wake of streams) wake()
+  }
+
+  /** Streams the events of an order, each with the order as it is now, as `show` shows it. */
+  async stream(c: Context, order: string, show: (order: OrderView) => Order): Promise<Response> {
     if (this.#open >= MAX_STREAMS) {
       return sendProblem(
         problem('try-again', {
@@ -64,44 +90,96 @@ export class OrderEvents {
       )
     }
     const asked = Number(c.req.header('last-event-id'))
-    let last = Number.isSafeInteger(asked) && asked > 0 ? asked : 0
+    const after = Number.isSafeInteger(asked) && asked > 0 ? asked : 0
+    const first = await this.#reads.add({ order, last: after }).catch(() => undefined)
+    // By this answer a browser knows that there is nothing to come back for.
+    if (first?.order && FINAL.has(first.order.status) && first.events.length === 0) return c.body(null, 204)
+    c.header('x-accel-buffering', 'no')
     return streamSSE(c, async (stream) => {
+      const alarm = new Alarm()
+      const streams = this.#streams.get(order) ?? new Set()
+      this.#streams.set(order, streams.add(alarm.ring))
       this.#open++
-      let wake = () => {}
-      const woken = () => wake()
-      const streams = this.#wake.get(order) ?? new Set()
-      this.#wake.set(order, streams.add(woken))
-      let gone = false
-      stream.onAbort(() => {
-        gone = true
-        wake()
-      })
+      stream.onAbort(alarm.ring)
       try {
-        const until = performance.now() + MAX_STREAM_MS
-        while (!gone && !this.#stopped && performance.now() < until) {
-          const events = await this.#sql<{ seq: number; status: string; at: Date }[]>`
-            select seq, status, at from order_events where order_id = ${order} and seq > ${last} order by seq limit 50`
-          const now = events.length > 0 ? await read() : undefined
-          for (const event of events) {
-            last = event.seq
-            const data = { ...now, order_id: order, status: event.status, at: event.at.toISOString() }
-            await stream.writeSSE({ id: String(event.seq), event: 'order', data: JSON.stringify(data) })
-          }
-          if (events.some((e) => FINAL.has(e.status))) return
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, HEARTBEAT_MS)
-            wake = () => {
-              clearTimeout(timer)
-              resolve()
-            }
-          })
-          if (!gone) await stream.write(': still here\n\n')
-        }
+        await this.#follow(stream, alarm, order, after, show)
       } finally {
         this.#open--
-        streams.delete(woken)
-        if (streams.size === 0) this.#wake.delete(order)
+        streams.delete(alarm.ring)
+        if (streams.size === 0) this.#streams.delete(order)
       }
     })
+  }
+
+  async #follow(
+    stream: SSEStreamingApi,
+    alarm: Alarm,
+    order: string,
+    after: number,
+    show: (order: OrderView) => Order,
+  ): Promise<void> {
+    const until = performance.now() + MAX_STREAM_MS
+    const over = () => stream.aborted || this.#stopped || performance.now() >= until
+    let last = after
+    await stream.write(`retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n\n`)
+    while (!over()) {
+      // While the ledger is away the stream stays, and goes on where it was when the ledger is back.
+      const news = await this.#reads.add({ order, last }).catch(() => undefined)
+      for (const { seq, status, at } of news?.events ?? []) {
+        last = seq
+        const now = news?.order ? show(news.order) : undefined
+        const data = JSON.stringify({ ...now, order_id: order, status, at: at.toISOString() })
+        await stream.writeSSE({ id: String(seq), event: 'order', data })
+      }
+      // The order itself is asked: the last event may have been seen before a break.
+      if (news?.order && FINAL.has(news.order.status)) return
+      if (over()) return
+      const quiet = await alarm.rings(news && !news.order ? UNRECORDED_MS : HEARTBEAT_MS)
+      if (quiet && !over()) await stream.write(': still here\n\n')
+    }
+  }
+
+  readonly #reads = new Batcher<{ order: string; last: number }, News>(READ, async (asked) => {
+    const rows = await this.#sql<(OrderView & { events: { seq: number; status: string; at: string }[] })[]>`
+      select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+        (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
+         from (select seq, status, at from order_events
+               where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS}) e) as events
+      from unnest(${asked.map((a) => a.order)}::uuid[], ${asked.map((a) => a.last)}::bigint[])
+        with ordinality as a(id, last, i)
+      left join orders o on o.order_id = a.id
+      order by a.i`
+    return rows.map(({ events, ...order }) => ({
+      events: events.map((e) => ({ ...e, at: new Date(e.at) })),
+      order: order.order_id ? order : undefined,
+    }))
+  })
+}
+
+/** Wakes one sleeper; a ring while nobody sleeps is heard by the next to lie down. */
+class Alarm {
+  #rung = false
+  #wake: (() => void) | undefined
+
+  readonly ring = (): void => {
+    this.#rung = true
+    this.#wake?.()
+  }
+
+  /** Sleeps until it rings, or for so long; true if it did not ring. */
+  async rings(withinMs: number): Promise<boolean> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, withinMs)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      this.#wake = undefined
+    }
+    const quiet = !this.#rung
+    this.#rung = false
+    return quiet
   }
 }

@@ -1,12 +1,15 @@
-/** The operator's export of a sale's orders, streamed row by row: CSV (RFC 4180) or NDJSON. */
+/**
+ * The operator's export of a sale's orders, streamed row by row: CSV (RFC 4180) or NDJSON. It is read in pages by the
+ * order's id, so that a slow reader holds no connection and no transaction; orders that change while it is read appear
+ * once, as they were or as they are. An export that breaks off does so visibly: the connection ends before the body does.
+ */
 import type { Context } from 'hono'
-import { stream } from 'hono/streaming'
 import { problem } from '../shared/problem.ts'
 import type { Deps } from './deps.ts'
 import type { OrderRow } from './ledger/ledger.ts'
 import { sendProblem } from './routes/rim.ts'
 
-const ROWS = 1_000
+const PAGE = 1_000
 const COLUMNS = [
   'order_id',
   'product_id',
@@ -32,32 +35,53 @@ export function exportOrders(deps: Deps, c: Context, sale: string): Response {
       problem('invalid-fields', { detail: `format: ${detail}`, errors: [{ field: 'format', detail }] }),
     )
   }
-  const line = format === 'csv' ? csvLine : (row: OrderRow) => JSON.stringify(pick(row))
-  c.header(
-    'content-type',
-    format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson',
-  )
-  c.header('content-disposition', `attachment; filename="${sale}-orders.${format}"`)
-  return stream(c, async (out) => {
-    if (format === 'csv') await out.write(`${COLUMNS.join(',')}\r\n`)
-    const rows = deps.sql<OrderRow[]>`select * from orders where sale_id = ${sale} order by order_id`.cursor(
-      ROWS,
-    )
-    for await (const chunk of rows) {
-      if (out.aborted) return
-      await out.write(chunk.map((row) => line(row) + (format === 'csv' ? '\r\n' : '\n')).join(''))
-    }
+  const line = format === 'csv' ? csvLine : (row: OrderRow) => `${JSON.stringify(pick(row))}\n`
+  const encoder = new TextEncoder()
+  const pages = pagesOf(deps, sale)
+  let header = format === 'csv' ? `${COLUMNS.join(',')}\r\n` : ''
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await pages.next()
+      const text = header + (value ?? []).map(line).join('')
+      header = ''
+      if (text !== '') controller.enqueue(encoder.encode(text))
+      if (done) controller.close()
+    },
+    async cancel() {
+      await pages.return(undefined)
+    },
   })
+  return new Response(body, {
+    headers: {
+      'content-type':
+        format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
+      'content-disposition': `attachment; filename="${sale}-orders.${format}"`,
+      'cache-control': 'no-store',
+    },
+  })
+}
+
+async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<OrderRow[], undefined> {
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const rows = await sql<OrderRow[]>`
+      select * from orders where sale_id = ${sale} and order_id > ${after} order by order_id limit ${PAGE}`
+    const last = rows.at(-1)
+    if (last) yield rows
+    if (!last || rows.length < PAGE) return
+    after = last.order_id
+  }
 }
 
 const pick = (row: OrderRow) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]]))
 
 function csvLine(row: OrderRow): string {
-  return COLUMNS.map((name) => {
+  const fields = COLUMNS.map((name) => {
     const value = row[name]
     const text = value instanceof Date ? value.toISOString() : String(value ?? '')
     // A field that begins like a formula is one to a spreadsheet; the quote keeps it text.
     const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-  }).join(',')
+  })
+  return `${fields.join(',')}\r\n`
 }

@@ -1,9 +1,12 @@
 /**
  * The hold sweeper: who has not paid in time gives the unit back. It asks the fast gate which holds are over, by Redis's
- * clock, and now and then the ledger, for holds the gate does not know; the ledger decides, so that however many
- * sweepers there are, a unit returns once.
+ * clock, and now and then the ledger, for holds the gate does not know. The ledger decides, by its own clock, which is
+ * the one that buyers were told; so however many sweepers there are, and whatever their clocks say, a unit returns once
+ * and not before its time.
  */
 import type { Deps } from './deps.ts'
+import type { OrderRow } from './ledger/ledger.ts'
+import { productsInUse } from './sales.ts'
 
 const BATCH = 500
 /** A hold that the ledger sees over by so much, and the gate did not name, is one that the gate does not know. */
@@ -12,35 +15,26 @@ const LEDGER_GRACE_MS = 1_000
 /** Ends holds that are over; true if there may be more. */
 export async function sweepGate(deps: Deps): Promise<boolean> {
   let more = false
-  for (const { sale_id, products } of deps.sales.all()) {
-    for (const { product_id } of products) {
-      const gate = deps.checkout.gate(sale_id, product_id)
-      const due = await gate.due(BATCH)
-      if (due.length === 0) continue
-      const expired = new Set((await deps.orders.expire(due)).map((order) => order.order_id))
-      more ||= due.length === BATCH
-      await forget(
-        deps,
-        sale_id,
-        product_id,
-        due.filter((order) => !expired.has(order)),
-      )
-    }
+  for (const { sale, product } of productsInUse(deps.sales)) {
+    const due = await deps.checkout.gate(sale, product).due(BATCH)
+    if (due.length === 0) continue
+    more ||= due.length === BATCH
+    await sweep(deps, sale, product, due)
   }
   return more
 }
 
 /**
- * Holds that are over at the gate and not expired in the ledger: being paid (asked again in a while), ended without the
- * gate having heard of it (ended now), or not recorded yet (their intent is dealt with first).
+ * Holds that the gate says are over. Those of the ledger's opinion end. Of the others some have longer to go, some are
+ * being paid or not recorded yet (asked again in a while), and some have ended without the gate having heard of it.
  */
-async function forget(deps: Deps, sale: string, product: string, orders: readonly string[]): Promise<void> {
-  if (orders.length === 0) return
+async function sweep(deps: Deps, sale: string, product: string, due: readonly string[]): Promise<void> {
   const gate = deps.checkout.gate(sale, product)
-  const rows = await deps.sql<
-    { order_id: string; visitor: string; quantity: number; idempotency_key: string; status: string }[]
-  >`
-    select order_id, visitor, quantity, idempotency_key, status from orders where order_id = any(${orders as string[]}::uuid[])`
+  const rows = await deps.sql<(OrderRow & { left_ms: number })[]>`
+    select *, ceil(extract(epoch from reserved_until - clock_timestamp()) * 1000)::float8 as left_ms
+    from orders where order_id = any(${due as string[]}::uuid[])`
+  const over = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
+  await deps.orders.expire(over)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
   await gate.settle(
     ended.map((o) => ({
@@ -51,8 +45,11 @@ async function forget(deps: Deps, sale: string, product: string, orders: readonl
       how: o.status === 'confirmed' || o.status === 'fulfilled' ? ('sell' as const) : ('release' as const),
     })),
   )
-  const endedIds = new Set(ended.map((o) => o.order_id))
-  await gate.postpone(orders.filter((order) => !endedIds.has(order)))
+  const gone = new Set([...over, ...ended.map((o) => o.order_id)])
+  const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, o.left_ms]))
+  await gate.postpone(
+    due.filter((order) => !gone.has(order)).map((order) => ({ order, forMs: leftMs.get(order) })),
+  )
 }
 
 /** Ends holds by the ledger's clock; true if there may be more. */

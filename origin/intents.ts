@@ -1,10 +1,13 @@
 /**
  * Intents: reservations that the fast gate has made and that no one has recorded, because the process that should have
- * is gone, or because the ledger was away. Any worker records them; the ledger makes sure that it happens once.
+ * is gone, or because the ledger was away. Any worker records them; the ledger makes sure that it happens once. They
+ * are tried for as long as it takes; only one that the ledger can never take is set aside, for a person to look at.
  */
 import type { Deps } from './deps.ts'
+import { note } from './findings.ts'
 import type { Intent } from './gate/gate.ts'
-import { record } from './ledger/ledger.ts'
+import { type Queryable, type Reservation, record } from './ledger/ledger.ts'
+import { productsInUse } from './sales.ts'
 
 const BATCH = 500
 /** Younger intents are on their way into the ledger with the process that made them. */
@@ -13,6 +16,7 @@ export const INTENT_GRACE_MS = 1_500
 /** Records the intents of one product that are older than `minAgeMs`; returns how many it dealt with. */
 export async function recordIntents(
   deps: Deps,
+  sql: Queryable,
   sale: string,
   product: string,
   minAgeMs: number,
@@ -22,7 +26,7 @@ export async function recordIntents(
   for (;;) {
     const batch = await gate.intents(BATCH, minAgeMs)
     if (batch.length === 0) return done
-    await recordBatch(deps, sale, product, batch)
+    await recordBatch(deps, sql, sale, product, batch)
     done += batch.length
     if (batch.length < BATCH) return done
   }
@@ -30,13 +34,35 @@ export async function recordIntents(
 
 async function recordBatch(
   deps: Deps,
+  sql: Queryable,
+  sale: string,
+  product: string,
+  batch: readonly Intent[],
+): Promise<void> {
+  try {
+    await recordReadable(deps, sql, sale, product, batch)
+  } catch (error) {
+    if (!isOfTheData(error)) throw error
+    // One of them cannot be taken, and would keep the others from being: each for itself.
+    for (const one of batch) {
+      await recordReadable(deps, sql, sale, product, [one]).catch((reason) => {
+        if (!isOfTheData(reason)) throw reason
+        return setAside(deps, sql, sale, product, one, String(reason))
+      })
+    }
+  }
+}
+
+async function recordReadable(
+  deps: Deps,
+  sql: Queryable,
   sale: string,
   product: string,
   batch: readonly Intent[],
 ): Promise<void> {
   const gate = deps.checkout.gate(sale, product)
-  const intents = batch.map((one) => one.intent)
-  const verdicts = await record(deps.sql, sale, intents, true)
+  const intents = batch.flatMap((one) => one.intent ?? [])
+  const verdicts = intents.length > 0 ? await record(sql, sale, intents, true) : []
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
   const refused = intents.filter((intent, i) => {
     const verdict = verdicts[i]
@@ -44,25 +70,52 @@ async function recordBatch(
       verdict?.verdict !== 'recorded' && !(verdict?.verdict === 'replay' && verdict.order === intent.order)
     )
   })
-  await gate.settle(
-    refused.map((r) => ({
-      order: r.order,
-      visitor: r.visitor,
-      quantity: r.quantity,
-      key: r.key,
-      how: 'refuse',
-    })),
-  )
-  await gate.acknowledge(batch.map((one) => one.entry))
+  await gate.settle(refused.map(asRefused))
+  await gate.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
+  for (const one of batch) {
+    if (!one.intent) await setAside(deps, sql, sale, product, one, 'it cannot be read')
+  }
   deps.log.info({ sale, product, intents: batch.length, refused: refused.length }, 'intents recorded')
+}
+
+async function setAside(
+  deps: Deps,
+  sql: Queryable,
+  sale: string,
+  product: string,
+  { entry, intent, text }: Intent,
+  error: string,
+): Promise<void> {
+  const gate = deps.checkout.gate(sale, product)
+  const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
+  await note(sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: text, error } })
+  deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
+  deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
+  if (intent) await gate.settle([asRefused(intent)])
+  await gate.acknowledge([entry])
+}
+
+const asRefused = (r: Reservation) => ({
+  order: r.order,
+  visitor: r.visitor,
+  quantity: r.quantity,
+  key: r.key,
+  how: 'refuse' as const,
+})
+
+/**
+ * Errors by which Postgres says that what it was given can never be right (SQLSTATE classes 22, 23, P0), and the
+ * library that it is not of the shape it can send; everything else is the ledger's state, and passes.
+ */
+function isOfTheData(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return /^(22|23|P0)/.test(code ?? '') || error instanceof TypeError || code === 'UNDEFINED_VALUE'
 }
 
 /** One round over all products. */
 export async function recordAllIntents(deps: Deps): Promise<void> {
-  for (const { sale_id, products } of deps.sales.all()) {
-    for (const { product_id } of products) {
-      const left = await recordIntents(deps, sale_id, product_id, INTENT_GRACE_MS)
-      deps.metrics.intents.set({ sale: sale_id, product: product_id }, left)
-    }
+  for (const { sale, product } of productsInUse(deps.sales)) {
+    await recordIntents(deps, deps.sql, sale, product, INTENT_GRACE_MS)
+    deps.metrics.intents.set({ sale, product }, await deps.checkout.gate(sale, product).waiting())
   }
 }

@@ -36,9 +36,11 @@ export function loop(
         failures = 0
       } catch (error) {
         failures++
-        log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
+        // An outage is told as it begins, and then ever more rarely.
+        if ((failures & (failures - 1)) === 0)
+          log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
       }
-      if (again && failures === 0) continue
+      if (stopped || (again && failures === 0)) continue
       await pause(
         Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures)) * (0.75 + Math.random() / 2),
       )

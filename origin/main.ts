@@ -19,7 +19,7 @@ import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
-import { reconcileAll } from './reconcile.ts'
+import { Reconciler } from './reconcile.ts'
 import { Sales } from './sales.ts'
 import { createWorker } from './worker.ts'
 
@@ -79,9 +79,9 @@ async function start(): Promise<void> {
   stops.push(['payments', () => payments.stop()])
   const deps: Deps = { ...base, payments }
   // The gate is checked against the ledger before anyone is served: no cold start at the door.
-  await reconcileAll(deps).catch((error) =>
-    log.warn({ error: String(error) }, 'starting without the fast gate'),
-  )
+  await new Reconciler(deps)
+    .round()
+    .catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
 
   if (config.ROLE !== 'api') {
     const worker = createWorker(deps)

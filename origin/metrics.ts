@@ -57,6 +57,12 @@ export function createMetrics() {
       labelNames: ['sale', 'product'],
       registers,
     }),
+    findings: new Counter({
+      name: 'findings_total',
+      help: 'What the reconciler found to be other than it should be',
+      labelNames: ['sale', 'kind'],
+      registers,
+    }),
     drift: new Gauge({
       name: 'stock_drift_units',
       help: 'Units by which the gate differs from the ledger; must be 0 when nothing is in flight',

@@ -1,13 +1,15 @@
 /**
- * The reconciler: compares the fast gate with the ledger and puts it right. The ledger is what is true; the gate is
- * rebuilt from it whenever it differs for longer than things are in flight, and always before it is used in a new run
- * of Redis. Meanwhile the exact gate serves alone.
+ * The reconciler: compares the fast gate with the ledger, and the ledger with itself, and puts right what differs. The
+ * ledger is what is true; the gate is rebuilt from it whenever it differs for longer than things are in flight, and
+ * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
 import type { Deps } from './deps.ts'
+import { audit, close, note } from './findings.ts'
 import type { LiveOrder } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
-import type { ProductRow } from './ledger/ledger.ts'
-import { available } from './sales.ts'
+import type { ProductRow, Queryable } from './ledger/ledger.ts'
+import { type OversellPolicy, type Recount, recount } from './recount.ts'
+import { available, productsInUse } from './sales.ts'
 
 export interface Finding {
   readonly product_id: string
@@ -17,67 +19,148 @@ export interface Finding {
   readonly drift: number
   readonly healed: boolean
   readonly ledger: { total: number; available: number; held: number; sold: number }
+  /** What counting the orders came to, where they were counted. */
+  readonly recount?: Recount
+}
+
+export interface ReconcileOptions {
+  /** Rebuilds the gates whatever they say. */
+  readonly force?: boolean
+  /** Counts the orders as well. */
+  readonly recount?: boolean
+  /** An operator's decision about what was sold too many. */
+  readonly oversell?: OversellPolicy
 }
 
 const READ_CHUNK = 5_000
 
-/** Compares and heals every product of a sale now. With `force` the gates are rebuilt whatever they say. */
+/** Compares and heals every product of a sale now. */
 export async function reconcileSale(
   deps: Deps,
   sale: string,
-  force = false,
+  options: ReconcileOptions = {},
 ): Promise<{ sale: string; findings: Finding[] }> {
   await deps.sales.refresh()
   const findings: Finding[] = []
   for (const { product_id } of deps.sales.get(sale)?.products ?? []) {
-    findings.push(await reconcileProduct(deps, sale, product_id, force))
+    findings.push(await reconcileProduct(deps, sale, product_id, options))
   }
   return { sale, findings }
 }
 
-/** Every sale that has not ended. */
-export async function reconcileAll(deps: Deps): Promise<void> {
-  for (const { sale_id, ended_at } of deps.sales.all()) if (!ended_at) await reconcileSale(deps, sale_id)
+/** Counting the orders reads all of them: not in every round. */
+const RECOUNT_EVERY_MS = 30_000
+
+/** Rounds over every product in use. */
+export class Reconciler {
+  readonly #deps: Deps
+  /** When the orders of a product were counted last; null while it is oversold, which is watched. */
+  readonly #countedAtMs = new Map<string, number | null>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async round(): Promise<void> {
+    await this.#deps.sales.refresh()
+    const failed: unknown[] = []
+    for (const { sale, product } of productsInUse(this.#deps.sales)) {
+      await this.#reconcile(sale, product).catch((error) => failed.push(error))
+    }
+    if (failed.length > 0) throw failed[0]
+  }
+
+  /** Between the rounds: a gate that is out of use is put to use again as soon as that is seen. */
+  async watch(): Promise<void> {
+    for (const { sale, product } of productsInUse(this.#deps.sales)) {
+      if (await this.#deps.checkout.gate(sale, product).isOpen()) continue
+      await reconcileProduct(this.#deps, sale, product, {})
+    }
+  }
+
+  async #reconcile(sale: string, product: string): Promise<void> {
+    const name = `${sale}:${product}`
+    const last = this.#countedAtMs.get(name)
+    const due = last === undefined || last === null || performance.now() - last > RECOUNT_EVERY_MS
+    const finding = await reconcileProduct(this.#deps, sale, product, { recount: due })
+    if (!due) return
+    const watch = finding.recount?.found === 'oversold' && !finding.recount.healed
+    this.#countedAtMs.set(name, watch ? null : performance.now())
+  }
 }
 
 /** A difference must be seen this often, so far apart, to be one: what is in flight settles meanwhile. */
 const LOOKS = 3
 const LOOK_EVERY_MS = 150
 
-async function reconcileProduct(deps: Deps, sale: string, product: string, force: boolean): Promise<Finding> {
+async function reconcileProduct(
+  deps: Deps,
+  sale: string,
+  product: string,
+  { force = false, recount: counting = false, oversell }: ReconcileOptions,
+): Promise<Finding> {
+  const counted = counting || oversell ? await recount(deps, sale, product, oversell) : undefined
+  // Rows that were put right are not what the gate was loaded from.
+  const stale = counted !== undefined && counted.found !== 'ok'
   let looked = await look(deps, sale, product)
-  for (let looks = 1; !force && looked.found === 'drift' && looks < LOOKS; looks++) {
+  for (let looks = 1; !force && !stale && looked.found === 'drift' && looks < LOOKS; looks++) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     const again = await look(deps, sale, product)
-    looked = again.found === 'drift' && again.drift !== looked.drift ? { ...again, found: 'ok' } : again
+    const moving = again.drift !== looked.drift || again.heldDrift !== looked.heldDrift
+    looked = again.found === 'drift' && moving ? { ...again, found: 'ok' } : again
   }
   deps.metrics.drift.set({ sale, product }, looked.found === 'drift' ? looked.drift : 0)
-  if (looked.found === 'ok' && !force) return looked
-  const healed = await rebuild(deps, sale, product)
-  deps.log.warn(
-    { sale, product, found: looked.found, drift: looked.drift, healed },
-    'the gate was rebuilt from the ledger',
-  )
-  return { ...looked, healed }
+  const { heldDrift, ...told } = looked
+  const finding: Finding = { ...told, ...(counted && { recount: counted }) }
+  if (finding.found === 'ok' && !force) return finding
+  const healed = await rebuild(deps, sale, product, force)
+  if (healed && !force) await remember(deps, sale, product, finding, heldDrift)
+  return { ...finding, healed }
 }
 
-async function look(deps: Deps, sale: string, product: string): Promise<Finding> {
+/** Leaves what was found, and what was done about it. */
+async function remember(
+  deps: Deps,
+  sale: string,
+  product: string,
+  { found, drift, ledger }: Finding,
+  heldDrift: number,
+): Promise<void> {
+  if (found === 'ok') return
+  deps.log.warn(
+    { sale, product, found, drift, heldDrift },
+    'the gate differed from the ledger, and was rebuilt',
+  )
+  deps.metrics.findings.inc({ sale, kind: found })
+  await deps.sql.begin(async (tx) => {
+    await note(tx, { sale, product, kind: found, units: drift, detail: { ledger, held: heldDrift } })
+    await close(tx, sale, product, found, 'gate rebuilt from the ledger')
+    const action = 'gate rebuilt from the ledger'
+    const before = { found, available: ledger.available + drift, held: ledger.held + heldDrift }
+    const after = { available: ledger.available, held: ledger.held }
+    await audit(tx, [{ actor: 'reconciler', action, sale, product, before, after }])
+  })
+}
+
+async function look(deps: Deps, sale: string, product: string): Promise<Finding & { heldDrift: number }> {
   const gate = deps.checkout.gate(sale, product)
   const stock = await gate.stock()
-  const unrecorded = (await gate.intents(READ_CHUNK)).reduce(
-    (units, { intent }) => units + intent.quantity,
-    0,
-  )
-  const row = await readProduct(deps, sale, product)
+  const waiting = await gate.intents(READ_CHUNK)
+  const unrecorded = waiting.reduce((units, { intent }) => units + (intent?.quantity ?? 0), 0)
+  const row = await readProduct(deps.sql, sale, product)
   const ledger = { total: row.total, available: available(row), held: row.held, sold: row.sold }
-  deps.metrics.oversold.set({ sale, product }, Math.max(0, row.held + row.sold - row.total))
   for (const state of ['available', 'held', 'sold'] as const)
     deps.metrics.stock.set({ sale, product, state }, ledger[state])
-  const drift = stock ? stock.available + unrecorded - ledger.available : 0
+  // A stream too long to be read at once says nothing exact; it is being worked off.
+  const exact = stock !== null && waiting.length < READ_CHUNK
+  const drift = exact ? stock.available + unrecorded - ledger.available : 0
+  const heldDrift = exact ? stock.held - unrecorded - ledger.held : 0
+  const differs = drift !== 0 || heldDrift !== 0
   return {
     product_id: product,
-    found: stock ? (drift === 0 ? 'ok' : 'drift') : 'fenced',
+    found: stock === null ? 'fenced' : differs ? 'drift' : 'ok',
     drift,
+    heldDrift,
     healed: false,
     ledger,
   }
@@ -85,32 +168,68 @@ async function look(deps: Deps, sale: string, product: string): Promise<Finding>
 
 /**
  * Fence, record what is still in the stream, read what lives, put it back, open. The counts are read last: what the
- * exact gate sold meanwhile is in them.
+ * exact gate sold meanwhile is in them. One at a time per product, on one connection: a second rebuild in between
+ * would put back what has ended since. Whoever need not wait leaves it to the other.
  */
-async function rebuild(deps: Deps, sale: string, product: string): Promise<boolean> {
+async function rebuild(deps: Deps, sale: string, product: string, wait: boolean): Promise<boolean> {
   const gate = deps.checkout.gate(sale, product)
-  const fence = await gate.fence()
-  await recordIntents(deps, sale, product, 0)
+  const sql = await deps.sql.reserve()
+  const name = `rebuild ${sale}:${product}`
+  try {
+    if (wait) await sql`select pg_advisory_lock(hashtextextended(${name}, 0))`
+    else {
+      const [lock] = await sql<{ taken: boolean }[]>`
+        select pg_try_advisory_lock(hashtextextended(${name}, 0)) as taken`
+      if (!lock?.taken) return false
+    }
+    try {
+      const began = performance.now()
+      const fence = await gate.fence()
+      await recordIntents(deps, sql, sale, product, 0)
+      const live = await restore(deps, sql, sale, product)
+      const row = await readProduct(sql, sale, product)
+      const open = await gate.unfence(fence, { available: available(row), held: row.held })
+      deps.log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
+      return open
+    } finally {
+      await sql`select pg_advisory_unlock(hashtextextended(${name}, 0))`
+    }
+  } finally {
+    sql.release()
+  }
+}
+
+/** Puts the live orders back into the gate; returns how many. */
+async function restore(deps: Deps, sql: Queryable, sale: string, product: string): Promise<number> {
+  const gate = deps.checkout.gate(sale, product)
   let after = '00000000-0000-0000-0000-000000000000'
+  let live = 0
+  // While the gate takes one chunk, the ledger reads the next.
+  let restoring: Promise<void> = Promise.resolve()
   for (;;) {
-    const rows = await deps.sql<(LiveOrder & { status: string })[]>`
+    const rows = await sql<LiveOrder[]>`
       select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
         case when status in ('reserved', 'paying') then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
       from orders
       where sale_id = ${sale} and product_id = ${product} and order_id > ${after}
         and status in ('reserved', 'paying', 'confirmed', 'fulfilled')
       order by order_id limit ${READ_CHUNK}`
-    await gate.restore(rows)
+    await restoring
+    live += rows.length
     const last = rows.at(-1)
-    if (!last || rows.length < READ_CHUNK) break
+    if (!last) return live
+    restoring = gate.restore(rows)
+    restoring.catch(() => {})
+    if (rows.length < READ_CHUNK) {
+      await restoring
+      return live
+    }
     after = last.order
   }
-  const row = await readProduct(deps, sale, product)
-  return gate.unfence(fence, { available: available(row), held: row.held })
 }
 
-async function readProduct(deps: Deps, sale: string, product: string): Promise<ProductRow> {
-  const [row] = await deps.sql<ProductRow[]>`
+async function readProduct(sql: Queryable, sale: string, product: string): Promise<ProductRow> {
+  const [row] = await sql<ProductRow[]>`
     select product_id, name, unit_price_minor, currency, total, held, sold from products
     where sale_id = ${sale} and product_id = ${product}`
   if (!row) throw new Error(`no product ${product} in sale ${sale}`)

@@ -49,6 +49,20 @@ export function stateOf(
   }
 }
 
+/** A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after. */
+const AFTER_THE_END_MS = 3_600_000
+
+/** The products that may have holds, intents or a counter to look after. */
+export function productsInUse(sales: Sales): { sale: string; product: string }[] {
+  const nowMs = sales.nowMs()
+  return [...sales.all()]
+    .filter(({ ended_at, ends_at, products }) => {
+      const end = ended_at ?? ends_at
+      return end === null || end.getTime() > nowMs - AFTER_THE_END_MS || products.some((p) => p.held > 0)
+    })
+    .flatMap(({ sale_id, products }) => products.map((p) => ({ sale: sale_id, product: p.product_id })))
+}
+
 export class Sales {
   readonly #sql: Sql
   #known = new Map<string, SaleRow>()

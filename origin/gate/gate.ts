@@ -49,7 +49,9 @@ export interface HoldEnd {
 /** A reservation that waits in the stream to be recorded. */
 export interface Intent {
   readonly entry: string
-  readonly intent: Reservation
+  /** Null when it cannot be read, having been written by a version with other ideas for instance. */
+  readonly intent: Reservation | null
+  readonly text: string
 }
 
 /** A live order as the gate needs to know it, to be rebuilt. */
@@ -157,13 +159,14 @@ export class Gate {
   }
 
   /** Holds that are not over after all, being paid for instance: asked for again a while later. */
-  async postpone(orders: readonly string[]): Promise<void> {
-    if (orders.length === 0) return
-    const againAtMs = (await this.#nowMs()) + POSTPONE_MS
-    await this.#redis.zadd(this.#key.holds, 'XX', ...orders.flatMap((order) => [againAtMs, order]))
+  async postpone(holds: readonly { order: string; forMs?: number | undefined }[]): Promise<void> {
+    if (holds.length === 0) return
+    const nowMs = await this.#nowMs()
+    const scores = holds.flatMap(({ order, forMs = POSTPONE_MS }) => [nowMs + forMs, order])
+    await this.#redis.zadd(this.#key.holds, 'XX', ...scores)
   }
 
-  /** Redis's clock decides about holds, since it is one and the same for all origins. */
+  /** Redis's clock says which holds to look at, since it is one and the same for all origins. */
   async #nowMs(): Promise<number> {
     const [seconds, micros] = await this.#redis.time()
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
@@ -178,10 +181,12 @@ export class Gate {
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
     const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
     const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
-    return entries.map(([entry, fields]) => ({
-      entry,
-      intent: JSON.parse(fields[1] ?? 'null') as Reservation,
-    }))
+    return entries.map(([entry, [, text = '']]) => ({ entry, intent: readIntent(text), text }))
+  }
+
+  /** How many intents wait to be recorded. */
+  waiting(): Promise<number> {
+    return this.#redis.xlen(this.#key.intents)
   }
 
   /** True when the counter is in use: loaded into this run of the server. */
@@ -224,6 +229,15 @@ export class Gate {
   /** Opens the gate with a counter from the ledger; false when another rebuild has begun meanwhile. */
   async unfence(fence: string, { available, held }: Stock): Promise<boolean> {
     return (await this.#redis.unfenceGate(1, this.#key.stock, available, held, fence)) === 1
+  }
+}
+
+function readIntent(text: string): Reservation | null {
+  try {
+    const intent: unknown = JSON.parse(text)
+    return typeof intent === 'object' && intent !== null && 'order' in intent ? (intent as Reservation) : null
+  } catch {
+    return null
   }
 }
 

@@ -66,7 +66,7 @@ export type RecordVerdict =
  * for those who were told to ask for it.
  */
 export async function record(
-  sql: Sql,
+  sql: Queryable,
   sale: string,
   batch: readonly Reservation[],
   noteRefusals: boolean,

@@ -93,10 +93,7 @@ export function buyerRoutes(deps: Deps): Hono {
   app.get('/orders/:order/events', async (c) => {
     const found = await ownOrder(c)
     const id = 'order' in found ? found.order : found.order_id
-    return deps.events.stream(c, id, async () => {
-      const order = await findOrder(sql, id)
-      return order ? orderOf(order) : undefined
-    })
+    return deps.events.stream(c, id, orderOf)
   })
 
   app.post('/orders/:order/payment', limitedBody, async (c) => {

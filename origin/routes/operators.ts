@@ -1,8 +1,10 @@
 /** What operators call, and what the edge asks: create and steer sales, read their state. */
 import { Hono } from 'hono'
+import * as v from 'valibot'
 import {
   AdmissionChange,
   MAX_UNITS,
+  OVERSELL_POLICIES,
   ProductId,
   parse,
   Restock,
@@ -12,10 +14,15 @@ import {
 import { problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import { exportOrders } from '../export.ts'
+import { readFindings } from '../findings.ts'
 import { type ProductRow, restock, type SaleRow, setRate, switches, writeSale } from '../ledger/ledger.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
-import { limitedBody, readBody, refuse, requireSecret } from './rim.ts'
+import { accept, limitedBody, readBody, refuse, requireSecret } from './rim.ts'
+
+const Oversell = v.optional(
+  v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`),
+)
 
 export function operatorRoutes(deps: Deps): Hono {
   const { sql, sales, config } = deps
@@ -32,7 +39,7 @@ export function operatorRoutes(deps: Deps): Hono {
     const sale = c.req.param('sale')
     const written = await writeSale(sql, sale, await readBody(c, SaleConfig))
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
-    await reconcileSale(deps, sale, true)
+    await reconcileSale(deps, sale, { force: true })
     return c.json(await told(sale), written.result === 'created' ? 201 : 200)
   })
 
@@ -76,14 +83,23 @@ export function operatorRoutes(deps: Deps): Hono {
         problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
       )
     }
-    await reconcileSale(deps, sale, true)
+    await reconcileSale(deps, sale, { force: true })
     return c.json(await told(sale))
   })
 
   app.post('/sales/:sale/reconcile', async (c) => {
     await sales.refresh()
-    return c.json(await reconcileSale(deps, known(c.req.param('sale')).sale_id))
+    const sale = known(c.req.param('sale')).sale_id
+    // What was sold too many waits for a person where the policy says so: this is how they decide.
+    const oversell = accept(parse(Oversell, c.req.query('oversell')))
+    const reconciled = await reconcileSale(deps, sale, { recount: true, ...(oversell && { oversell }) })
+    await told(sale)
+    return c.json(reconciled)
   })
+
+  app.get('/sales/:sale/findings', async (c) =>
+    c.json(await readFindings(sql, known(c.req.param('sale')).sale_id)),
+  )
 
   app.get('/sales/:sale/orders', async (c) => exportOrders(deps, c, known(c.req.param('sale')).sale_id))
 

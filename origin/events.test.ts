@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../test/origin.ts'
+import { useDatabase, useRedis } from '../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const origin = useOrigin(stores)
+
+interface Event {
+  readonly id: string
+  readonly data: { status: string; order_id: string; expires_in_seconds?: number }
+}
+
+/** Reads a stream to its end, or to the status wanted; `seen` fills meanwhile. */
+function watch(id: string, token: string, options: { lastEventId?: string; until?: string } = {}) {
+  const { lastEventId, until } = options
+  const seen: Event[] = []
+  const gone = new AbortController()
+  const opened = Promise.withResolvers<Response>()
+  const done = (async () => {
+    const response = await fetch(`${origin.url()}/orders/${id}/events`, {
+      headers: { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
+      signal: gone.signal,
+    })
+    opened.resolve(response)
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1] ?? ''
+        if (field('data')) seen.push({ id: field('id'), data: JSON.parse(field('data')) })
+        if (until !== undefined && seen.at(-1)?.data.status === until) return gone.abort()
+      }
+    }
+  })().catch((error) => {
+    if (!gone.signal.aborted) throw error
+  })
+  return { seen, done, opened: opened.promise, leave: () => gone.abort() }
+}
+const statuses = (events: readonly Event[]) => events.map((e) => e.data.status)
+
+async function buy(options: { hold_seconds?: number } = {}) {
+  const sale = await origin.sale(options)
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  return { sale, token, id: body.order_id ?? '' }
+}
+const pay = (id: string, token: string, payment_method: string) =>
+  origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+
+describe.concurrent("an order's events", () => {
+  test('tell a payment step by step, as it happens', async () => {
+    const { id, token } = await buy()
+    const { seen, done } = watch(id, token, { until: 'confirmed' })
+    await eventually(
+      async () => seen.length,
+      (n) => n === 1,
+    )
+    expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
+    await pay(id, token, 'pm_ok')
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    expect(new Set(seen.map((e) => e.id)).size).toBe(3)
+  })
+
+  test('reach everyone who watches, within two seconds', async () => {
+    const { id, token } = await buy()
+    const watchers = Array.from({ length: 200 }, () => watch(id, token))
+    await eventually(
+      async () => watchers.every((w) => w.seen.length === 1),
+      (all) => all,
+    )
+    const began = performance.now()
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    await Promise.all(watchers.map((w) => w.done))
+    expect(performance.now() - began).toBeLessThan(2_000)
+    for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
+  })
+
+  test('replay what was missed, and nothing twice', async () => {
+    const { id, token } = await buy()
+    const first = watch(id, token, { until: 'reserved' })
+    await first.done
+    await pay(id, token, 'pm_declined')
+    const { seen, done } = watch(id, token, { lastEventId: first.seen[0]?.id ?? '' })
+    await done
+    expect(statuses(seen)).toEqual(['paying', 'cancelled'])
+  })
+
+  test('say that there is nothing to come back for once all has been told', async () => {
+    const { id, token } = await buy({ hold_seconds: 1 })
+    const { seen, done } = watch(id, token)
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'expired'])
+    const again = watch(id, token, { lastEventId: seen.at(-1)?.id ?? '' })
+    expect((await again.opened).status).toBe(204)
+    await again.done
+  })
+
+  test('tell of an order that is still being recorded as soon as it is', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const watching = await origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await origin.checkout(sale, { token })
+      expect(answer).toMatchObject({ status: 202 })
+      const id = answer.body.order_id ?? ''
+      const watching = watch(id, token, { until: 'reserved' })
+      expect((await watching.opened).status).toBe(200)
+      return watching
+    })
+    await watching.done
+    expect(statuses(watching.seen)).toEqual(['reserved'])
+  })
+
+  test('are for the owner only', async () => {
+    const { id, sale } = await buy()
+    const stranger = watch(id, await origin.token(sale))
+    expect((await stranger.opened).status).toBe(404)
+    const nobody = watch(id, 'no token')
+    expect((await nobody.opened).status).toBe(429)
+  })
+})
+
+test('events go on after the ledger was away', async () => {
+  const { id, token } = await buy()
+  const { seen, done } = watch(id, token)
+  await eventually(
+    async () => seen.length,
+    (n) => n === 1,
+  )
+  await origin.sql()`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'flash-sale-origin'`
+  await eventually(
+    () => origin.call('DELETE', `/orders/${id}`, { token }),
+    (answer) => answer.status === 200,
+  )
+  await done
+  expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
+})
+
+describe('the export of orders', () => {
+  const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
+
+  test('as CSV quotes what needs it, and disarms what a spreadsheet would calculate', async () => {
+    const { sale, id, token } = await buy()
+    await origin.sql()`update orders set visitor = '=1+1', reason = 'said "no", twice' where order_id = ${id}`
+    const { body, headers } = await origin.admin('GET', path(sale, 'csv'))
+    expect(headers.get('content-type')).toContain('text/csv')
+    expect(headers.get('content-disposition')).toContain(`${sale}-orders.csv`)
+    const [header = '', row = '', end] = String(body.text).split('\r\n')
+    expect(header.split(',').slice(0, 3)).toEqual(['order_id', 'product_id', 'visitor'])
+    expect(row).toContain(`${id},one,'=1+1,`)
+    expect(row).toContain(',"said ""no"", twice",')
+    expect(end).toBe('')
+    expect(await origin.call('GET', `/admin${path(sale, 'csv')}`, { token })).toMatchObject({ status: 401 })
+    expect(await origin.admin('GET', path(sale, 'pdf'))).toMatchObject({ status: 422 })
+  })
+
+  const ORDERS = 40_000
+  async function manyOrders() {
+    const sale = await origin.sale({ total: 1 })
+    await origin.sql()`
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                          status, idempotency_key, request_hash, reserved_until)
+      select gen_random_uuid(), ${sale}, 'one', 'visitor ' || i, i, 1, 1000, 'EUR', 'expired', 'k', 'h', now()
+      from generate_series(1, ${ORDERS}) i`
+    return sale
+  }
+
+  test('as NDJSON has every order once, also for a slow reader', async () => {
+    const sale = await manyOrders()
+    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })
+    const ids = new Set<string>()
+    let text = ''
+    let lines = 0
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      const rows = text.split('\n')
+      text = rows.pop() ?? ''
+      lines += rows.length
+      for (const row of rows) ids.add((JSON.parse(row) as { order_id: string }).order_id)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(text).toBe('')
+    expect([ids.size, lines]).toEqual([ORDERS, ORDERS])
+  })
+
+  test('that breaks off does not look complete', async () => {
+    const sale = await manyOrders()
+    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await origin.sql()`alter table orders rename to orders_away`
+    try {
+      await expect(
+        (async () => {
+          while (!(await reader?.read())?.done);
+        })(),
+      ).rejects.toThrow()
+    } finally {
+      await origin.sql()`alter table orders_away rename to orders`
+    }
+    expect(await origin.admin('GET', `/sales/${randomUUID()}/orders`)).toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../test/origin.ts'
+import { useDatabase, useRedis } from '../test/servers.ts'
+
+const database = useDatabase()
+const server = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
+let redis: Redis
+beforeAll(() => {
+  redis = new Redis(server.url)
+})
+afterAll(() => redis.disconnect())
+
+interface Found {
+  findings: {
+    kind: string
+    units: number
+    outcome: string | null
+    closed_at: string | null
+    detail: Record<string, unknown>
+  }[]
+  changes: {
+    actor: string
+    action: string
+    order_id: string | null
+    before: Record<string, unknown>
+    after: Record<string, unknown>
+  }[]
+}
+const findings = async (sale: string) =>
+  (await origin.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
+const reconcile = async (sale: string, query = '') =>
+  (await origin.admin('POST', `/sales/${sale}/reconcile${query}`)).body as unknown as {
+    findings: [
+      {
+        found: string
+        drift: number
+        healed: boolean
+        recount?: { found: string; units: number; healed: boolean; outcome?: string }
+      },
+    ]
+  }
+
+/** Sells `sold` units for money, and then as many more as no gate would have let through. */
+async function oversold(options: { total: number; sold: number; more: number; [field: string]: unknown }) {
+  const { total, sold, more, ...rest } = options
+  const sale = await origin.sale({ total, ...rest })
+  const body = { payment_method: 'pm_ok' }
+  await Promise.all(Array.from({ length: sold }, () => origin.checkout(sale, { body })))
+  await eventually(
+    () => origin.stock(sale),
+    (stock) => stock.sold === sold,
+  )
+  const ids = Array.from({ length: more }, () => randomUUID())
+  await origin.sql()`
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                        status, idempotency_key, request_hash, reserved_until, charge_id, created_at)
+    select id, ${sale}, 'one', id::text, 1, 1, 1000, 'EUR', 'confirmed', 'k', 'h', now(), 'ch_' || id,
+           clock_timestamp() + i * interval '1 millisecond'
+    from unnest(${ids}::uuid[]) with ordinality as a(id, i)`
+  await origin.sql()`
+    insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
+    select 'ch_' || id, 'charge-' || id, id, 1000, 'EUR', 'pm_ok', 'succeeded' from unnest(${ids}::uuid[]) id`
+  return { sale, ids }
+}
+const statuses = async (ids: string[]) =>
+  (
+    await origin.sql()<{ status: string }[]>`select status from orders where order_id = any(${ids}::uuid[])`
+  ).map((o) => o.status)
+
+describe.concurrent('the reconciler', () => {
+  test('puts a counter in Redis right, and leaves a finding and an entry in the audit log', async () => {
+    const sale = await origin.sale({ total: 7 })
+    await redis.hset(`{${sale}:one}:stock`, 'available', 9)
+    expect((await reconcile(sale)).findings).toMatchObject([{ found: 'drift', drift: 2, healed: true }])
+    expect(await redis.hget(`{${sale}:one}:stock`, 'available')).toBe('7')
+    const found = await findings(sale)
+    expect(found.findings).toMatchObject([
+      { kind: 'drift', units: 2, outcome: 'gate rebuilt from the ledger' },
+    ])
+    expect(found.findings[0]?.closed_at).not.toBeNull()
+    expect(found.changes).toMatchObject([
+      { actor: 'reconciler', before: { available: 9 }, after: { available: 7 } },
+    ])
+  })
+
+  test('has nothing to say about a sale that is well', async () => {
+    const sale = await origin.sale({ total: 7 })
+    await origin.checkout(sale)
+    expect((await reconcile(sale)).findings).toMatchObject([
+      { found: 'ok', drift: 0, recount: { found: 'ok' } },
+    ])
+    expect(await findings(sale)).toEqual({ findings: [], changes: [] })
+  })
+
+  test('puts counters in the ledger right that are not the sum of its orders', async () => {
+    const sale = await origin.sale({ total: 10 })
+    await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+    await origin.sql()`update products set held = 5, sold = 1 where sale_id = ${sale}`
+    expect((await reconcile(sale)).findings).toMatchObject([
+      { recount: { found: 'miscounted', units: 4, healed: true } },
+    ])
+    expect(await origin.stock(sale)).toMatchObject({ available: 8, held: 2, sold: 0 })
+    expect(await redis.hgetall(`{${sale}:one}:stock`)).toMatchObject({ available: '8', held: '2' })
+    const { changes } = await findings(sale)
+    expect(changes).toContainEqual(
+      expect.objectContaining({ before: { held: 5, sold: 1 }, after: { held: 2, sold: 0 } }),
+    )
+  })
+
+  test('miscounts nothing while the sale is going on', async () => {
+    const sale = await origin.sale({ total: 300, hold_seconds: 1 })
+    let buying = true
+    const buyers = Promise.all(
+      Array.from({ length: 400 }, (_, i) =>
+        origin.checkout(sale, { body: i % 2 ? { payment_method: 'pm_ok' } : {} }),
+      ),
+    ).finally(() => {
+      buying = false
+    })
+    while (buying) {
+      for (const { recount } of (await reconcile(sale)).findings) expect(recount?.found).toBe('ok')
+    }
+    await buyers
+    expect((await findings(sale)).changes.filter((c) => c.action.startsWith('counters'))).toEqual([])
+  })
+
+  test('sounds the alarm about an oversell, sells no more, and waits', async () => {
+    const { sale, ids } = await oversold({ total: 5, sold: 4, more: 2 })
+    expect((await reconcile(sale)).findings).toMatchObject([
+      { recount: { found: 'oversold', units: 1, healed: false } },
+    ])
+    expect(await statuses(ids)).toEqual(['confirmed', 'confirmed'])
+    expect(await origin.checkout(sale)).toMatchObject({ status: 410 })
+    const found = await findings(sale)
+    expect(found.findings.filter((f) => f.kind === 'oversold')).toMatchObject([{ units: 1, closed_at: null }])
+    const metrics = String((await origin.call('GET', '/metrics')).body.text)
+    expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 1`)
+  })
+
+  test('cancels the latest and gives their money back, where that is the policy', async () => {
+    const { sale, ids } = await oversold({
+      total: 40,
+      sold: 39,
+      more: 3,
+      oversell_policy: 'cancel_latest',
+    })
+    expect((await reconcile(sale)).findings).toMatchObject([
+      { recount: { found: 'oversold', units: 2, healed: true, outcome: 'cancel_latest' } },
+    ])
+    const rows = await origin.sql()`
+      select status, reason from orders where order_id = any(${ids}::uuid[]) order by created_at`
+    const cancelled = { status: 'cancelled', reason: 'oversold' }
+    expect(rows).toMatchObject([{ status: 'confirmed' }, cancelled, cancelled])
+    expect(await origin.stock(sale)).toMatchObject({ total: 40, available: 0, held: 0, sold: 40 })
+    expect(
+      await eventually(
+        () =>
+          origin.sql()<{ status: string }[]>`
+            select status from sandbox.charges where order_id = any(${ids}::uuid[]) order by status`,
+        (charges) => charges.filter((c) => c.status === 'refunded').length === 2,
+      ),
+    ).toMatchObject([{ status: 'refunded' }, { status: 'refunded' }, { status: 'succeeded' }])
+    const { findings: found, changes } = await findings(sale)
+    expect(found.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
+    expect(new Set(changes.map((c) => c.order_id).filter(Boolean))).toEqual(new Set(ids.slice(1)))
+  })
+
+  test('leaves it to a person when it is too many, and does then what the person decides', async () => {
+    const { sale, ids } = await oversold({ total: 10, sold: 10, more: 3, oversell_policy: 'cancel_latest' })
+    expect((await reconcile(sale)).findings).toMatchObject([
+      { recount: { found: 'oversold', units: 3, healed: false } },
+    ])
+    expect(await statuses(ids)).toEqual(['confirmed', 'confirmed', 'confirmed'])
+    expect((await findings(sale)).findings.find((f) => f.kind === 'oversold')?.detail).toMatchObject({
+      waits_for_a_person: 'too many for the policy alone',
+    })
+    expect((await reconcile(sale, '?oversell=fulfil_from_buffer')).findings).toMatchObject([
+      { recount: { healed: true, outcome: 'fulfil_from_buffer' } },
+    ])
+    expect(await origin.stock(sale)).toMatchObject({ total: 13, available: 0, sold: 13 })
+    const { changes } = await findings(sale)
+    expect(changes).toContainEqual(
+      expect.objectContaining({ actor: 'operator', action: 'fulfilled from the buffer' }),
+    )
+  })
+
+  test('sets aside an intent that can never be recorded, and records the others', async () => {
+    const sale = await origin.sale({ total: 5 })
+    const stream = `{${sale}:one}:intents`
+    const good = {
+      order: randomUUID(),
+      sale,
+      product: 'one',
+      visitor: 'v',
+      number: 1,
+      quantity: 1,
+      key: 'k',
+      hash: 'h',
+      method: null,
+    }
+    await redis.xadd(stream, '*', 'intent', 'not JSON at all')
+    await redis.xadd(stream, '*', 'intent', JSON.stringify({ ...good, order: 'no uuid', key: 'other' }))
+    await redis.xadd(stream, '*', 'intent', JSON.stringify(good))
+    await eventually(
+      () => redis.xlen(stream),
+      (waiting) => waiting === 0,
+    )
+    expect(await statuses([good.order])).toEqual(['reserved'])
+    const { findings: found } = await findings(sale)
+    expect(found.filter((f) => f.kind === 'unreadable_intent')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,14 @@
+/** Preloaded by a process whose clock is to be wrong by CLOCK_SKEW_MS, as a machine's may be: `node --import`. */
+const skewMs = Number(process.env.CLOCK_SKEW_MS)
+const RealDate = Date
+
+globalThis.Date = class extends RealDate {
+  constructor(...args: [] | ConstructorParameters<typeof RealDate>) {
+    if (args.length === 0) super(RealDate.now() + skewMs)
+    else super(...(args as ConstructorParameters<typeof RealDate>))
+  }
+
+  static override now(): number {
+    return RealDate.now() + skewMs
+  }
+} as DateConstructor
