@@ -10,6 +10,7 @@ import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } f
 import { cookie, cookieNames, readCookie } from './cookies.ts'
 import { type Call, isBrowser, problemAnswer, seeOther } from './http.ts'
 import { bearer, mayUse } from './identity.ts'
+import type { Again } from './pages/index.ts'
 
 /** What goes on to the origin, and what comes back from it. */
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
@@ -141,7 +142,9 @@ function orderCookie(order: string, token: string, { secure }: Call): string {
 // -- The pages' forms --------------------------------------------------------------------------------------------------
 
 /** What a page's form led to: an order to show, or a problem to explain. */
-export type FormResult = { readonly go: Response } | { readonly problem: Problem }
+export type FormResult =
+  | { readonly go: Response }
+  | { readonly problem: Problem; readonly again?: Again | undefined }
 
 /** `POST /sales/{sale}/buy`: a checkout by form. */
 export async function buy(sale: string, call: Call): Promise<FormResult> {
@@ -149,11 +152,12 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
   if ('type' in admission) return { problem: admission }
   const form = await formOf(call.request)
   if (!form) return { problem: problem('invalid-request') }
-  const { idempotency_key, product_id, quantity, payment_method } = form
+  const { product_id, quantity, payment_method } = form
+  const idempotency_key = form.idempotency_key || crypto.randomUUID()
   const headers = {
     authorization: `Bearer ${admission.token}`,
     'content-type': 'application/json',
-    'idempotency-key': idempotency_key ?? crypto.randomUUID(),
+    'idempotency-key': idempotency_key,
   }
   const body = JSON.stringify({
     ...(product_id ? { product_id } : {}),
@@ -162,7 +166,8 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
   })
   const response = await askOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
   const order = await orderIn(response)
-  if ('type' in order) return { problem: order }
+  if ('type' in order)
+    return { problem: order, again: again(order, `/sales/${sale}/buy`, { ...form, idempotency_key }) }
   const cookies = order.order_token ? [orderCookie(order.order_id, order.order_token, call)] : []
   return { go: seeOther(`/sales/${sale}/order/${order.order_id}`, cookies) }
 }
@@ -186,12 +191,22 @@ export async function changeOrder(
           call,
         )
       : await askOrigin(`/orders/${order}`, { method: 'DELETE', headers }, call)
-  if (response?.ok) {
+  // In conflict with what the order has become meanwhile: its page says what that is.
+  if (response?.ok || response?.status === 409) {
     await response.body?.cancel()
     return { go: seeOther(`/sales/${sale}/order/${order}`) }
   }
   const result = await orderIn(response)
-  return { problem: 'type' in result ? result : problem('internal-error') }
+  const met = 'type' in result ? result : problem('internal-error')
+  return { problem: met, again: again(met, `/sales/${sale}/order/${order}/${what}`, form ?? {}) }
+}
+
+/**
+ * The form to send again where that may help. It is sent as it was, with its idempotency key: should the first one have
+ * come through after all, the second finds what it did.
+ */
+function again({ status, type }: Problem, action: string, fields: Record<string, string>): Again | undefined {
+  return status === 503 || type === '/problems/all-in-carts' ? { action, fields } : undefined
 }
 
 /** The order to show on a page. */

@@ -3,6 +3,9 @@
  * wrangler.toml says what each one means; here stand the defaults and what is refused.
  */
 import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
+import { type Asset, namedByContent } from './assets.ts'
+import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
+import type { Brand } from './pages/index.ts'
 import type { TicketShard } from './ticket-shard.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -35,6 +38,9 @@ export interface Env {
   readonly PROTECT_SESSION_SECONDS?: string
   readonly DRAW_BEACON_URL?: string
   readonly BRAND_NAME?: string
+  readonly BRAND_LOGO?: string
+  readonly BRAND_ACCENT?: string
+  readonly BRAND_ACCENT_DARK?: string
 }
 
 /** So many calls in so many seconds. */
@@ -70,7 +76,8 @@ export interface Config {
     readonly bypass: RegExp
     readonly sessionSeconds: number
   } | null
-  readonly brandName: string | null
+  /** Whose shop it is; without a name, pages show the sale's. */
+  readonly brand: Omit<Brand, 'name'> & { readonly name: string | null; readonly style: Asset | null }
   readonly keys: Keys
 }
 
@@ -153,9 +160,26 @@ export async function readConfig(env: Env): Promise<Config> {
           sessionSeconds: number('PROTECT_SESSION_SECONDS', env.PROTECT_SESSION_SECONDS, 1800, 60, 24 * 3600),
         }
       : null,
-    brandName: env.BRAND_NAME || null,
+    brand: await readBrand(env),
     keys: await readKeys(env, production),
   }
+}
+
+async function readBrand(env: Env): Promise<Config['brand']> {
+  const logo = env.BRAND_LOGO || undefined
+  if (logo !== undefined && !/^(\/(?!\/)|data:image\/)/.test(logo))
+    throw new ConfigError('BRAND_LOGO must be a path of this host, or a data: URI of an image')
+  const accent = colour('BRAND_ACCENT', env.BRAND_ACCENT)
+  const accentDark = colour('BRAND_ACCENT_DARK', env.BRAND_ACCENT_DARK)
+  const style =
+    accent === undefined ? null : await namedByContent('css', 'text/css', brandSheet({ accent, accentDark }))
+  return { name: env.BRAND_NAME || null, logo, sheet: style?.path, style }
+}
+
+function colour(name: keyof Env, text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (!HEX_COLOUR.test(text)) throw new ConfigError(`${name} must be a colour such as #0b6450`)
+  return text
 }
 
 async function readKeys(env: Env, production: boolean): Promise<Keys> {

@@ -120,6 +120,33 @@ it.concurrent('draws the order of those who came before the opening, as anyone c
   expect(positions.size).toBe(20)
 })
 
+it.concurrent('tells a visitor whose turn has passed, and gives them one new number at the end', async () => {
+  const sale = await new TestSale().tell()
+  const place = await sale.ready()
+  await sale.until((schedule) => schedule.missed_through >= place.number, 8_000)
+  expect(await sale.statusOf(place.queue_token)).toMatchObject({
+    status: 'missed_turn',
+    number: place.number,
+  })
+  const headers = { authorization: `Bearer ${place.queue_token}` }
+  const [first, second] = await Promise.all([sale.join(headers), sale.join(headers)])
+  expect([first.status, second.status].sort()).toEqual([200, 201])
+  const number = (await first.json<{ number: number }>()).number
+  expect(number).toBeGreaterThan(place.number)
+  expect(await second.json()).toMatchObject({ number })
+})
+
+it.concurrent('lets no newcomer miss a turn that was called before they came', async () => {
+  const sale = await new TestSale().tell({ admission: { rate_per_second: 1000, max_inside: null } })
+  let last = 0
+  for (let i = 0; i < 60; i++) last = (await sale.joined()).number
+  // Everybody is called, and has missed their turn; the line has stood ready for the next one ever since.
+  await sale.until((schedule) => schedule.missed_through >= last, 8_000)
+  const newcomer = await sale.joined()
+  expect(newcomer.number).toBeGreaterThan(last)
+  expect(newcomer.status).not.toBe('missed_turn')
+})
+
 it('says when it is too early to join', async () => {
   const sale = await new TestSale(60_000).tell({
     pre_queue_opens_at: new Date(Date.now() + 30_000).toISOString(),
@@ -204,33 +231,6 @@ it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answer
     }
   }
   expect((await call(`/sales/${sale.name}/queue/status`)).status).toBe(401)
-})
-
-it.concurrent('tells a visitor whose turn has passed, and gives them one new number at the end', async () => {
-  const sale = await new TestSale().tell()
-  const place = await sale.ready()
-  await sale.until((schedule) => schedule.missed_through >= place.number, 8_000)
-  expect(await sale.statusOf(place.queue_token)).toMatchObject({
-    status: 'missed_turn',
-    number: place.number,
-  })
-  const headers = { authorization: `Bearer ${place.queue_token}` }
-  const [first, second] = await Promise.all([sale.join(headers), sale.join(headers)])
-  expect([first.status, second.status].sort()).toEqual([200, 201])
-  const number = (await first.json<{ number: number }>()).number
-  expect(number).toBeGreaterThan(place.number)
-  expect(await second.json()).toMatchObject({ number })
-})
-
-it.concurrent('lets no newcomer miss a turn that was called before they came', async () => {
-  const sale = await new TestSale().tell({ admission: { rate_per_second: 1000, max_inside: null } })
-  let last = 0
-  for (let i = 0; i < 60; i++) last = (await sale.joined()).number
-  // Everybody is called, and has missed their turn; the line has stood ready for the next one ever since.
-  await sale.until((schedule) => schedule.missed_through >= last, 8_000)
-  const newcomer = await sale.joined()
-  expect(newcomer.number).toBeGreaterThan(last)
-  expect(newcomer.status).not.toBe('missed_turn')
 })
 
 it('answers unknown sales, unknown paths and wrong methods as the contract says', async () => {

@@ -18,6 +18,8 @@ const ASKING_MS = 250
 
 interface Counter {
   block: Block | null
+  /** Always the same shard, so that this isolate's own visitors keep their order; another one if it fails. */
+  shard: number
   readonly demand: Demand
   askingUntilMs: number
 }
@@ -32,19 +34,22 @@ export interface Given {
 
 /** A number for someone nobody knows: the next of this isolate's block. */
 export async function nextNumber(sale: string, call: Call): Promise<Given | Problem> {
-  const counter = counterOf(sale)
+  const counter = counterOf(sale, call.config.ticketShards)
   counter.demand.add(1, call.nowMs)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const nowMs = Date.now()
     const number = counter.block?.take(nowMs)
     if (number) return { number, first: true }
     // One request asks for all that are to come, the others of this moment each for their own.
-    const alone = counter.askingUntilMs > nowMs
+    const alone = counter.askingUntilMs > nowMs && counter.askingUntilMs <= nowMs + ASKING_MS
     if (!alone) counter.askingUntilMs = nowMs + ASKING_MS
-    const shard = shardOf(sale, Math.floor(Math.random() * call.config.ticketShards), call.env)
+    const shard = shardOf(sale, counter.shard, call.env)
     const leased = await answerOf(() => shard.take({ sale, count: alone ? 1 : counter.demand.forecast() }))
     if (!alone) counter.askingUntilMs = 0
-    if (!leased) break
+    if (!leased) {
+      counter.shard = anyOf(call.config.ticketShards)
+      break
+    }
     if (!leased.granted) return closed()
     const block = new Block(leased.lease, nowMs, Date.now())
     const first = block.take(Date.now())
@@ -87,10 +92,17 @@ export async function forget(sale: string, visitor: string, call: Call): Promise
 const closed = () =>
   problem('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
 
-function counterOf(sale: string): Counter {
+const anyOf = (shards: number) => Math.floor(Math.random() * shards)
+
+function counterOf(sale: string, shards: number): Counter {
   const found = counters.get(sale)
   if (found) return found
-  const counter = { block: null, demand: new Demand(ISOLATE_LEASE_MS), askingUntilMs: 0 }
+  const counter = {
+    block: null,
+    shard: anyOf(shards),
+    demand: new Demand(ISOLATE_LEASE_MS),
+    askingUntilMs: 0,
+  }
   counters.set(sale, counter)
   if (counters.size > MAX_BLOCKS) {
     for (const oldest of counters.keys()) {

@@ -9,10 +9,11 @@ import { type Problem, problem } from '../shared/problem.ts'
 import type { Schedule } from '../shared/schedule.ts'
 import { isFinal } from './bulletin.ts'
 import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
+import type { Config } from './config.ts'
 import { type Call, NO_STORE, problemAnswer, seeOther, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
-import { renderProblem, renderSale, type SaleView } from './pages/index.ts'
+import { type Again, type Brand, renderProblem, renderSale, type SaleView } from './pages/index.ts'
 import { LANGUAGES } from './pages/words.ts'
 import { wantedPage } from './protect.ts'
 import { roomOf } from './rpc.ts'
@@ -106,7 +107,7 @@ export async function orderForm(sale: string, order: string, what: 'payment' | '
 async function formAnswer(sale: string, result: FormResult, call: Call): Promise<Response> {
   if ('go' in result) return result.go
   const now = await saleNow(sale, call)
-  return 'type' in now ? problemAnswer(now) : livePage(sale, now, call, { problem: result.problem })
+  return 'type' in now ? problemAnswer(now) : livePage(sale, now, call, result)
 }
 
 /** A page for one visitor: it shows their own place, and so is never kept. */
@@ -114,7 +115,7 @@ async function livePage(
   sale: string,
   now: SaleNow,
   call: Call,
-  shown: { order?: Order; problem?: Problem },
+  shown: { order?: Order; problem?: Problem; again?: Again | undefined },
 ): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   const claims = presented.kind === 'place' ? presented.claims : null
@@ -125,12 +126,10 @@ async function livePage(
     return seeOther(onwards, [admissionCookie(sale, token, call)])
   }
   const view: SaleView = { ...viewOf(sale, now, call), ...shown, place, number: claims?.num ?? null }
-  const { html, refreshSeconds } = renderSale(view)
-  const response = new Response(html, {
+  const response = new Response(renderSale(view), {
     status: shown.problem?.status ?? 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
-  if (refreshSeconds !== null) response.headers.set('refresh', String(refreshSeconds))
   if (claims && place?.status === 'ready') {
     const { token } = await admit(claims, call)
     response.headers.append('set-cookie', admissionCookie(sale, token, call))
@@ -145,7 +144,7 @@ export async function problemPage(response: Response, { request, config }: Call)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
   const page = renderProblem(problem, {
     lang: languageOf(request),
-    brand: config.brandName ?? 'Waiting room',
+    brand: brandOf(config, 'Waiting room'),
     sale: known ? sale : null,
   })
   const headers = new Headers(response.headers)
@@ -175,7 +174,7 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
   let answer = answers.get(kind)
   if (!answer) {
     const html = kind !== 'json'
-    const body = html ? renderSale(viewOf(sale, now, call)).html : JSON.stringify(publicSale(now))
+    const body = html ? renderSale(viewOf(sale, now, call)) : JSON.stringify(publicSale(now))
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
     const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
     const headers = {
@@ -207,9 +206,13 @@ function viewOf(sale: string, now: SaleNow, { request, config }: Call): SaleView
     number: null,
     nowMs: now.atMs,
     lang: languageOf(request),
-    brand: { name: config.brandName ?? now.facts.name },
+    brand: brandOf(config, now.facts.name),
     ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
   }
+}
+
+function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): Brand {
+  return { name: name ?? otherwise, logo, sheet }
 }
 
 /** The first of our languages that the browser names. */

@@ -14,6 +14,7 @@ async function movingSale() {
   const sale = await new TestSale().tell({ admission: { rate_per_second: RATE, max_inside: null } })
   const places = []
   for (let i = 0; i < 400; i++) places.push(await sale.joined())
+  places.sort((a, b) => a.number - b.number)
   const number = places[places.length - 1]?.number ?? 0
   await sale.until((schedule) => schedule.phase === 'open' && schedule.ceiling >= number)
   const last = places[places.length - 1]?.queue_token ?? ''

@@ -54,7 +54,7 @@ function route(call: Call): Promise<Response> | Response {
       if (protect) break
       return orderRoute(path, name, rest, call)
     case 'assets': {
-      const found = asset(path)
+      const found = asset(path, call.config.brand.style)
       if (found) return only('GET', call, () => found)
       break
     }

@@ -5,6 +5,16 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
+/** A text for each plural form of a language that differs from `other` (Unicode CLDR). */
+export type Plural = { readonly other: string } & Partial<
+  Readonly<Record<'zero' | 'one' | 'two' | 'few' | 'many', string>>
+>
+
+/** The form that goes with a number. */
+export function plural(lang: string, value: number, forms: Plural): string {
+  return forms[new Intl.PluralRules(lang).select(value)] ?? forms.other
+}
+
 export function count(lang: string, value: number): string {
   return new Intl.NumberFormat(lang).format(value)
 }
@@ -24,6 +34,17 @@ export function roughly(lang: string, seconds: number): string {
   return unit(Math.round(seconds / 1_800) / 2, 'hour')
 }
 
+/** A length of time that is promised: "90 seconds", "5 minutes", "7:30". */
+export function exactly(lang: string, seconds: number): string {
+  const whole = seconds % 60 === 0 && seconds >= 120
+  if (!whole && seconds > 180) return clock(lang, seconds)
+  return new Intl.NumberFormat(lang, {
+    style: 'unit',
+    unit: whole ? 'minute' : 'second',
+    unitDisplay: 'long',
+  }).format(whole ? seconds / 60 : seconds)
+}
+
 /** A countdown: 1:04:09, 4:09, 0:09; with days in front where there are any. */
 export function clock(lang: string, seconds: number): string {
   const left = Math.max(0, Math.ceil(seconds))
@@ -38,4 +59,39 @@ export function clock(lang: string, seconds: number): string {
       ? `${new Intl.NumberFormat(lang, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days)} `
       : ''
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
+}
+
+/** A date and time, in the time zone of whoever reads it unless one is given. */
+export function moment(lang: string, atMs: number, timeZone?: string): string {
+  return new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
+}
+
+/** What the page's own script says; the page brings the words in its language. */
+export interface ScriptWords {
+  readonly ahead: Plural
+  readonly next: string
+  readonly waitAbout: string
+  readonly waitUntil: string
+  readonly waitSoon: string
+  readonly waitUnknown: string
+  readonly online: string
+  readonly reconnecting: string
+  readonly offline: string
+  readonly offlineText: string
+  readonly announceAhead: Plural
+  readonly titleAhead: string
+  readonly drawYours: string
+  readonly drawLater: string
+  readonly opening: string
+  readonly holdOver: string
+}
+
+/** How long to wait, as a sentence. */
+export function waitText(
+  words: Pick<ScriptWords, 'waitAbout' | 'waitSoon' | 'waitUnknown'>,
+  lang: string,
+  seconds: number | null,
+): string {
+  if (seconds === null) return words.waitUnknown
+  return seconds < 5 ? words.waitSoon : fill(words.waitAbout, { t: roughly(lang, seconds) })
 }

@@ -1,11 +1,15 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
 import { existsSync } from 'node:fs'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type System, startSystem } from '../origin/local/system.ts'
+import { commitmentOf } from '../shared/draw.ts'
 import { installChromium, launchChromium } from './chromium.ts'
 
 const executablePath = await installChromium()
+/** Slow enough that nobody's turn comes during a test. */
+const STANDING = { admission: { rate_per_second: 0.05 } }
+const WITHIN = { timeout: 15_000 }
 
 describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   let system: System
@@ -44,31 +48,53 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     return `${system.edgeUrl}/sales/${name}`
   }
 
+  /** Someone with a browser of their own, on a narrow phone. */
   async function visitor(
-    options: Parameters<Browser['newContext']>[0] = {},
+    options: BrowserContextOptions = {},
   ): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext({ viewport: { width: 390, height: 800 }, ...options })
-    const page = await context.newPage()
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    return { context, page }
+    const context = await browser.newContext({ viewport: { width: 360, height: 780 }, ...options })
+    context.on('page', (page) => {
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    })
+    return { context, page: await context.newPage() }
   }
 
-  test('a visitor joins the lobby, sees the draw checked, gets the turn, pays and is told so', async () => {
+  const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+  const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
+  const hasText = (locator: Locator, text: string | RegExp) =>
+    locator.filter({ hasText: text }).waitFor(WITHIN)
+
+  test('a visitor joins the lobby, gets the turn on the same page, pays and is told so', async () => {
     const url = await sale('whole', 4_000)
     const { context, page } = await visitor()
     await page.goto(url)
     expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
-    await page.getByRole('button', { name: 'Take a place in the lobby' }).click()
-    await page.getByRole('heading', { name: 'You are in the lobby' }).waitFor()
-    await page.getByRole('heading', { name: /Your turn/ }).waitFor({ timeout: 20_000 })
-    await page.getByRole('button', { name: 'Reserve' }).click()
-    await page.getByRole('heading', { name: 'Reserved for you' }).waitFor()
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await heading(page, 'It is your turn').waitFor({ timeout: 20_000 })
+    // Coming to the Worker once for the admission and once for the page; all else is the public document.
+    expect(asked.filter((path) => !path.endsWith('/schedule'))).toEqual([
+      '/sales/whole/queue/status',
+      '/sales/whole',
+    ])
+    await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('It is your turn')
+
+    await button(page, 'Reserve').click()
+    await heading(page, 'Reserved for you').waitFor()
     const left = () => page.locator('time[data-until-ms]').textContent()
     const before = await left()
     await expect.poll(left, { timeout: 5_000 }).not.toBe(before)
-    await page.getByRole('button', { name: /^Pay/ }).click()
-    await page.getByRole('heading', { name: 'It is yours' }).waitFor({ timeout: 15_000 })
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor(WITHIN)
+    const order = page.url()
+    await page.goto(url)
+    await page.getByRole('link', { name: 'Show it' }).click()
+    expect(page.url()).toBe(order)
+
     const cookies = await context.cookies()
     expect(cookies.length).toBeGreaterThan(0)
     expect(cookies.every((cookie) => cookie.httpOnly)).toBe(true)
@@ -76,72 +102,95 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the page ticks off that the revealed seed is the one committed to', async () => {
-    const url = await sale('ticked', 2_500, { admission: { rate_per_second: 0.05 } })
-    const { context, page } = await visitor()
-    await page.goto(url)
-    await page.locator('#join button').click()
-    const { context: other, page: second } = await visitor()
-    await second.goto(url)
-    await second.locator('#join button').click()
-    for (const one of [page, second])
-      await one.locator('#tick').waitFor({ state: 'visible', timeout: 20_000 })
-    const seed = (await page.locator('#seed').textContent()) ?? ''
-    expect(seed).toMatch(/^[0-9a-f]{64}$/)
-    const positions = await Promise.all([page, second].map((one) => one.locator('#position').textContent()))
-    expect(new Set(positions).size).toBe(2)
-    await Promise.all([context.close(), other.close()])
+    const url = await sale('ticked', 2_500, STANDING)
+    const people = await Promise.all([visitor(), visitor()])
+    for (const { page } of people) {
+      await page.goto(url)
+      await button(page, 'Take a place in the lobby').click()
+    }
+    for (const { page } of people) {
+      await page.getByText('Checked on this device').waitFor({ timeout: 20_000 })
+      await hasText(page.locator('#draw-yours'), /^Lot [12] of 2 was drawn to place [12]\.$/)
+    }
+    const places = await Promise.all(people.map(({ page }) => page.locator('#draw-yours').textContent()))
+    expect(new Set(places.map((text) => text?.slice(-2))).size).toBe(2)
+    for (const { context } of people) await context.close()
   })
 
-  test('two tabs are one place, and a lost connection loses nothing', async () => {
-    const url = await sale('tabs', -1_000, { admission: { rate_per_second: 0.05 } })
-    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+  test('a seed that is not the one committed to is shown for what it is', async () => {
+    const url = await sale('swapped', 2_000, STANDING)
     const { context, page } = await visitor()
     await page.goto(url)
-    await page.locator('#join button').click()
-    await page.getByRole('heading', { name: 'You are in the line' }).waitFor()
-    const number = await page.locator('main').getAttribute('data-number')
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    // Somebody who would rather have another draw changes both, and hopes that nobody kept the old fingerprint.
+    await page.route('**/schedule', async (route) => {
+      const told = await (await route.fetch()).json()
+      const draw_seed = told.draw_seed && 'ab'.repeat(32)
+      await route.fulfill({ json: { ...told, draw_seed, draw_commitment: commitmentOf('ab'.repeat(32)) } })
+    })
+    await page.getByText('This does not fit').waitFor(WITHIN)
+    expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
+    await context.close()
+  })
+
+  test('two tabs are one place: what happens in one, the other shows', async () => {
+    const url = await sale('tabs', -1_000, STANDING)
+    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const { context, page } = await visitor()
     const tab = await context.newPage()
-    await tab.goto(url)
-    expect(await tab.locator('main').getAttribute('data-number')).toBe(number)
+    await Promise.all([page.goto(url), tab.goto(url)])
+    await button(page, 'Join the line').click()
+    await heading(page, 'You are in line').waitFor()
+    await heading(tab, 'You are in line').waitFor(WITHIN)
+    expect(await numberOf(tab)).toBe(await numberOf(page))
+    expect(await numberOf(page)).toMatch(/^\d+$/)
+    await hasText(page.locator('#ahead'), /^[3-5]$/)
+    await button(tab, 'Give up my place').click()
+    await button(page, 'Join the line').waitFor(WITHIN)
+    await context.close()
+  })
+
+  test('a lost connection and a wrong clock lose nothing', async () => {
+    const url = await sale('offline', 60_000, STANDING)
+    const { context, page } = await visitor()
+    // A visitor whose clock is a day ahead, and jumps an hour back while they wait.
+    await context.addInitScript(`{
+      const now = Date.now.bind(Date)
+      let wrongMs = 86_400_000
+      Date.now = () => now() + wrongMs
+      globalThis.putBack = () => { wrongMs -= 3_600_000 }
+    }`)
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    await hasText(page.locator('#connection'), 'Connected')
+    const number = await numberOf(page)
+    await page.evaluate('putBack()')
     await context.setOffline(true)
-    await page.locator('#connection').waitFor({ state: 'visible', timeout: 20_000 })
-    expect(await page.locator('#connection').textContent()).toContain('You keep your place')
+    await hasText(page.locator('#connection'), 'Offline')
+    await hasText(page.getByRole('status'), 'Your place is kept')
     await context.setOffline(false)
-    await page.locator('#connection').waitFor({ state: 'hidden', timeout: 20_000 })
-    expect(await page.locator('main').getAttribute('data-number')).toBe(number)
+    await hasText(page.locator('#connection'), 'Connected')
+    expect(await numberOf(page)).toBe(number)
+    expect(await page.locator('time[data-until-ms]').first().textContent()).toMatch(/^(1:00|0:[345]\d)$/)
     await context.close()
   })
 
   test('without a script a visitor joins, waits, reserves and pays all the same', async () => {
-    const url = await sale('plain', -1_000)
+    const url = await sale('plain', 3_000)
     const { context, page } = await visitor({
       javaScriptEnabled: false,
       locale: 'de-DE',
       colorScheme: 'dark',
     })
     await page.goto(url)
-    await page.locator('#join button').click()
-    await expect
-      .poll(
-        async () => {
-          await page.goto(url)
-          return page.locator('h1:visible').first().textContent()
-        },
-        { timeout: 20_000 },
-      )
-      .toBe('Du bist dran. Wähle und reserviere.')
-    await page.getByRole('button', { name: 'Reservieren' }).click()
-    expect(await page.locator('h1').textContent()).toBe('Für dich reserviert')
-    await page.getByRole('button', { name: /bezahlen$/ }).click()
-    await expect
-      .poll(
-        async () => {
-          await page.reload()
-          return page.locator('h1').textContent()
-        },
-        { timeout: 15_000 },
-      )
-      .toBe('Es gehört dir')
+    await button(page, 'Platz in der Lobby nehmen').click()
+    // From here on the page loads itself again, until there is something to choose.
+    await heading(page, 'Du bist dran').waitFor({ timeout: 30_000 })
+    await button(page, 'Reservieren').click()
+    await heading(page, 'Für dich zurückgelegt').waitFor()
+    await button(page, /bezahlen$/).click()
+    await heading(page, 'Es gehört dir').waitFor(WITHIN)
     await context.close()
   })
 
@@ -158,13 +207,25 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
       throw new Error(`${name} cannot be reached by keyboard`)
     }
     await press('Take a place in the lobby')
-    await page.getByRole('heading', { name: 'You are in the lobby' }).waitFor()
-    await press('Leave the line')
-    await page.getByRole('button', { name: 'Take a place in the lobby' }).waitFor()
+    await heading(page, 'You are in the lobby').waitFor()
+    await press('Give up my place')
+    await button(page, 'Take a place in the lobby').waitFor()
     await context.close()
   })
 
-  test('sold out is a page without a cookie that may be kept, and a restock is seen', async () => {
+  test('a hold that runs out is seen on the page, and the way back is there', async () => {
+    const url = await sale('brief', -1_000, { hold_seconds: 2 })
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await button(page, 'Reserve').click()
+    await heading(page, 'The time was up').waitFor(WITHIN)
+    await page.getByRole('link', { name: 'Back to the sale' }).waitFor()
+    await context.close()
+  })
+
+  test('sold out is a page without a cookie that may be kept, and a restock brings the sale back', async () => {
     const url = await sale('gone', -1_000, {
       products: [{ product_id: 'one', name: 'One', unit_price_minor: 100, currency: 'EUR', total: 0 }],
     })
@@ -173,12 +234,27 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
       .toMatch(/^public, max-age=\d+/)
     const { context, page } = await visitor()
     await page.goto(url)
-    expect(await page.locator('h1').textContent()).toBe('Sold out')
+    await heading(page, 'Sold out').waitFor()
     expect(await context.cookies()).toEqual([])
     await admin('POST', '/sales/gone/products/one/restock', { quantity: 5 })
     await expect
       .poll(async () => (await fetch(url)).headers.get('cache-control'), { timeout: 5_000 })
       .toBe('no-store')
+    // The page looks now and then; coming back to it, it looks at once.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await button(page, 'Join the line').waitFor(WITHIN)
+    await context.close()
+  })
+
+  test('what goes wrong is said on a page, in the visitor’s language', async () => {
+    const url = await sale('wrong', -1_000, STANDING)
+    const { context, page } = await visitor({ locale: 'de-DE' })
+    await page.goto(`${system.edgeUrl}/sales/no-such-sale`)
+    await heading(page, 'Diesen Verkauf gibt es nicht').waitFor()
+    await page.goto(`${url}/order/019a1fcb-824e-74eb-bb3e-e54755d9709e`)
+    await heading(page, 'Diese Bestellung kann hier nicht gezeigt werden').waitFor()
+    await page.getByRole('link', { name: 'Zurück zum Verkauf' }).click()
+    await button(page, 'Anstellen').waitFor()
     await context.close()
   })
 

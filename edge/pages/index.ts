@@ -1,18 +1,26 @@
 /**
- * The pages: pure functions from what is known to a whole HTML document. They work without a script (forms, and a
- * refresh by itself); with it they are live. One look for all; a brand replaces style.css and nothing else.
+ * The pages: pure functions from what is known to a whole HTML document. They work without a script (forms, and pages
+ * that load themselves again); with it they are live. A brand changes names and colours, a catalogue changes the
+ * words, and neither touches anything here.
  */
 import type { Order, PublicSale } from '../../shared/api.ts'
-import type { Problem } from '../../shared/problem.ts'
+import type { Problem, ProblemType } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
+import { count, exactly, fill, moment, money, type ScriptWords } from '../../shared/speak.ts'
 import { proofScript, proofStyle, script, style } from '../assets.ts'
+import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'
-import { lineSections, saleSection, turnSection } from './line.ts'
-import { orderSection } from './order.ts'
+import { endState, linePage, salePage } from './line.ts'
+import { orderPage, turnPage } from './order.ts'
 import { type Words, wordsFor } from './words.ts'
 
+/** Whose shop it is; see brand.ts for the colours. */
 export interface Brand {
   readonly name: string
+  /** The address of a picture to show instead of the name: a path of this host, or a `data:` URI. */
+  readonly logo?: string | undefined
+  /** The path of the brand's own style sheet, which sets custom properties and nothing else. */
+  readonly sheet?: string | undefined
 }
 
 export interface SaleView {
@@ -26,10 +34,17 @@ export interface SaleView {
   readonly nowMs: number
   readonly order?: Order
   readonly problem?: Problem
+  /** The form that met the problem, to be sent again just as it was. */
+  readonly again?: Again | undefined
   /** Where the challenge is, if joining asks for a proof of work. */
   readonly challenge?: string
   readonly lang: string
   readonly brand: Brand
+}
+
+export interface Again {
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
 }
 
 /** What every part of a page is made from. */
@@ -39,94 +54,190 @@ export interface Shown {
   readonly lang: string
 }
 
-/** The page; `refreshSeconds` is for a client that reads neither the page's script nor its markup: none is needed. */
-export function renderSale(view: SaleView): { html: string; refreshSeconds: number | null } {
-  const { lang, words } = wordsFor(view.lang)
-  const shown: Shown = { view, words, lang }
-  return { html: documentOf(shown, content(shown)).text, refreshSeconds: null }
-}
-
-/** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
-export function renderProblem(
-  problem: Problem,
-  { lang: wanted, brand, sale }: { lang: string; brand: string; sale: string | null },
-): string {
-  const { lang, words } = wordsFor(wanted)
-  const body = problemSection(problem, words, sale)
-  const head = html`<header><p>${brand}</p></header>`
-  return shell(lang, words.problem, null, html`${head}<main id="main">${body}</main>`).text
-}
-
-interface Content {
+/** What stands between header and end of a page. */
+export interface Content {
   readonly title: string
-  readonly body: Html
+  readonly main: Html
+  readonly aside?: Html
   /** Without a script the page loads itself again after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
 }
 
+/** The page for a visitor to a sale. */
+export function renderSale(view: SaleView): string {
+  const { lang, words } = wordsFor(view.lang)
+  const shown: Shown = { view, words, lang }
+  return salePageOf(shown, content(shown)).text
+}
+
 function content(shown: Shown): Content {
-  const { view, words } = shown
-  if (view.problem) {
-    const body = problemSection(view.problem, words, view.sale)
-    return { title: words.problem, body, reloadSeconds: null }
-  }
-  if (view.order) return orderSection(shown, view.order)
+  const { view } = shown
+  if (view.problem) return problemContent(view.problem, shown.words, view.sale, view.again)
+  if (view.order) return orderPage(shown, view.order)
+  const aside = html`${about(shown)}${drawCard(shown)}`
   const { phase } = view.schedule
   if (phase === 'sold_out' || phase === 'ended') {
-    const title = phase === 'sold_out' ? words.soldOut : words.ended
-    const explained = phase === 'sold_out' ? words.soldOutExplained : words.endedExplained
-    const body = html`<section class="card final"><h1>${title}</h1><p class="lead">${explained}</p></section>`
-    return { title, body, reloadSeconds: 60 }
+    const title = phase === 'sold_out' ? shown.words.soldOut : shown.words.ended
+    return { title, main: endState(shown, phase), aside, reloadSeconds: 60 }
   }
-  if (view.place === null || view.number === null) return saleSection(shown)
-  if (view.place.status === 'ready') return turnSection(shown)
-  return lineSections(shown, view.place, view.number)
+  if (view.place === null || view.number === null) return { ...salePage(shown), aside }
+  if (view.place.status === 'ready') return turnPage(shown)
+  return { ...linePage(shown, view.place, view.number), aside }
 }
 
-function problemSection(problem: Problem, words: Words, sale: string | null): Html {
-  return html`<section class="card">
-      <h1>${words.problem}</h1>
-      <p class="lead">${problem.title}</p>
-      <p>${problem.detail}</p>
-      ${sale !== null && html`<p><a class="button quiet" href="/sales/${sale}">${words.backToSale}</a></p>`}
-    </section>`
+// -- About the sale ------------------------------------------------------------------------------------------------------
+
+/** What is sold, and when. */
+function about({ view, words, lang }: Shown): Html {
+  const { state, schedule, nowMs } = view
+  const opensAtMs = Date.parse(schedule.opens_at)
+  const atDoor = view.place === null && schedule.phase !== 'sold_out' && schedule.phase !== 'ended'
+  const left = (n: number) => (n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) }))
+  const term = (name: string, value: Html | string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  return html`<section class="side" aria-labelledby="about">
+    <h2 id="about">${words.about}</h2>
+    <ul class="products">
+      ${state.products.map(
+        (product) => html`<li><span>${product.name}</span>
+        <b>${money(lang, product.unit_price_minor, product.currency)}</b>
+        ${atDoor && html`<small>${left(product.available)}</small>`}</li>`,
+      )}
+    </ul>
+    <dl>
+      ${term(opensAtMs > nowMs ? words.opensAt : words.openedAt, timeOf(lang, opensAtMs))}
+      ${schedule.ends_at !== null && term(words.endsAt, timeOf(lang, Date.parse(schedule.ends_at)))}
+    </dl>
+    <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
+  </section>`
 }
 
-function documentOf({ view, lang, words }: Shown, { title, body, reloadSeconds }: Content): Html {
-  const head = html`<script type="module" src="${script.path}"></script>
+/** A moment: in UTC as the page is made, in the visitor's own time once its script has seen it. */
+function timeOf(lang: string, atMs: number): Html {
+  return html`<time datetime="${new Date(atMs).toISOString()}" data-moment>${moment(lang, atMs, 'UTC')} UTC</time>`
+}
+
+// -- Problems ------------------------------------------------------------------------------------------------------------
+
+/** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
+export function renderProblem(
+  problem: Problem,
+  { lang: wanted, brand, sale }: { lang: string; brand: Brand; sale: string | null },
+): string {
+  const { lang, words } = wordsFor(wanted)
+  const { title, main } = problemContent(problem, words, sale)
+  const home = sale === null ? null : `/sales/${sale}`
+  const retry = problem.status === 503 && home !== null
+  // Spread, so that those who were turned away together do not come back together.
+  const seconds = Math.ceil((problem.retry_after_seconds ?? 3) * (1 + Math.random()) + 2)
+  const head = retry && html`<meta http-equiv="refresh" content="${seconds};url=${home}">`
+  return shell({ lang, words, brand, home, title, head: head || null }, html`<main id="main">${main}</main>`)
+    .text
+}
+
+function problemContent(problem: Problem, words: Words, sale: string | null, again?: Again): Content {
+  const type = problem.type.slice('/problems/'.length) as ProblemType
+  const known: Readonly<Record<string, readonly [string, string]>> = words.problems
+  const [title, text] = known[type] ?? [words.problem, problem.errors ? problem.title : words.problemText]
+  const wait = problem.status === 503 || problem.status === 429 || problem.status === 409
+  const main = html`<section class="card notice" data-tone="${wait ? 'hold' : 'bad'}">
+    <h1>${title}</h1>
+    <p class="lead">${text}</p>
+    ${problem.errors && html`<ul>${problem.errors.map((error) => html`<li>${error.field}: ${error.detail}</li>`)}</ul>`}
+    <div class="actions">
+      ${again && retryForm(again, words)}
+      ${sale !== null && html`<a class="button ${again && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
+    </div>
+    <p class="quiet"><code>${problem.status} ${type}</code></p>
+  </section>`
+  return { title, main, reloadSeconds: null }
+}
+
+function retryForm({ action, fields }: Again, words: Words): Html {
+  return html`<form method="post" action="${action}" class="once">
+    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+    <button class="button">${words.tryAgain}</button>
+  </form>`
+}
+
+// -- The document --------------------------------------------------------------------------------------------------------
+
+function salePageOf({ view, lang, words }: Shown, content: Content): Html {
+  const { title, main, aside, reloadSeconds } = content
+  const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
+  const head = html`<script type="module" src="${script.path}" blocking="render"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
-  const page = html`<a class="skip" href="#main">${title}</a>
-<header><a href="/sales/${view.sale}">${view.brand.name}</a>${view.brand.name !== view.state.name && html`<p>${view.state.name}</p>`}</header>
-<main id="main" data-sale="${view.sale}" data-now-ms="${Math.round(view.nowMs)}" data-phase="${view.schedule.phase}"
+  const body = html`<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-page="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}"
   data-lobby-opens-at="${view.schedule.pre_queue_opens_at}" data-commitment="${view.schedule.draw_commitment}"
-  data-words="${JSON.stringify({
-    waitAbout: words.waitAbout,
-    waitSoon: words.waitSoon,
-    waitUnknown: words.waitUnknown,
-    online: words.online,
-    offline: words.offline,
-    announceAhead: words.announceAhead,
-  })}">
-${body}
-</main>`
-  return shell(lang, `${title} · ${view.state.name}`, head, page)
+  data-words="${JSON.stringify(wordsForScript(words))}">
+<main id="main">
+${!view.order && html`<p class="own-order" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
+${main}
+${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
+</main>
+${aside && html`<aside>${aside}</aside>`}
+</div>
+<p class="visually-hidden" role="status" id="announcement"></p>`
+  const shownTitle = title === view.state.name ? title : `${title} · ${view.state.name}`
+  return shell({ lang, words, brand: view.brand, home: `/sales/${view.sale}`, title: shownTitle, head }, body)
 }
 
-function shell(lang: string, title: string, head: Html | null, body: Html): Html {
+/** Where this page can be had again; nowhere, if it answers a form that met a problem. */
+function pagePath({ sale, order, problem }: SaleView): string {
+  if (problem) return ''
+  return order ? `/sales/${sale}/order/${order.order_id}` : `/sales/${sale}`
+}
+
+const wordsForScript = (words: Words): ScriptWords => ({
+  ahead: words.ahead,
+  next: words.next,
+  waitAbout: words.waitAbout,
+  waitUntil: words.waitUntil,
+  waitSoon: words.waitSoon,
+  waitUnknown: words.waitUnknown,
+  online: words.online,
+  reconnecting: words.reconnecting,
+  offline: words.offline,
+  offlineText: words.offlineText,
+  announceAhead: words.announceAhead,
+  titleAhead: words.titleAhead,
+  drawYours: words.drawYours,
+  drawLater: words.drawLater,
+  opening: words.opening,
+  holdOver: words.holdOver,
+})
+
+interface Shell {
+  readonly lang: string
+  readonly words: Words
+  readonly brand: Brand
+  readonly home: string | null
+  readonly title: string
+  readonly head: Html | null
+}
+
+function shell({ lang, words, brand, home, title, head }: Shell, body: Html): Html {
+  const mark = brand.logo ? html`<img src="${brand.logo}" alt="${brand.name}">` : brand.name
   return html`<!doctype html>
 <html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style.path}">
+${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
 ${head}
 </head>
 <body>
+<a class="skip" href="#main">${words.skip}</a>
+<header class="top">
+  ${home === null ? html`<p class="brand">${mark}</p>` : html`<a class="brand" href="${home}">${mark}</a>`}
+  <p class="connection" id="connection" hidden></p>
+</header>
 ${body}
 </body>
 </html>

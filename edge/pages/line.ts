@@ -1,158 +1,161 @@
-/** The sale before one has joined, the lobby, the line in all its states, and the turn. */
-import { isDrawn, type Place } from '../../shared/schedule.ts'
-import { clock, count, fill, money, roughly } from '../../shared/speak.ts'
+/**
+ * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can come
+ * to, and its script shows the one that holds: at the opening, half a million pages turn over without a request.
+ */
+import type { Phase, Place, Status } from '../../shared/schedule.ts'
+import { clock, count, exactly, fill, plural, waitText } from '../../shared/speak.ts'
 import { type Html, html } from './html.ts'
-import type { Shown } from './index.ts'
+import type { Content, Shown } from './index.ts'
 
-interface Content {
-  readonly title: string
-  readonly body: Html
-  readonly reloadSeconds: number | null
-}
+type Part = Omit<Content, 'aside'>
 
-/** For someone who has not joined: what is sold, when, and the way in. */
-export function saleSection(shown: Shown): Content {
+const hidden = (yes: boolean) => yes && html`hidden`
+
+// -- The door ------------------------------------------------------------------------------------------------------------
+
+/** For someone who has not joined: when it opens, how it works, and the way in. */
+export function salePage(shown: Shown): Part {
   const { view, words } = shown
   const { phase } = view.schedule
-  const upcoming = phase === 'upcoming'
-  const before = upcoming || phase === 'pre_queue'
-  const until = Date.parse(upcoming ? view.schedule.pre_queue_opens_at : view.schedule.opens_at)
-  const body = html`<section class="card">
+  const lobbyAtMs = Date.parse(view.schedule.pre_queue_opens_at)
+  const opensAtMs = Date.parse(view.schedule.opens_at)
+  const during = (phases: readonly Phase[], body: Html) =>
+    html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
+  const main = html`<section class="card" id="door" data-tone="calm">
     <h1>${view.state.name}</h1>
-    ${before ? countdown(shown, until, upcoming ? words.lobbyOpensIn : words.opensIn) : html`<p class="lead">${words.open}</p>`}
-    ${products(shown)}
-    ${joinForm(shown, before ? words.joinLobby : words.joinLine, html`id="join" ${upcoming && html`hidden`}`)}
-    <p class="quiet">${before ? words.lobbyExplained : words.lineExplained}</p>
+    ${during(
+      ['upcoming'],
+      html`${countdown(shown, lobbyAtMs, words.lobbyOpensIn)}
+      <p class="lead">${words.upcoming}</p>`,
+    )}
+    ${during(
+      ['pre_queue'],
+      html`${countdown(shown, opensAtMs, words.opensIn)}
+      <p class="lead"><b>${words.lobbyOpen}.</b> ${words.lobbyInvites}</p>
+      ${joinForm(shown, words.joinLobby)}`,
+    )}
+    ${during(['open'], html`<p class="lead"><b>${words.saleOpen}.</b> ${words.lineInvites}</p>`)}
+    ${during(['paused'], html`<p class="lead"><b>${words.paused}.</b> ${words.pausedText}</p>`)}
+    ${during(['all_in_carts'], html`<p class="lead"><b>${words.allInCarts}.</b> ${words.allInCartsText}</p>`)}
+    ${during(['open', 'paused', 'all_in_carts'], joinForm(shown, words.joinLine))}
+    ${during(['sold_out'], html`<p class="lead"><b>${words.soldOut}.</b> ${words.soldOutText}</p>`)}
+    ${during(['ended'], html`<p class="lead"><b>${words.ended}.</b> ${words.endedText}</p>`)}
   </section>
-  ${draw(shown)}`
-  return { title: view.state.name, body, reloadSeconds: before ? reload((until - view.nowMs) / 1000) : 15 }
+  ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
+  ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
+  const until = phase === 'upcoming' ? lobbyAtMs : opensAtMs
+  const before = phase === 'upcoming' || phase === 'pre_queue'
+  const reloadSeconds = before ? reload((until - view.nowMs) / 1000) : 15
+  return { title: view.state.name, main, reloadSeconds }
 }
 
 /** The way in. Where a proof of work is asked for, ALTCHA's widget does it when the form is sent. */
-function joinForm({ view, words, lang }: Shown, label: string, attributes: Html | null): Html {
-  const proof = html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
+function joinForm({ view, words, lang }: Shown, label: string): Html {
+  const proof =
+    view.challenge &&
+    html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
     <noscript><p>${words.proofNeedsScript}</p></noscript>`
-  return html`<form method="post" action="/sales/${view.sale}/queue" ${attributes}>
-      ${view.challenge && proof}
-      <button class="button">${label}</button>
-    </form>`
+  return html`<form method="post" action="/sales/${view.sale}/queue" class="once">
+    ${proof}
+    <button class="button">${label}</button>
+  </form>`
 }
 
-function products({ view, words, lang }: Shown): Html {
-  const { products, limit_per_visitor } = view.state
-  return html`<ul class="products">
-    ${products.map((p) => {
-      const stock =
-        p.available === p.total
-          ? fill(words.available, { n: count(lang, p.total) })
-          : fill(words.left, { n: count(lang, p.available) })
-      return html`<li><span>${p.name}</span><span class="quiet">${stock}</span><b>${money(lang, p.unit_price_minor, p.currency)}</b></li>`
-    })}
-  </ul>
-  <p class="quiet">${fill(words.perVisitor, { n: count(lang, limit_per_visitor) })}</p>`
+function howItWorks({ view, words, lang }: Shown, before: boolean): Html {
+  const pays = [
+    words.stepTurn,
+    fill(words.stepTurnText, { t: exactly(lang, view.state.hold_seconds) }),
+  ] as const
+  const steps: readonly (readonly [string, string])[] = before
+    ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], pays]
+    : [[words.stepLine, words.stepLineText], pays]
+  return html`<section class="how">
+    <h2>${words.howItWorks}</h2>
+    <ol>${steps.map(([name, text]) => html`<li><b>${name}</b> ${text}</li>`)}</ol>
+  </section>`
 }
 
-function countdown({ view, lang }: Shown, untilMs: number, label: string): Html {
-  return html`<p class="countdown"><span class="quiet">${label}</span>
-    <time datetime="${new Date(untilMs).toISOString()}" data-until-ms="${untilMs}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>`
+export function countdown({ view, lang }: Shown, untilMs: number, label: string): Html {
+  return html`<p class="countdown"><span class="label">${label}</span>
+    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-until-ms="${Math.round(untilMs)}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>`
 }
 
-/** The states a visitor can be in while waiting. All are in the page, and its script shows the one that holds. */
-export function lineSections(shown: Shown, place: Place, number: number): Content {
+// -- The line ------------------------------------------------------------------------------------------------------------
+
+/** For someone with a ticket number, wherever they stand. */
+export function linePage(shown: Shown, place: Place, number: number): Part {
   const { view, words, lang } = shown
-  const state = (status: Place['status'], title: string, explained: string, more?: Html) =>
-    html`<div data-status="${status}" ${status !== place.status && html`hidden`}>
-      <h1>${title}</h1>
-      <p class="lead">${explained}</p>
-      ${more}
-    </div>`
-  const position = place.position_in_queue ?? 0
-  const title = {
+  const titles: Record<Status, string> = {
     pre_queue: words.inLobby,
-    waiting: words.waiting,
+    waiting: words.inLine,
     paused: words.paused,
     all_in_carts: words.allInCarts,
+    ready: words.ready,
     missed_turn: words.missed,
-    ready: words.yourTurn,
     sold_out: words.soldOut,
     ended: words.ended,
-  }[place.status]
-  const opensAt = Date.parse(view.schedule.opens_at)
-  const body = html`<section class="card">
-    ${state('pre_queue', words.inLobby, fill(words.inLobbyExplained, { n: count(lang, number) }), countdown(shown, opensAt, words.opensIn))}
-    ${state('waiting', words.waiting, words.keepPlace)}
-    ${state('paused', words.paused, words.pausedExplained)}
-    ${state('all_in_carts', words.allInCarts, words.allInCartsExplained)}
-    ${state('ready', words.yourTurn, words.yourTurnExplained)}
-    ${state('missed_turn', words.missed, words.missedExplained, joinForm(shown, words.joinAgain, null))}
-    ${state('sold_out', words.soldOut, words.soldOutExplained)}
-    ${state('ended', words.ended, words.endedExplained)}
-    <div id="place" ${!standsInLine(place.status) && html`hidden`}>
-      <p class="position"><strong id="ahead">${count(lang, Math.max(0, position - 1))}</strong> <span>${words.ahead}</span></p>
-      <progress id="progress" max="100" value="${place.position ? Math.min(100, (place.now_serving / place.position) * 100).toFixed(1) : 0}" aria-label="${words.progress}"></progress>
-      <p id="wait" class="wait">${waitText(shown, place)}</p>
-      <dl>
-        <div><dt>${words.yourPosition}</dt><dd id="position">${place.position === null ? '–' : count(lang, place.position)}</dd></div>
-        <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
-        <div><dt>${words.yourNumber}</dt><dd>${count(lang, number)}</dd></div>
-      </dl>
-    </div>
-    <p class="connection" id="connection" hidden></p>
-    <p class="visually-hidden" role="status" aria-live="polite" id="announcement"></p>
-    <form method="post" action="/sales/${view.sale}/leave" id="leave" ${!standsInLine(place.status) && place.status !== 'pre_queue' && html`hidden`}><button class="link">${words.leave}</button></form>
-  </section>
-  ${draw(shown)}`
-  const wait = place.estimated_wait_time ?? 15
-  return { title, body, reloadSeconds: place.status === 'missed_turn' ? null : reload(wait) }
+  }
+  const when = (status: Status, more?: Html | string) =>
+    html`<div data-when="${status}" ${hidden(status !== place.status)}>
+      <h1 tabindex="-1">${titles[status]}</h1>
+      ${more}
+    </div>`
+  const lead = (text: string) => html`<p class="lead">${text}</p>`
+  const opensAtMs = Date.parse(view.schedule.opens_at)
+  const main = html`<section class="card" id="line" data-status="${place.status}">
+    ${when(
+      'pre_queue',
+      html`${countdown(shown, opensAtMs, words.opensIn)}
+      <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
+      ${lead(words.nothingToDo)}`,
+    )}
+    ${when('waiting')}
+    ${when('paused', lead(words.pausedText))}
+    ${when('all_in_carts', lead(words.allInCartsText))}
+    ${when('ready', html`${lead(words.readyText)}<progress aria-label="${words.readyText}"></progress>`)}
+    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, words.joinAgain)}`)}
+    ${when('sold_out', lead(words.soldOutText))}
+    ${when('ended', lead(words.endedText))}
+    ${placeFigures(shown, place, number)}
+    <form method="post" action="/sales/${view.sale}/leave" id="leave" ${hidden(!mayLeave(place.status))}><button class="link">${words.leave}</button></form>
+  </section>`
+  const reloadSeconds = place.status === 'missed_turn' ? null : reload(place.estimated_wait_time ?? 15)
+  return { title: titles[place.status], main, reloadSeconds }
 }
 
-export const standsInLine = (status: Place['status']) =>
+const standsInLine = (status: Status) =>
   status === 'waiting' || status === 'paused' || status === 'all_in_carts'
+const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
 
-function waitText({ words, lang }: Shown, place: Place): string {
-  if (place.estimated_wait_time === null) return words.waitUnknown
-  if (place.estimated_wait_time < 5) return words.waitSoon
-  return fill(words.waitAbout, { t: roughly(lang, place.estimated_wait_time) })
+/** Position, people ahead, wait and progress; the page's script keeps them up to date. */
+function placeFigures({ words, lang }: Shown, place: Place, number: number): Html {
+  const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
+  // Drawn places are all called from the first on; who came later began somewhere on the way, and the script knows.
+  const progress = place.position ? Math.min(100, (place.now_serving / place.position) * 100) : 0
+  return html`<div id="place" ${hidden(!standsInLine(place.status))}>
+    <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
+      <span id="ahead-of-you">${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+    <progress id="progress" max="100" value="${progress.toFixed(2)}" aria-label="${words.progress}"></progress>
+    <dl class="ends">
+      <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
+      <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
+    </dl>
+    <p class="wait"><b id="wait">${waitText(words, lang, place.estimated_wait_time)}</b> <span id="wait-until"></span></p>
+    <p class="quiet">${words.keepPlace}</p>
+  </div>`
 }
 
 /** How a page without a script follows the line: the further away, the less often. */
 const reload = (waitSeconds: number) => Math.round(Math.min(60, Math.max(3, waitSeconds / 3)))
 
-function draw({ view, words }: Shown): Html {
-  const { schedule } = view
-  return html`<details class="draw">
-    <summary>${words.draw} <span class="tick" id="tick" hidden>✓</span></summary>
-    <p id="draw-before" ${isDrawn(schedule) && html`hidden`}>${words.drawBefore}</p>
-    <p id="draw-holds" hidden>${words.drawHolds}</p>
-    <p id="draw-broken" role="alert" hidden>${words.drawBroken}</p>
-    <dl>
-      <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
-      <div id="seed-row" ${!isDrawn(schedule) && html`hidden`}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
-    </dl>
-  </details>`
-}
+// -- The end -------------------------------------------------------------------------------------------------------------
 
-/** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
-export function turnSection(shown: Shown): Content {
-  const { view, words, lang } = shown
-  const { products, hold_seconds, limit_per_visitor } = view.state
-  const first = products.find((p) => p.available > 0) ?? products[0]
-  const body = html`<section class="card turn">
-    <h1 tabindex="-1" id="turn">${words.choose}</h1>
-    <p class="lead">${fill(words.chooseExplained, { t: clock(lang, hold_seconds) })}</p>
-    <form method="post" action="/sales/${view.sale}/buy" class="once">
-      <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
-      <fieldset><legend>${words.product}</legend>
-        ${products.map(
-          (
-            p,
-          ) => html`<label class="choice"><input type="radio" name="product_id" value="${p.product_id}" ${p === first && html`checked`} ${p.available === 0 && html`disabled`} required>
-            <span>${p.name}</span> <span class="quiet">${p.available === 0 && words.soldOutHere}</span> <b>${money(lang, p.unit_price_minor, p.currency)}</b></label>`,
-        )}
-      </fieldset>
-      ${limit_per_visitor > 1 && html`<label class="field">${words.quantity} <input type="number" name="quantity" min="1" max="${limit_per_visitor}" value="1" inputmode="numeric"></label>`}
-      <button class="button">${words.reserve}</button>
-    </form>
+/** The same for everyone, so that it can come from a cache. */
+export function endState({ view, words }: Shown, phase: 'sold_out' | 'ended'): Html {
+  const soldOut = phase === 'sold_out'
+  return html`<section class="card final" id="final" data-tone="quiet">
+    <p class="label">${view.state.name}</p>
+    <h1 tabindex="-1">${soldOut ? words.soldOut : words.ended}</h1>
+    <p class="lead">${soldOut ? words.soldOutText : words.endedText}</p>
   </section>`
-  return { title: words.yourTurn, body, reloadSeconds: null }
 }

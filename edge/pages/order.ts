@@ -1,70 +1,165 @@
-/** An order in each of its states: the hold's countdown, paying, and how it ended. */
+/** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
 import type { Order } from '../../shared/api.ts'
-import { clock, money } from '../../shared/speak.ts'
+import { clock, count, exactly, fill, money } from '../../shared/speak.ts'
+import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import { tick } from './draw.ts'
 import { type Html, html } from './html.ts'
-import type { Shown } from './index.ts'
+import type { Content, Shown } from './index.ts'
+
+type Part = Omit<Content, 'aside'>
 
 /** Without a script, an order that is on its way is looked at again so often. */
 const RELOAD_SECONDS = 3
 
-export function orderSection(
-  shown: Shown,
-  order: Order,
-): { title: string; body: Html; reloadSeconds: number | null } {
+// -- The turn ------------------------------------------------------------------------------------------------------------
+
+/** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
+export function turnPage(shown: Shown): Part {
   const { view, words, lang } = shown
-  const { title, explained, more } = stateOf(shown, order)
-  const product = view.state.products.find((p) => p.product_id === order.product_id)
-  const total = money(lang, order.unit_price_minor * order.quantity, order.currency)
-  const body = html`<section class="card order ${order.status}" id="order" data-order="${order.order_id}" data-order-status="${order.status}">
-    <h1 tabindex="-1">${title}</h1>
-    <p class="lead" role="status">${explained}</p>
-    ${more}
-    <dl>
-      <div><dt>${words.product}</dt><dd>${product?.name ?? order.product_id}${order.quantity > 1 && ` × ${order.quantity}`}</dd></div>
-      <div><dt>${words.order}</dt><dd><code>${order.order_id}</code></dd></div>
-      <div><dt></dt><dd><b>${total}</b></dd></div>
-    </dl>
+  const { products, hold_seconds, limit_per_visitor } = view.state
+  const first = products.find((product) => product.available > 0) ?? products[0]
+  const choices = products.map((product) => {
+    const none = product.available === 0
+    return html`<label class="choice">
+      <input type="radio" name="product_id" value="${product.product_id}" ${product === first && html`checked`} ${none && html`disabled`} required>
+      <span>${product.name}</span>
+      <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small>
+      <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
+  })
+  const main = html`<section class="card" id="turn" data-tone="turn">
+    ${steps(shown, 0)}
+    <h1 tabindex="-1">${words.ready}</h1>
+    <p class="lead">${fill(words.chooseText, { t: exactly(lang, hold_seconds) })}</p>
+    ${timeLeft(shown, { seconds: ADMISSION_TTL_SECONDS, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
+    <form method="post" action="/sales/${view.sale}/buy" class="once">
+      <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
+      <fieldset><legend>${words.product}</legend>${choices}</fieldset>
+      ${
+        limit_per_visitor > 1 &&
+        html`<label class="field">${words.quantity}
+        <input type="number" name="quantity" min="1" max="${limit_per_visitor}" value="1" inputmode="numeric" required></label>`
+      }
+      <button class="button">${words.reserve}</button>
+    </form>
   </section>`
-  const onItsWay = order.status === 'processing' || order.status === 'paying'
-  return { title, body, reloadSeconds: onItsWay ? RELOAD_SECONDS : null }
+  return { title: words.ready, main, reloadSeconds: null }
 }
 
-function stateOf(shown: Shown, order: Order): { title: string; explained: string; more?: Html } {
+/** Where in the shop one is. */
+function steps({ words }: Shown, at: 0 | 1 | 2): Html {
+  return html`<ol class="steps" aria-label="${words.steps}">
+    ${[words.stepChoose, words.stepPay, words.stepDone].map(
+      (name, i) =>
+        html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
+    )}
+  </ol>`
+}
+
+/** A countdown with a bar that runs out beside it. */
+function timeLeft(
+  { view, lang }: Shown,
+  { seconds, of, label, id }: { seconds: number; of: number; label: string; id?: string },
+): Html {
+  const untilMs = Math.round(view.nowMs + seconds * 1000)
+  return html`<div class="time-left" ${id && html`id="${id}"`}>
+    <p><span class="label">${label}</span>
+    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-until-ms="${untilMs}" data-over="look">${clock(lang, seconds)}</time></p>
+    <progress max="${of}" value="${Math.min(of, seconds)}" aria-hidden="true"></progress>
+  </div>`
+}
+
+// -- The order -----------------------------------------------------------------------------------------------------------
+
+export function orderPage(shown: Shown, order: Order): Part {
+  const { view, words, lang } = shown
+  const { title, text, tone, step, more } = stateOf(shown, order)
+  const product = view.state.products.find((one) => one.product_id === order.product_id)
+  const name = product?.name ?? order.product_id
+  const done = order.status === 'confirmed' || order.status === 'fulfilled'
+  const main = html`<section class="card" id="order" data-tone="${tone}" data-order="${order.order_id}" data-order-status="${order.status}">
+    ${step !== null && steps(shown, step)}
+    <h1 tabindex="-1">${done && tick}${title}</h1>
+    <p class="lead">${text}</p>
+    ${more}
+    <dl>
+      <div><dt>${words.product}</dt><dd>${name}${order.quantity > 1 && ` × ${count(lang, order.quantity)}`}</dd></div>
+      <div><dt>${words.total}</dt><dd><b>${total(lang, order)}</b></dd></div>
+      <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
+    </dl>
+    ${order.status === 'reserved' && giveBack(shown, order)}
+  </section>`
+  const onItsWay = order.status === 'processing' || order.status === 'paying'
+  const reloadSeconds = onItsWay
+    ? RELOAD_SECONDS
+    : order.status === 'reserved'
+      ? Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
+      : null
+  return { title, main, reloadSeconds }
+}
+
+const total = (lang: string, order: Order) =>
+  money(lang, order.unit_price_minor * order.quantity, order.currency)
+
+interface State {
+  readonly title: string
+  readonly text: string
+  readonly tone: 'turn' | 'calm' | 'good' | 'hold' | 'quiet'
+  readonly step: 0 | 1 | 2 | null
+  readonly more?: Html
+}
+
+function stateOf(shown: Shown, order: Order): State {
   const { view, words } = shown
-  const back = html`<p><a class="button quiet" href="/sales/${view.sale}">${words.backToSale}</a></p>`
+  const back = html`<p><a class="button" href="/sales/${view.sale}">${words.backToSale}</a></p>`
+  const bar = (label: string) => html`<progress aria-label="${label}"></progress>`
   switch (order.status) {
     case 'processing':
       return {
         title: words.processing,
-        explained: words.processingExplained,
-        more: html`<progress></progress>`,
+        text: words.processingText,
+        tone: 'calm',
+        step: 0,
+        more: bar(words.processing),
       }
     case 'reserved':
-      return { title: words.reserved, explained: words.reservedFor, more: payment(shown, order) }
+      return {
+        title: words.reserved,
+        text: words.reservedText,
+        tone: 'turn',
+        step: 1,
+        more: payment(shown, order),
+      }
     case 'paying':
-      return { title: words.paying, explained: words.payingExplained, more: html`<progress></progress>` }
+      return { title: words.paying, text: words.payingText, tone: 'calm', step: 1, more: bar(words.paying) }
     case 'confirmed':
     case 'fulfilled':
-      return { title: words.confirmed, explained: words.confirmedExplained }
+      return { title: words.confirmed, text: words.confirmedText, tone: 'good', step: 2 }
     case 'expired':
-      return { title: words.expired, explained: words.expiredExplained, more: back }
+      return { title: words.expired, text: words.expiredText, tone: 'hold', step: null, more: back }
     case 'cancelled':
-      return { title: words.cancelled, explained: words.cancelledExplained, more: back }
+      return { title: words.cancelled, text: words.cancelledText, tone: 'hold', step: null, more: back }
   }
 }
 
-function payment({ view, words, lang }: Shown, order: Order): Html {
-  const untilMs = view.nowMs + order.expires_in_seconds * 1000
-  const total = money(lang, order.unit_price_minor * order.quantity, order.currency)
-  return html`<p class="countdown hold"><time data-until-ms="${Math.round(untilMs)}" data-then="reload">${clock(lang, order.expires_in_seconds)}</time></p>
+function payment(shown: Shown, order: Order): Html {
+  const { view, words, lang } = shown
+  const methods = Object.entries(words.methods).map(
+    ([method, name], i) => html`<label class="choice">
+      <input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required>
+      <span>${name}</span></label>`,
+  )
+  return html`${timeLeft(shown, {
+    seconds: order.expires_in_seconds,
+    of: Math.max(view.state.hold_seconds, order.expires_in_seconds),
+    label: words.holdEndsIn,
+    id: 'hold',
+  })}
     <form method="post" action="/sales/${view.sale}/order/${order.order_id}/payment" class="once">
-      <fieldset><legend>${words.payWith}</legend>
-        ${Object.entries(words.methods).map(
-          ([method, name], i) =>
-            html`<label class="choice"><input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required><span>${name}</span></label>`,
-        )}
-      </fieldset>
-      <button class="button">${words.pay.replace('{m}', total)}</button>
-    </form>
-    <form method="post" action="/sales/${view.sale}/order/${order.order_id}/cancel" class="once"><button class="link">${words.giveBack}</button></form>`
+      <fieldset><legend>${words.payWith}</legend>${methods}</fieldset>
+      <button class="button">${fill(words.pay, { m: total(lang, order) })}</button>
+    </form>`
+}
+
+function giveBack({ view, words }: Shown, order: Order): Html {
+  return html`<form method="post" action="/sales/${view.sale}/order/${order.order_id}/cancel" class="once"><button class="link">${words.giveBack}</button></form>`
 }

@@ -1,110 +1,116 @@
 import { describe, expect, it } from 'vitest'
-import { ORDER_STATUSES } from '../../shared/api.ts'
 import { problem } from '../../shared/problem.ts'
-import { PHASES, type Schedule, STATUSES } from '../../shared/schedule.ts'
+import { script, style } from '../assets.ts'
+import { brandSheet, contrast } from './brand.ts'
 import { html } from './html.ts'
-import { renderSale, type SaleView } from './index.ts'
-import { LANGUAGES } from './words.ts'
+import { renderProblem } from './index.ts'
+import { type Sample, samples } from './samples.ts'
+import { LANGUAGES, wordsFor } from './words.ts'
 
-const NOW = Date.parse('2026-11-27T12:00:00Z')
+const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 const EVIL = `"><script>alert('1')</script>`
+const evil = (lang: string) =>
+  samples({ lang, nowMs: NOW_MS, called: EVIL, brand: { name: EVIL, logo: '/"onerror="x', sheet: '/b.css' } })
 
-function view(changes: Partial<SaleView> = {}, schedule: Partial<Schedule> = {}): SaleView {
-  return {
-    sale: 'demo',
-    state: {
-      sale: 'demo',
-      name: EVIL,
-      phase: 'open',
-      pre_queue_opens_at: '2026-11-27T11:00:00Z',
-      opens_at: '2026-11-27T12:00:00Z',
-      ends_at: null,
-      hold_seconds: 90,
-      limit_per_visitor: 2,
-      products: [
-        { product_id: 'one', name: EVIL, unit_price_minor: 12900, currency: 'EUR', total: 5, available: 2 },
-      ],
-      server_time_ms: NOW,
+describe.each([...LANGUAGES])('in %s', (lang) => {
+  it.each(evil(lang).map((page): [string, Sample] => [page.name, page]))(
+    'the page %s is whole, escaped, and free of inline script and style',
+    (_name, { html: text }) => {
+      expect(text).toMatch(/^<!doctype html>/)
+      expect(text).toContain(`<html lang="${lang}">`)
+      expect(text.match(/<main/g)).toHaveLength(1)
+      expect(text).not.toContain('<script>alert')
+      expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|undefined|NaN|\[object/)
+      expect(text.match(/ (?:src|href|action)="(?!\/|data:,"|#main")/g)).toBeNull()
+      expect(text.replace(/data-words="[^"]*"/, '')).not.toMatch(/\{\w+\}/)
     },
-    schedule: {
-      sale: 'demo',
-      version: 1,
-      phase: 'open',
-      anchor_at_ms: NOW,
-      anchor_position: 10,
-      rate_per_second: 2,
-      ceiling: 1_000,
-      missed_through: 0,
-      pre_queue_size: 0,
-      draw_commitment: 'ab'.repeat(32),
-      draw_seed: 'cd'.repeat(32),
-      draw_beacon: null,
-      pre_queue_opens_at: '2026-11-27T11:00:00Z',
-      opens_at: '2026-11-27T12:00:00Z',
-      ends_at: null,
-      server_time_ms: NOW,
-      ...schedule,
+  )
+
+  it.each(samples({ lang, nowMs: NOW_MS }).map((page): [string, Sample] => [page.name, page]))(
+    'the page %s shows one heading, and names what it labels',
+    (_name, { html: text }) => {
+      const shown = text.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '')
+      expect(shown.match(/<h1/g)).toHaveLength(1)
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])
+      expect(new Set(ids).size).toBe(ids.length)
+      for (const [, id] of text.matchAll(/aria-labelledby="([^"]+)"/g)) expect(ids).toContain(id)
     },
-    place: null,
-    number: null,
-    nowMs: NOW,
-    lang: 'en',
-    brand: { name: EVIL },
-    ...changes,
-  }
-}
+  )
 
-const place = (status: (typeof STATUSES)[number]) => ({
-  status,
-  position: 50,
-  position_in_queue: 40,
-  now_serving: 10,
-  estimated_wait_time: 20,
-})
-const order = (status: (typeof ORDER_STATUSES)[number]) => ({
-  order_id: '01a1fcb1-824e-74eb-bb3e-e54755d9709e',
-  sale: 'demo',
-  product_id: 'one',
-  quantity: 1,
-  unit_price_minor: 12900,
-  currency: 'EUR',
-  status,
-  reserved_until: '2026-11-27T12:01:30Z',
-  expires_in_seconds: 90,
-  created_at: '2026-11-27T12:00:00Z',
-})
-
-const pages: [string, SaleView][] = [
-  ...PHASES.map((phase): [string, SaleView] => [`the phase ${phase}`, view({}, { phase })]),
-  ...STATUSES.map((status): [string, SaleView] => [
-    `the place ${status}`,
-    view({ place: place(status), number: 50 }),
-  ]),
-  ...ORDER_STATUSES.map((status): [string, SaleView] => [
-    `an order ${status}`,
-    view({ order: order(status) }),
-  ]),
-  ['a problem', view({ problem: problem('sold-out', { detail: EVIL }) })],
-]
-
-describe.each(LANGUAGES)('in %s', (lang) => {
-  it.each(pages)('the page of %s is whole, escaped, and free of inline script and style', (_name, one) => {
-    const { html: text } = renderSale({ ...one, lang })
-    expect(text).toMatch(/^<!doctype html>/)
-    expect(text).toContain(`<html lang="${lang}">`)
-    expect(text).toContain('<h1')
-    expect(text).not.toContain('<script>alert')
-    expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|undefined|NaN|\[object/)
-    expect(text.match(/<main/g)).toHaveLength(1)
+  it('has words for every problem that English has words for', () => {
+    const known = Object.keys(wordsFor('en').words.problems)
+    expect(Object.keys(wordsFor(lang).words.problems).sort()).toEqual(known.sort())
+    for (const type of known) expect(() => problem(type as 'ended')).not.toThrow()
   })
 })
 
+it('every language says something of its own for every word', () => {
+  const flat = (value: unknown, at = ''): [string, unknown][] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, inner]) => flat(inner, `${at}/${key}`))
+      : [[at, value]]
+  const english = flat(wordsFor('en').words)
+  const alike = new Set(['/offline'])
+  for (const lang of LANGUAGES) {
+    const words = new Map(flat(wordsFor(lang).words))
+    for (const [at, text] of english) {
+      expect(words.get(at), at).toEqual(expect.stringMatching(/\S/))
+      if (lang !== 'en' && !alike.has(at)) expect(words.get(at), at).not.toBe(text)
+    }
+  }
+})
+
 it('a language that we do not speak is answered in English', () => {
-  expect(renderSale(view({ lang: 'xx' })).html).toContain('<html lang="en">')
+  const page = renderProblem(problem('ended'), { lang: 'xx', brand: { name: 'Shop' }, sale: null })
+  expect(page).toContain('<html lang="en">')
+  expect(page).toContain('The sale has ended')
 })
 
 it('what is put into a template is escaped, unless it is HTML already', () => {
   expect(html`<p title="${'"'}">${['<', html`<b>${'&'}</b>`, 1, null, false]}</p>`.text).toBe(
     '<p title="&#34;">&#60;<b>&#38;</b>1</p>',
   )
+})
+
+describe('colours can be read', () => {
+  const [light, dark] = style.body
+    .split(/prefers-color-scheme: *dark/)
+    .map((css) =>
+      Object.fromEntries([...css.matchAll(/--([\w-]+): *(#[0-9a-f]{3,6})/g)].map((m) => [m[1], six(m[2])])),
+    )
+
+  it.each([
+    ['light', light],
+    ['dark', { ...light, ...dark }],
+  ])('in the %s look', (_name, colours = {}) => {
+    const { paper, card, ink, quiet, accent, good, hold, bad } = colours as Record<string, string>
+    for (const ground of [paper, card])
+      for (const text of [ink, quiet, colours['accent-text'], good, hold, bad])
+        expect(contrast(text ?? '', ground ?? '')).toBeGreaterThanOrEqual(4.5)
+    expect(contrast(colours['on-accent'] ?? '', accent ?? '')).toBeGreaterThanOrEqual(4.5)
+  })
+
+  it('whatever accent a brand sets', () => {
+    for (let r = 0; r < 256; r += 51)
+      for (let g = 0; g < 256; g += 51)
+        for (let b = 0; b < 256; b += 51) {
+          const accent = `#${[r, g, b].map((c) => c.toString(16).padStart(2, '0')).join('')}`
+          const sheet = brandSheet({ accent })
+          const found = [...sheet.matchAll(/--accent:(.{7});--on-accent:(.{7});--accent-text:(.{7})/g)]
+          expect(found).toHaveLength(2)
+          for (const [i, [, fill = '', on = '', text = '']] of found.entries()) {
+            expect(contrast(on, fill), sheet).toBeGreaterThanOrEqual(4.5)
+            expect(contrast(text, i === 0 ? '#ffffff' : '#151c1a'), sheet).toBeGreaterThanOrEqual(4.5)
+          }
+        }
+  })
+})
+
+const six = (colour = '') => (colour.length === 4 ? colour.replace(/[0-9a-f]/g, '$&$&') : colour)
+
+it('the page’s script is less than 10 KiB on the wire', async () => {
+  const packed = new Response(script.body).body?.pipeThrough(new CompressionStream('gzip'))
+  const { byteLength } = await new Response(packed).arrayBuffer()
+  expect(byteLength).toBeGreaterThan(1_000)
+  expect(byteLength).toBeLessThan(10 * 1024)
 })

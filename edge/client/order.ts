@@ -1,0 +1,78 @@
+/** An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. */
+import { byId, keep, kept, nowMs, type Page, show } from './page.ts'
+
+const OVER = new Set(['confirmed', 'fulfilled', 'expired', 'cancelled'])
+/** Several changes come at once after a break: the last one counts. */
+const SETTLE_MS = 80
+/** Asked while there is a stream (which might be silent without our knowing), and while there is none. */
+const ASK_BESIDE_MS = 20_000
+const ASK_MS = 2_000
+const ASK_MAX_MS = 15_000
+const GIVE_UP_MS = 8_000
+/** An order is shown in its own browser for a day. */
+const SHOWN_FOR_MS = 24 * 3_600_000
+
+export interface Following {
+  /** Asks now: the hold may be over. */
+  ask(): void
+  stop(): void
+}
+
+/** Watches the order on the page, and calls `changed` when it is no longer what the page shows. */
+export function followOrder(changed: () => void): Following | null {
+  const { order, orderStatus: shown } = byId('order')?.dataset ?? {}
+  if (!order || !shown || OVER.has(shown)) return null
+  let events: EventSource | null = new EventSource(`/orders/${order}/events`)
+  let [timer, settling, pauseMs] = [0, 0, ASK_MS]
+
+  const heard = (status: unknown) => {
+    clearTimeout(settling)
+    if (typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
+  }
+  const ask = async () => {
+    clearTimeout(timer)
+    try {
+      const response = await fetch(`/orders/${order}`, { signal: AbortSignal.timeout(GIVE_UP_MS) })
+      if (response.ok) heard((await response.json()).status)
+    } catch {
+      // Asked again below.
+    }
+    pauseMs = Math.min(ASK_MAX_MS, pauseMs * 1.5)
+    plan()
+  }
+  const plan = () => {
+    clearTimeout(timer)
+    timer = setTimeout(ask, (events ? ASK_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
+  }
+  events.addEventListener('order', ({ data }) => heard(JSON.parse(data).status))
+  events.onerror = () => {
+    if (events?.readyState !== EventSource.CLOSED) return
+    events = null
+    plan()
+  }
+  plan()
+  return {
+    ask,
+    stop: () => {
+      events?.close()
+      clearTimeout(timer)
+      clearTimeout(settling)
+    },
+  }
+}
+
+/** Remembers the order of this page, and on the sale's other pages shows the way back to it. */
+export function ownOrder(page: Page): void {
+  const key = `order ${page.sale}`
+  const { order, orderStatus } = byId('order')?.dataset ?? {}
+  if (order) {
+    const gone = orderStatus === 'expired' || orderStatus === 'cancelled'
+    keep(key, gone ? null : `${order} ${Math.round(nowMs())}`)
+    return
+  }
+  const [known, atMs] = kept(key)?.split(' ') ?? []
+  const link = byId('own-order')?.querySelector('a')
+  if (!known || !link || nowMs() - Number(atMs) > SHOWN_FOR_MS) return
+  link.href = `/sales/${page.sale}/order/${known}`
+  show(byId('own-order'), true)
+}

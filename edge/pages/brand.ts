@@ -1,0 +1,64 @@
+/**
+ * A brand's colours as a style sheet of their own. Whoever sets an accent need not think of contrast: what is written
+ * on it and what is written in it is worked out here, so that both can be read (WCAG 2.2, at least 4.5 to 1).
+ */
+
+/** Hex colours such as #0b6450; the accent of the dark look may be left to us. */
+export interface BrandColours {
+  readonly accent: string
+  readonly accentDark?: string | undefined
+}
+
+export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
+/** The cards of style.css, on which an accent is written, and the inks that are written on an accent. */
+const CARD = { light: '#ffffff', dark: '#151c1a' } as const
+/** One of these two can be read on any colour there is. */
+const INKS = ['#ffffff', '#000000'] as const
+const READABLE = 4.5
+
+export function brandSheet({ accent, accentDark }: BrandColours): string {
+  const light = rules(accent, CARD.light)
+  const dark = rules(accentDark ?? readable(accent, CARD.dark), CARD.dark)
+  return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
+}
+
+function rules(accent: string, card: string): string {
+  const [white, black] = INKS
+  const on = contrast(accent, white) >= contrast(accent, black) ? white : black
+  return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, card)}`
+}
+
+/** The colour itself where it can be read on the ground, else the first step towards black or white that can. */
+function readable(colour: string, ground: string): string {
+  const [white, black] = INKS
+  const towards = contrast(ground, white) > contrast(ground, black) ? white : black
+  for (let step = 0; step < 20; step++) {
+    const mixed = mix(colour, towards, step / 20)
+    if (contrast(mixed, ground) >= READABLE) return mixed
+  }
+  return towards
+}
+
+/** The contrast of two colours, from 1 to 21 (WCAG 2.2). */
+export function contrast(a: string, b: string): number {
+  const [x, y] = [luminance(a), luminance(b)]
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05)
+}
+
+function luminance(colour: string): number {
+  const [r, g, b] = channels(colour).map((channel) => {
+    const part = channel / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+function mix(from: string, to: string, share: number): string {
+  const other = channels(to)
+  return `#${channels(from)
+    .map((channel, i) => Math.round(channel + ((other[i] ?? 0) - channel) * share))
+    .map((channel) => channel.toString(16).padStart(2, '0'))
+    .join('')}`
+}
+
+const channels = (colour: string) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))

@@ -1,0 +1,34 @@
+/**
+ * The draw, as a visitor sees it: what is fixed before the opening, and afterwards the tick that the page's own script
+ * sets once it has checked that the number shown belongs to the fingerprint published before.
+ */
+import { isDrawn } from '../../shared/schedule.ts'
+import { type Html, html } from './html.ts'
+import type { Shown } from './index.ts'
+
+export function drawCard({ view, words }: Shown): Html {
+  const { schedule } = view
+  const drawn = isDrawn(schedule)
+  return html`<section class="side draw" id="draw" data-draw="${drawn ? 'shown' : 'before'}" aria-labelledby="draw-title">
+    <h2 id="draw-title">${words.draw}</h2>
+    <div data-when-draw="before" ${drawn && html`hidden`}><p>${words.drawBefore}</p></div>
+    <div data-when-draw="shown" ${!drawn && html`hidden`}><p>${words.drawUnchecked}</p></div>
+    <div data-when-draw="holds" hidden>
+      <p class="tick">${tick} <b>${words.drawHolds}</b></p>
+      <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours"></span></p>
+    </div>
+    <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}.</b> ${words.drawBrokenText}</p></div>
+    <details>
+      <summary>${words.drawDetails}</summary>
+      <dl class="stacked">
+        <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
+        <div id="seed-row" ${!drawn && html`hidden`}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
+        ${schedule.draw_beacon !== null && html`<div><dt>${words.beacon}</dt><dd><code>${schedule.draw_beacon}</code></dd></div>`}
+      </dl>
+      <p><a href="/sales/${view.sale}/schedule">${words.drawData}</a></p>
+    </details>
+  </section>`
+}
+
+/** Says nothing to a screen reader: the words beside it do. */
+export const tick = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="12"/><path d="M6.5 12.5l3.6 3.6 7.4-8" fill="none" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`

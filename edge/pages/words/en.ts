@@ -1,0 +1,204 @@
+/** Every word on the pages, in English. `{n}` and the like are filled in; numbers, money and durations come from Intl. */
+import type { Plural } from '../../../shared/speak.ts'
+
+const people: Plural = { one: 'person ahead of you', other: 'people ahead of you' }
+const announced: Plural = {
+  one: '{n} person ahead of you. {t}.',
+  other: '{n} people ahead of you. {t}.',
+}
+
+export const en = {
+  skip: 'Skip to the content',
+  // The sale, for someone who has not joined
+  lobbyOpensIn: 'The lobby opens in',
+  opensIn: 'The sale opens in',
+  opening: 'Opening',
+  opensAt: 'Opens',
+  openedAt: 'Opened',
+  endsAt: 'Ends',
+  upcoming: 'This sale has not begun. Before it opens there is a lobby: come back then, and take a place.',
+  lobbyOpen: 'The lobby is open',
+  lobbyInvites: 'Take a place any time before the opening. Being first now buys nothing.',
+  saleOpen: 'The sale is open',
+  lineInvites: 'Join the line. From now on it is first come, first served.',
+  joinLobby: 'Take a place in the lobby',
+  joinLine: 'Join the line',
+  // How it works
+  howItWorks: 'How it works',
+  stepLobby: 'Take a place',
+  stepLobbyText: 'Everyone in the lobby when the sale opens has the same chance, however early they came.',
+  stepDraw: 'The draw',
+  stepDrawText:
+    'At the opening the order is drawn by lot. Your page shows your place at once, and checks the draw.',
+  stepLine: 'Take a place in the line',
+  stepLineText: 'It is kept on this device. You may close the page, sleep, or lose the connection.',
+  stepTurn: 'Your turn',
+  stepTurnText: 'Choose, and it is reserved for you for {t} while you pay.',
+  // About the sale
+  about: 'About this sale',
+  left: 'about {n} left',
+  perVisitor: 'At most {n} per person',
+  yourOrder: 'You have an order here',
+  showOrder: 'Show it',
+  // The lobby
+  inLobby: 'You are in the lobby',
+  nothingToDo:
+    'There is nothing to do until then. At the opening the order is drawn by lot, and this page shows your place by itself.',
+  yourLot: 'Your lot',
+  // The line
+  inLine: 'You are in line',
+  ahead: people,
+  next: 'You are next',
+  progress: 'Progress of the line towards your place',
+  nowServing: 'Now serving',
+  yourPlace: 'Your place',
+  yourNumber: 'Your number',
+  waitAbout: 'About {t} to go',
+  waitUntil: 'around {t}',
+  waitUnknown: 'No estimate at the moment',
+  waitSoon: 'Any moment now',
+  keepPlace:
+    'Your place is kept on this device, also if you close this page or lose the connection. It moves by itself: reloading does not make it quicker.',
+  paused: 'The line is paused',
+  pausedText: 'The shop is catching its breath. Everyone keeps their place, and it goes on where it stopped.',
+  allInCarts: 'Everything is in carts',
+  allInCartsText:
+    'All units are reserved by people who are paying just now. What is not paid comes back, and the line moves on; but it may also sell out before your turn.',
+  ready: 'It is your turn',
+  readyText: 'One moment: your admission is on its way.',
+  missed: 'Your turn has passed',
+  missedText: 'You were called, and did not come in time. You can join again, at the end of the line.',
+  joinAgain: 'Join again',
+  leave: 'Give up my place',
+  announceAhead: announced,
+  titleAhead: '{n} ahead',
+  // The connection
+  online: 'Connected',
+  reconnecting: 'Reconnecting',
+  offline: 'Offline',
+  offlineText: 'You are offline. Your place is kept, and this page goes on by itself.',
+  noScript: 'This page loads itself again after {t}.',
+  // The draw
+  draw: 'A fair draw',
+  drawBefore:
+    'The order will follow from a secret number that is fixed already. Below is its fingerprint. At the opening the number is shown, and this page checks that it fits.',
+  drawHolds: 'Checked on this device',
+  drawHoldsText: 'The number that was shown at the opening fits the published fingerprint.',
+  drawSeenBefore: 'This browser had seen the fingerprint before the opening.',
+  drawYours: 'Lot {n} of {m} was drawn to place {p}.',
+  drawLater: 'You came after the opening, where places go by arrival.',
+  drawUnchecked: 'The secret number has been shown: anyone can recompute every place.',
+  drawBroken: 'This does not fit',
+  drawBrokenText:
+    'The number that was shown does not belong to the fingerprint this browser has seen. Please tell the shop.',
+  drawDetails: 'Fingerprint and numbers',
+  commitment: 'Fingerprint (SHA-256)',
+  seed: 'Number shown at the opening',
+  beacon: 'Public random value mixed in',
+  drawData: 'The public data of the draw',
+  // The turn
+  steps: 'Steps',
+  stepChoose: 'Choose',
+  stepPay: 'Pay',
+  stepDone: 'Done',
+  chooseText: 'Choose what you want. Once reserved, it is yours for {t} while you pay.',
+  admissionEndsIn: 'Time to choose',
+  product: 'Product',
+  quantity: 'Quantity',
+  noneLeft: 'none left',
+  reserve: 'Reserve',
+  // An order
+  orderNumber: 'Order number',
+  total: 'Total',
+  processing: 'Your order is being recorded',
+  processingText: 'Your unit is set aside. This takes a little longer than usual, and goes on by itself.',
+  reserved: 'Reserved for you',
+  reservedText: 'It is yours until the time is up. Pay to keep it.',
+  holdEndsIn: 'Time to pay',
+  holdOver: 'The time is up',
+  payWith: 'Pay with',
+  pay: 'Pay {m}',
+  giveBack: 'Give it back',
+  paying: 'Your payment is on its way',
+  payingText:
+    'We are waiting for the bank. Your unit stays yours meanwhile, and you are charged at most once. You may close this page.',
+  confirmed: 'It is yours',
+  confirmedText: 'Paid and confirmed. Keep the order number.',
+  expired: 'The time was up',
+  expiredText:
+    'The order was not paid in time, and its unit has gone back to the line. You were not charged.',
+  cancelled: 'The order was cancelled',
+  cancelledText: 'Its unit has gone back to the line. If anything was charged, it is refunded.',
+  backToSale: 'Back to the sale',
+  methods: {
+    pm_ok: 'Card that works',
+    pm_declined: 'Card that is declined',
+    pm_slow: 'Bank that is slow',
+    pm_flaky: 'Bank that answers at the second try',
+    pm_timeout: 'Bank that never answers',
+  },
+  // The end
+  soldOut: 'Sold out',
+  soldOutText:
+    'Every unit has found its owner. Thank you for coming. Should more come in, this page will say so.',
+  ended: 'The sale has ended',
+  endedText: 'Thank you for coming.',
+  // When something is wrong
+  tryAgain: 'Try again',
+  problem: 'That did not work',
+  problemText: 'Please try again in a moment. If you have a place in line, you keep it.',
+  proofNeedsScript:
+    'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
+  /** By the type of the problem; those not named here are shown as `problem`. */
+  problems: {
+    'unknown-sale': ['There is no such sale', 'Please check the address.'],
+    'not-found': ['There is no such page', 'Please check the address.'],
+    'unknown-order': [
+      'This order cannot be shown here',
+      'An order is shown only in the browser that made it, and for one day.',
+    ],
+    'unknown-product': ['There is no such product', 'Please go back and choose again.'],
+    'not-open': ['The sale is not open yet', 'Its page shows when it opens.'],
+    'not-admitted': [
+      'It is not your turn',
+      'Your admission has run out, or was never given. If you have a place in line, you keep it.',
+    ],
+    'invalid-token': [
+      'Your place could not be read',
+      'It may have been too old, or made for another sale. You can join anew.',
+    ],
+    'wrong-sale': ['That belongs to another sale', 'Please go back to the sale and try again.'],
+    'all-in-carts': [
+      'Everything is in carts',
+      'All units are reserved just now. What is not paid comes back: try again in a moment.',
+    ],
+    'sold-out': ['Sold out', 'Every unit has found its owner.'],
+    ended: ['The sale has ended', 'Thank you for coming.'],
+    conflict: ['That is no longer possible', 'The order has changed in the meantime.'],
+    'proof-of-work-required': [
+      'A small task comes first',
+      'To keep bots out, your browser solves a small task before you join. Please try again.',
+    ],
+    'too-many-requests': [
+      'That was a little too often',
+      'Please wait a moment. If you have a place in line, you keep it.',
+    ],
+    forbidden: ['That came from another site', 'Please use the page of the sale itself.'],
+    'try-again': [
+      'The shop cannot be reached at the moment',
+      'Please try again shortly. If you have a place in line, you keep it.',
+    ],
+    'internal-error': [
+      'Something went wrong on our side',
+      'Please try again shortly. If you have a place in line, you keep it.',
+    ],
+  },
+} satisfies Catalogue
+
+type Catalogue = {
+  readonly [key: string]:
+    | string
+    | Plural
+    | Readonly<Record<string, string>>
+    | Readonly<Record<string, readonly [title: string, text: string]>>
+}
