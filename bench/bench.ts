@@ -14,17 +14,18 @@ import { againstAlternatives } from './against-alternatives.ts'
 import { againstEdge } from './against-edge.ts'
 import { againstOrigin } from './against-origin.ts'
 import { growth } from './growth.ts'
+import { recovery } from './recovery.ts'
 import { startStage } from './stage.ts'
 import { type Bench, paint, printRows } from './table.ts'
 
-const PARTS = ['edge', 'origin', 'alternatives', 'growth'] as const
+const PARTS = ['recovery', 'edge', 'origin', 'alternatives', 'growth'] as const
 type Part = (typeof PARTS)[number]
 
 const HELP = `Measures the system against its limits and its alternatives, on this machine.
 
   npm run bench -- [options]
 
-  --only PART      edge, origin, alternatives or growth; may be given more than once (all of them)
+  --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
   --quick          one short round each: a look, not a measurement
   --rounds N       rounds of which the median counts (3)
   --seconds N      length of one (2)
@@ -89,28 +90,35 @@ async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Pr
     for (const row of rows) wrong += row.measured.wrong
   }
   console.log(paint('dim', 'Starting a system of its own ...'))
-  const stage = await startStage()
-  if (parts.includes('edge')) {
+  if (parts.includes('recovery')) {
+    for (const { title, against, rows } of await recovery(bench)) {
+      printRows(title, against, rows)
+      results[title] = rows
+      count(rows)
+    }
+  }
+  const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
+  if (stage && parts.includes('edge')) {
     const rows = await againstEdge(stage, bench)
     printRows('The edge, on raw workerd', 'of bare', rows)
     results.edge = rows
     count(rows)
   }
-  if (parts.includes('origin')) {
+  if (stage && parts.includes('origin')) {
     for (const { title, against, rows } of await againstOrigin(stage, bench)) {
       printRows(title, against, rows)
       results[title] = rows
       count(rows)
     }
   }
-  if (parts.includes('alternatives')) {
+  if (stage && parts.includes('alternatives')) {
     for (const { title, against, rows } of await againstAlternatives(stage, bench)) {
       printRows(title, against, rows)
       results[title] = rows
       count(rows)
     }
   }
-  if (parts.includes('growth')) results.growth = await growth(stage, bench)
+  if (stage && parts.includes('growth')) results.growth = await growth(stage, bench)
   mkdirSync(out, { recursive: true })
   const file = join(out, 'bench.json')
   writeFileSync(

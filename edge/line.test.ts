@@ -233,6 +233,16 @@ it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answer
   expect((await call(`/sales/${sale.name}/queue/status`)).status).toBe(401)
 })
 
+it('serves a crowd that meets an isolate before it knows of the sale', async () => {
+  const sale = await new TestSale().tell({ delayMs: 400 })
+  const joins = await Promise.all(Array.from({ length: 300 }, () => sale.join()))
+  expect(new Set(joins.map((join) => join.status))).toEqual(new Set([201]))
+  const unknown = await Promise.all(
+    Array.from({ length: 300 }, () => call('/sales/nobody-knows-it/queue', { method: 'POST' })),
+  )
+  expect(new Set(unknown.map((answer) => answer.status))).toEqual(new Set([404]))
+})
+
 it('answers unknown sales, unknown paths and wrong methods as the contract says', async () => {
   for (const [method, path, status, type] of [
     ['POST', '/sales/no-such-sale/queue', 404, 'unknown-sale'],

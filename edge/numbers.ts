@@ -11,10 +11,11 @@ import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
 
 /** Most sales with a block in hand; beyond it the oldest block becomes a gap. */
 const MAX_BLOCKS = 1_000
-/** Calls for one number, before the visitor is asked to try again. */
-const MAX_TRIES = 3
-/** Another request is counted on to bring the next block for so long. */
+/** How long a number is waited for, before the visitor is asked to try again. */
+const GIVE_UP_MS = 3_000
+/** Another request is counted on to bring the next block for so long, and looked for at least so often. */
 const ASKING_MS = 250
+const MAX_STEP_MS = 16
 
 interface Counter {
   block: Block | null
@@ -22,6 +23,8 @@ interface Counter {
   shard: number
   readonly demand: Demand
   askingUntilMs: number
+  /** Numbers that requests wait for at this moment. */
+  wanted: number
 }
 
 const counters = new Map<string, Counter>()
@@ -36,28 +39,40 @@ export interface Given {
 export async function nextNumber(sale: string, call: Call): Promise<Given | Problem> {
   const counter = counterOf(sale, call.config.ticketShards)
   counter.demand.add(1, call.nowMs)
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const nowMs = Date.now()
+  counter.wanted++
+  try {
+    return await numberFrom(counter, sale, call)
+  } finally {
+    counter.wanted--
+  }
+}
+
+/** One request asks for all who wait; what it began is not waited for by the others, only looked for. */
+async function numberFrom(counter: Counter, sale: string, call: Call): Promise<Given | Problem> {
+  const untilMs = call.nowMs + GIVE_UP_MS
+  let stepMs = 1
+  for (let nowMs = Date.now(); nowMs < untilMs; nowMs = Date.now()) {
     const number = counter.block?.take(nowMs)
     if (number) return { number, first: true }
-    // One request asks for all that are to come, the others of this moment each for their own.
-    const alone = counter.askingUntilMs > nowMs && counter.askingUntilMs <= nowMs + ASKING_MS
-    if (!alone) counter.askingUntilMs = nowMs + ASKING_MS
+    if (counter.askingUntilMs > nowMs && counter.askingUntilMs <= nowMs + ASKING_MS) {
+      await scheduler.wait(stepMs)
+      stepMs = Math.min(MAX_STEP_MS, stepMs * 2)
+      continue
+    }
+    counter.askingUntilMs = nowMs + ASKING_MS
     const shard = shardOf(sale, counter.shard, call.env)
-    const leased = await answerOf(() => shard.take({ sale, count: alone ? 1 : counter.demand.forecast() }))
-    if (!alone) counter.askingUntilMs = 0
+    const leased = await answerOf(() =>
+      shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
+    )
+    counter.askingUntilMs = 0
     if (!leased) {
       counter.shard = anyOf(call.config.ticketShards)
       break
     }
     if (!leased.granted) return closed()
     const block = new Block(leased.lease, nowMs, Date.now())
-    const first = block.take(Date.now())
-    if (!alone && block.left(Date.now()) > 0) {
-      counter.block = block
-      call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
-    }
-    if (first) return { number: first, first: true }
+    counter.block = block
+    call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
   }
   return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
 }
@@ -102,6 +117,7 @@ function counterOf(sale: string, shards: number): Counter {
     shard: anyOf(shards),
     demand: new Demand(ISOLATE_LEASE_MS),
     askingUntilMs: 0,
+    wanted: 0,
   }
   counters.set(sale, counter)
   if (counters.size > MAX_BLOCKS) {

@@ -174,7 +174,9 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
   let answer = answers.get(kind)
   if (!answer) {
     const html = kind !== 'json'
-    const body = html ? renderSale(viewOf(sale, now, call)) : JSON.stringify(publicSale(now))
+    // As of the moment it took effect, so that every isolate and every data centre says the same, byte for byte.
+    const then = { ...now, atMs: now.schedule.server_time_ms }
+    const body = html ? renderSale(viewOf(sale, then, call)) : JSON.stringify(publicSale(then))
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
     const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
     const headers = {
@@ -193,11 +195,13 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
 
 // -- What is shown -----------------------------------------------------------------------------------------------------
 
-function publicSale({ facts, schedule, atMs }: SaleNow): PublicSale {
+type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>
+
+function publicSale({ facts, schedule, atMs }: Moment): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
-function viewOf(sale: string, now: SaleNow, { request, config }: Call): SaleView {
+function viewOf(sale: string, now: Moment, { request, config }: Call): SaleView {
   return {
     sale,
     state: publicSale(now),

@@ -28,8 +28,10 @@ const MAX_UNKNOWN = 1_000
 const UNKNOWN_MS = 400
 /** New names asked for: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
-/** How long a request waits for the copy that another one is bringing, and how often it looks. */
+/** How long a request waits for the copy that another one is bringing, and how often it looks for it. */
 const OTHERS_MS = 300
+/** The same for the first copy of a sale: the waiting room may have to ask the origin, and wait for it. */
+const FIRST_MS = 1_500
 const OTHERS_STEP_MS = 5
 /** How long one request listens, behind its response, for news of a final answer; the platform allows 30 s. */
 const NEWS_MS = 10_000
@@ -54,6 +56,8 @@ interface Known {
 
 const sales = new Map<string, Known>()
 const unknownUntilMs = new Map<string, number>()
+/** Until when another request is counted on to bring the first copy of a sale. */
+const lookedUpUntilMs = new Map<string, number>()
 const lookups = new Limiter()
 
 /** A sale at the moment of a request. */
@@ -100,12 +104,14 @@ export async function saleNow(name: string, asking: Asking): Promise<SaleNow | P
     keepFresh(name, known, asking)
     return viewOf(known, nowMs)
   }
-  if (!known) {
-    if ((unknownUntilMs.get(name) ?? 0) > nowMs) return problem('unknown-sale')
-    if (lookups.take('', LOOKUPS, nowMs) > 0) return problem('try-again', { retry_after_seconds: 1 })
+  // At the opening a new isolate meets a crowd before it knows the sale: one of them asks, and the others wait for it.
+  if (await othersBring(name, nowMs)) {
+    const brought = sales.get(name)
+    return brought ? viewOf(brought, Date.now()) : problem('unknown-sale')
   }
-  const others = known !== undefined && (await othersRenew(known, nowMs))
-  const told = others ? 'told' : await renew(name, known, asking)
+  if (!known && lookups.take('', LOOKUPS, Date.now()) > 0)
+    return problem('try-again', { retry_after_seconds: 1 })
+  const told = await renew(name, asking)
   const after = sales.get(name)
   if (!after) return problem(told === 'unknown-sale' ? told : 'try-again', { retry_after_seconds: 1 })
   keepFresh(name, after, asking)
@@ -118,7 +124,7 @@ function keepFresh(name: string, known: Known, asking: Asking) {
   if (isSettled(known, nowMs)) {
     if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking))
   } else if (nowMs - known.asOfMs > FRESH_MS && !isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS)) {
-    ctx.waitUntil(renew(name, known, asking))
+    ctx.waitUntil(renew(name, asking))
   }
 }
 
@@ -139,27 +145,38 @@ function isUnderWay(untilMs: number, nowMs: number, atMostMs: number): boolean {
   return untilMs > nowMs && untilMs <= nowMs + atMostMs
 }
 
-/** Waits for the copy that another request is bringing, if one is; true if it has come. */
-async function othersRenew(known: Known, sinceMs: number): Promise<boolean> {
-  let nowMs = sinceMs
-  while (isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS) && nowMs - sinceMs < OTHERS_MS) {
+/**
+ * Waits for what another request is bringing; true if it has come: a usable copy, or that there is no such sale. False
+ * if it is for the caller to bring, whom the others count on from now on.
+ */
+async function othersBring(name: string, sinceMs: number): Promise<boolean> {
+  const withinMs = sales.has(name) ? OTHERS_MS : FIRST_MS
+  for (let nowMs = sinceMs; nowMs - sinceMs < withinMs; nowMs = Date.now()) {
+    const known = sales.get(name)
+    if (known ? isUsable(known, nowMs) : (unknownUntilMs.get(name) ?? 0) > nowMs) return true
+    const untilMs = known ? known.renewingUntilMs : (lookedUpUntilMs.get(name) ?? 0)
+    if (!isUnderWay(untilMs, nowMs, withinMs)) break
     await scheduler.wait(OTHERS_STEP_MS)
-    nowMs = Date.now()
-    if (isUsable(known, nowMs)) return true
   }
+  countOn(name)
   return false
 }
 
+/** Tells the other requests that this one brings the next copy. */
+function countOn(name: string) {
+  const known = sales.get(name)
+  if (known) known.renewingUntilMs = Date.now() + OTHERS_MS
+  else remember(lookedUpUntilMs, name, Date.now() + FIRST_MS, MAX_UNKNOWN)
+}
+
 /** Brings the next copy from a ticket shard, which hands on what the waiting room tells; any of them will do. */
-async function renew(
-  name: string,
-  known: Known | undefined,
-  asking: Asking,
-): Promise<'told' | 'unknown-sale' | 'unavailable'> {
-  const { nowMs } = asking
-  if (known) known.renewingUntilMs = nowMs + OTHERS_MS
+async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sale' | 'unavailable'> {
+  const nowMs = Date.now()
+  const known = sales.get(name)
+  countOn(name)
   const told = await answerOf(() => anyShard(name, asking).look({ sale: name }))
   if (known) known.renewingUntilMs = 0
+  lookedUpUntilMs.delete(name)
   if (!told) return 'unavailable'
   if (told.known) {
     takeNews(name, told.bulletin, nowMs)
