@@ -89,14 +89,15 @@ async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Pr
   const count = (rows: readonly { measured: { wrong: number } }[]) => {
     for (const row of rows) wrong += row.measured.wrong
   }
-  console.log(paint('dim', 'Starting a system of its own ...'))
-  if (parts.includes('recovery')) {
-    for (const { title, against, rows } of await recovery(bench)) {
+  const show = (tables: Awaited<ReturnType<typeof recovery>>) => {
+    for (const { title, against, rows } of tables) {
       printRows(title, against, rows)
       results[title] = rows
       count(rows)
     }
   }
+  console.log(paint('dim', 'Starting a system of its own ...'))
+  if (parts.includes('recovery')) show(await recovery(bench))
   const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
   if (stage && parts.includes('edge')) {
     const rows = await againstEdge(stage, bench)
@@ -104,20 +105,8 @@ async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Pr
     results.edge = rows
     count(rows)
   }
-  if (stage && parts.includes('origin')) {
-    for (const { title, against, rows } of await againstOrigin(stage, bench)) {
-      printRows(title, against, rows)
-      results[title] = rows
-      count(rows)
-    }
-  }
-  if (stage && parts.includes('alternatives')) {
-    for (const { title, against, rows } of await againstAlternatives(stage, bench)) {
-      printRows(title, against, rows)
-      results[title] = rows
-      count(rows)
-    }
-  }
+  if (stage && parts.includes('origin')) show(await againstOrigin(stage, bench))
+  if (stage && parts.includes('alternatives')) show(await againstAlternatives(stage, bench))
   if (stage && parts.includes('growth')) results.growth = await growth(stage, bench)
   mkdirSync(out, { recursive: true })
   const file = join(out, 'bench.json')

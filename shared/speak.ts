@@ -5,6 +5,32 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
+/** Most formatters kept: languages are few, and so are the units and currencies of all sales. */
+const MAX_FORMATTERS = 200
+const formatters = new Map<string, unknown>()
+
+/** A formatter, made once: making one takes a thousand times as long as using it. */
+function formatter<T, O>(Kind: new (lang: string, options: O) => T, lang: string, options: O): T {
+  const key = `${Kind.name} ${lang} ${JSON.stringify(options)}`
+  const known = formatters.get(key)
+  if (known) return known as T
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear()
+  const made = new Kind(lang, options)
+  formatters.set(key, made)
+  return made
+}
+
+function numbers(lang: string, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
+  return formatter<Intl.NumberFormat, Intl.NumberFormatOptions>(Intl.NumberFormat, lang, options)
+}
+
+function times(lang: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options)
+}
+
+const unit = (lang: string, value: number, name: 'second' | 'minute' | 'hour' | 'day') =>
+  numbers(lang, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
+
 /** A text for each plural form of a language that differs from `other` (Unicode CLDR). */
 export type Plural = { readonly other: string } & Partial<
   Readonly<Record<'zero' | 'one' | 'two' | 'few' | 'many', string>>
@@ -12,37 +38,37 @@ export type Plural = { readonly other: string } & Partial<
 
 /** The form that goes with a number. */
 export function plural(lang: string, value: number, forms: Plural): string {
-  return forms[new Intl.PluralRules(lang).select(value)] ?? forms.other
+  return forms[formatter(Intl.PluralRules, lang, {}).select(value)] ?? forms.other
 }
 
 export function count(lang: string, value: number): string {
-  return new Intl.NumberFormat(lang).format(value)
+  return numbers(lang).format(value)
 }
 
+const fractionDigits = new WeakMap<Intl.NumberFormat, number>()
+
 export function money(lang: string, minor: number, currency: string): string {
-  const format = new Intl.NumberFormat(lang, { style: 'currency', currency })
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
+  const format = numbers(lang, { style: 'currency', currency })
+  let digits = fractionDigits.get(format)
+  if (digits === undefined) {
+    digits = format.resolvedOptions().maximumFractionDigits ?? 2
+    fractionDigits.set(format, digits)
+  }
   return format.format(minor / 10 ** digits)
 }
 
 /** A rough duration, for a wait: "3 minutes", "40 seconds", "2 hours". */
 export function roughly(lang: string, seconds: number): string {
-  const unit = (value: number, name: 'second' | 'minute' | 'hour') =>
-    new Intl.NumberFormat(lang, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
-  if (seconds < 55) return unit(Math.max(5, Math.ceil(seconds / 5) * 5), 'second')
-  if (seconds < 5_400) return unit(Math.round(seconds / 60), 'minute')
-  return unit(Math.round(seconds / 1_800) / 2, 'hour')
+  if (seconds < 55) return unit(lang, Math.max(5, Math.ceil(seconds / 5) * 5), 'second')
+  if (seconds < 5_400) return unit(lang, Math.round(seconds / 60), 'minute')
+  return unit(lang, Math.round(seconds / 1_800) / 2, 'hour')
 }
 
 /** A length of time that is promised: "90 seconds", "5 minutes", "7:30". */
 export function exactly(lang: string, seconds: number): string {
   const whole = seconds % 60 === 0 && seconds >= 120
   if (!whole && seconds > 180) return clock(lang, seconds)
-  return new Intl.NumberFormat(lang, {
-    style: 'unit',
-    unit: whole ? 'minute' : 'second',
-    unitDisplay: 'long',
-  }).format(whole ? seconds / 60 : seconds)
+  return whole ? unit(lang, seconds / 60, 'minute') : unit(lang, seconds, 'second')
 }
 
 /** A countdown: 1:04:09, 4:09, 0:09; with days in front where there are any. */
@@ -54,16 +80,13 @@ export function clock(lang: string, seconds: number): string {
     Math.floor(left / 3_600) % 24,
     Math.floor(left / 60) % 60,
   ]
-  const inDays =
-    days > 0
-      ? `${new Intl.NumberFormat(lang, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days)} `
-      : ''
+  const inDays = days > 0 ? `${unit(lang, days, 'day')} ` : ''
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
 
 /** A date and time, in the time zone of whoever reads it unless one is given. */
 export function moment(lang: string, atMs: number, timeZone?: string): string {
-  return new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
+  return times(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
 }
 
 /** What the page's own script says; the page brings the words in its language. */

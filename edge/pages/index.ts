@@ -170,7 +170,7 @@ ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="$
   const body = html`<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-page="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}"
   data-lobby-opens-at="${view.schedule.pre_queue_opens_at}" data-commitment="${view.schedule.draw_commitment}"
-  data-words="${JSON.stringify(wordsForScript(words))}">
+  data-words="${wordsForScript(words)}">
 <main id="main">
 ${!view.order && html`<p class="own-order" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
 ${main}
@@ -189,24 +189,34 @@ function pagePath({ sale, order, problem }: SaleView): string {
   return order ? `/sales/${sale}/order/${order.order_id}` : `/sales/${sale}`
 }
 
-const wordsForScript = (words: Words): ScriptWords => ({
-  ahead: words.ahead,
-  next: words.next,
-  waitAbout: words.waitAbout,
-  waitUntil: words.waitUntil,
-  waitSoon: words.waitSoon,
-  waitUnknown: words.waitUnknown,
-  online: words.online,
-  reconnecting: words.reconnecting,
-  offline: words.offline,
-  offlineText: words.offlineText,
-  announceAhead: words.announceAhead,
-  titleAhead: words.titleAhead,
-  drawYours: words.drawYours,
-  drawLater: words.drawLater,
-  opening: words.opening,
-  holdOver: words.holdOver,
-})
+/** For each language what its script is given: the same in every page, and long. */
+const scriptWords = new WeakMap<Words, Html>()
+
+function wordsForScript(words: Words): Html {
+  const known = scriptWords.get(words)
+  if (known) return known
+  const told: ScriptWords = {
+    ahead: words.ahead,
+    next: words.next,
+    waitAbout: words.waitAbout,
+    waitUntil: words.waitUntil,
+    waitSoon: words.waitSoon,
+    waitUnknown: words.waitUnknown,
+    online: words.online,
+    reconnecting: words.reconnecting,
+    offline: words.offline,
+    offlineText: words.offlineText,
+    announceAhead: words.announceAhead,
+    titleAhead: words.titleAhead,
+    drawYours: words.drawYours,
+    drawLater: words.drawLater,
+    opening: words.opening,
+    holdOver: words.holdOver,
+  }
+  const made = html`${JSON.stringify(told)}`
+  scriptWords.set(words, made)
+  return made
+}
 
 interface Shell {
   readonly lang: string
