@@ -7,7 +7,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { v7 as uuidv7 } from 'uuid'
-import { defineScripts, Gate } from '../origin/gate/gate.ts'
+import { Gate } from '../origin/gate/gate.ts'
+import type { Store } from '../origin/gate/redis.ts'
+import { defineScripts } from '../origin/gate/scripts.ts'
 import { orderIn } from './crowd.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, requestText } from './http.ts'
@@ -187,8 +189,7 @@ async function answers(stage: Stage, { rounds, seconds }: Bench, bare: Bare): Pr
 /** The script as the origin calls it, many callers at a time, with nothing around it. */
 async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
   const { redisUrl } = stage.system
-  const redis = new Redis(redisUrl)
-  defineScripts(redis)
+  const redis = defineScripts(new Redis(redisUrl))
   const ours: Measured[] = []
   const ceilings: Record<string, number[]> = {}
   try {
@@ -212,9 +213,9 @@ async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<
   }
 }
 
-async function reserveAlone(redis: Redis, sale: string, seconds: number): Promise<Measured> {
-  const gate = new Gate(redis, sale, 'unit')
-  await gate.unfence(await gate.fence(), { available: STOCK, held: 0 })
+async function reserveAlone(redis: Store, sale: string, seconds: number): Promise<Measured> {
+  const gate = new Gate(redis, sale, 'unit', 1)
+  await (await gate.fence()).open({ available: STOCK, held: 0 })
   const histogram = new Histogram()
   const beganMs = performance.now()
   const untilMs = beganMs + seconds * 1000

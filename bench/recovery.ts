@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { defineScripts, Gate } from '../origin/gate/gate.ts'
+import { Gate } from '../origin/gate/gate.ts'
+import type { Store } from '../origin/gate/redis.ts'
+import { defineScripts } from '../origin/gate/scripts.ts'
 import { type System, startSystem } from '../origin/local/system.ts'
 import { AdmissionMint } from './admissions.ts'
 import { checkoutsOf, flat, pidsOf, row } from './against-origin.ts'
@@ -41,15 +43,16 @@ export async function recovery(bench: Bench): Promise<Table[]> {
 
 async function onItsOwn(
   bench: Bench,
-  measure: (stage: Stage, bench: Bench, redis: Redis) => Promise<Table>,
+  measure: (stage: Stage, bench: Bench, redis: Store) => Promise<Table>,
 ): Promise<Table> {
   // The origin says at this level how long a rebuild took.
   const system = await startSystem({ originEnv: { LOG_LEVEL: 'info' } })
   const { adminToken, databaseUrl, edgeUrl: edge, originUrl: origin, secrets } = system
   const target = { edge, origin, adminToken, databaseUrl }
-  const redis = new Redis(system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null })
+  const redis = defineScripts(
+    new Redis(system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
+  )
   redis.on('error', () => {})
-  defineScripts(redis)
   try {
     return await measure(
       { system, target, mint: new AdmissionMint(secrets.admissionPrivateJwk) },
@@ -62,10 +65,10 @@ async function onItsOwn(
   }
 }
 
-async function rebuilds(stage: Stage, { rounds }: Bench, redis: Redis): Promise<Table> {
+async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
   const sale = await createSale(stage, { stock: STOCK })
-  const gate = new Gate(redis, sale, 'unit')
+  const gate = new Gate(redis, sale, 'unit', 1)
   const readMs = await fill(stage, sale, rounds)
   const flushed: Reopening[] = []
   const returned: Reopening[] = []
@@ -172,10 +175,10 @@ function reopened(reopenings: readonly Reopening[]): Measured {
   return { ...timed(reopenings.map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
 }
 
-async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Redis): Promise<Table> {
+async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
   const { system, mint } = stage
   const sale = await createSale(stage, { stock: STOCK })
-  const gate = new Gate(redis, sale, 'unit')
+  const gate = new Gate(redis, sale, 'unit', 1)
   const checkouts = (perSecond: number) =>
     closedLoop(
       {

@@ -3,20 +3,20 @@
  * below one percent, 12 KB). The edge steers the line by it. Noted in batches, behind the answers; while Redis is
  * away the count stands still, and the edge errs on the side of letting fewer in.
  */
-import type { Redis } from 'ioredis'
+import type { Store } from './gate/redis.ts'
 
 const FLUSH_MS = 200
 /** Visitors remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
 const MAX_REMEMBERED = 200_000
 
 export class Arrivals {
-  readonly #redis: Redis
+  readonly #redis: Store
   readonly #counts = new Map<string, number>()
   readonly #noted = new Set<string>()
   #waiting = new Map<string, string[]>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(redis: Redis) {
+  constructor(redis: Store) {
     this.#redis = redis
   }
 

@@ -8,13 +8,14 @@
  * its intent waits in the stream until a worker has recorded it. Without both nothing can be promised.
  */
 import { createHash } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import type { CheckoutRequest } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { Batcher, Overloaded } from './batch.ts'
-import { Gate, type ReserveAnswer, type Stock } from './gate/gate.ts'
+import type { Bucket, ReserveAnswer, Stock } from './gate/bucket.ts'
+import { Gate } from './gate/gate.ts'
+import type { Store } from './gate/redis.ts'
 import {
   findByKeys,
   findOrder,
@@ -64,7 +65,9 @@ const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
 
 export interface CheckoutDeps {
   readonly sql: Sql
-  readonly redis: Redis
+  readonly redis: Store
+  /** Buckets that a product's stock is split into: the same for all origins on one Redis. */
+  readonly buckets: number
   readonly sales: Sales
   readonly metrics: Metrics
   readonly log: Logger
@@ -86,7 +89,7 @@ export class Checkout {
     const name = `${sale}:${product}`
     let gate = this.#gates.get(name)
     if (!gate) {
-      gate = new Gate(this.#deps.redis, sale, product)
+      gate = new Gate(this.#deps.redis, sale, product, this.#deps.buckets)
       this.#gates.set(name, gate)
     }
     return gate
@@ -339,25 +342,25 @@ export class Checkout {
   /** An intent that is recorded has done its work. Losing this call is harmless: a worker finds the order recorded. */
   #acknowledge(r: Reservation, entry: string): void {
     this.#acknowledgements ??= setImmediate(() => this.#flush())
-    const name = `${r.sale}:${r.product}`
-    const waiting = this.#recordedEntries.get(name)
-    if (waiting) waiting.entries.push(entry)
-    else this.#recordedEntries.set(name, { gate: this.gate(r.sale, r.product), entries: [entry] })
+    const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
+    const waiting = this.#recordedEntries.get(bucket)
+    if (waiting) waiting.push(entry)
+    else this.#recordedEntries.set(bucket, [entry])
   }
   #acknowledgements: NodeJS.Immediate | undefined
-  #recordedEntries = new Map<string, { gate: Gate; entries: string[] }>()
+  #recordedEntries = new Map<Bucket, string[]>()
 
   #flush(): void {
     this.#acknowledgements = undefined
-    for (const { gate, entries } of this.#recordedEntries.values()) gate.acknowledge(entries).catch(() => {})
+    for (const [bucket, entries] of this.#recordedEntries) bucket.acknowledge(entries).catch(() => {})
     this.#recordedEntries.clear()
   }
 
   async #giveBack(r: Reservation, entry: string): Promise<void> {
-    const gate = this.gate(r.sale, r.product)
-    await gate
+    const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
+    await bucket
       .settle([{ order: r.order, visitor: r.visitor, quantity: r.quantity, key: r.key, how: 'refuse' }])
-      .then(() => gate.acknowledge([entry]))
+      .then(() => bucket.acknowledge([entry]))
       .catch((error) =>
         this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will'),
       )

@@ -1,5 +1,6 @@
 /** The origin's settings, read from the environment once; in production nothing secret has a default. */
 import * as v from 'valibot'
+import { isRedisUrl } from './gate/redis.ts'
 
 const port = v.pipe(
   v.string(),
@@ -36,7 +37,19 @@ const Environment = v.object({
   HOST: v.optional(v.string(), '127.0.0.1'),
   ROLE: v.optional(v.picklist(['api', 'worker', 'all'], 'api, worker or all is required'), 'all'),
   DATABASE_URL: url(/^postgres(ql)?:/, 'a postgres:// URL'),
-  REDIS_URL: url(/^rediss?:/, 'a redis:// URL'),
+  REDIS_URL: v.pipe(
+    v.string(),
+    v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
+  ),
+  /** Buckets that a product's stock is split into, so that the nodes of a Cluster share it; the same for all origins. */
+  STOCK_BUCKETS: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'a number from 1 to 64 is required'),
+      v.transform(Number),
+    ),
+    '1',
+  ),
   ADMIN_TOKEN: v.optional(v.string()),
   EDGE_TOKEN: v.optional(v.string()),
   ORDER_TOKEN_SECRET: v.optional(v.string()),

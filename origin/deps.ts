@@ -1,11 +1,12 @@
 /** What the parts of one origin process share, made once in main.ts. */
-import type { Redis } from 'ioredis'
+
 import type { Logger } from 'pino'
 import type { Key, KeySource } from '../shared/tokens.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Checkout } from './checkout.ts'
 import type { Config } from './config.ts'
 import type { OrderEvents } from './events.ts'
+import type { Store } from './gate/redis.ts'
 import type { Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
@@ -17,7 +18,7 @@ export interface Deps {
   readonly log: Logger
   readonly metrics: Metrics
   readonly sql: Sql
-  readonly redis: Redis
+  readonly redis: Store
   readonly sales: Sales
   readonly checkout: Checkout
   readonly orders: Orders

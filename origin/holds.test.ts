@@ -22,7 +22,7 @@ let client: Redis | undefined
 afterAll(() => client?.disconnect())
 const gateOf = (sale: string) => {
   client ??= new Redis(redis.url)
-  return client.hgetall(`{${sale}:one}:stock`)
+  return client.hgetall(`{${sale}:one:0}:stock`)
 }
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const statusOf = async (at: TestOrigin, id: string, token: string) =>

@@ -5,6 +5,7 @@
  * and not before its time.
  */
 import type { Deps } from './deps.ts'
+import type { Bucket } from './gate/bucket.ts'
 import type { OrderRow } from './ledger/ledger.ts'
 import { productsInUse } from './sales.ts'
 
@@ -16,10 +17,12 @@ const LEDGER_GRACE_MS = 1_000
 export async function sweepGate(deps: Deps): Promise<boolean> {
   let more = false
   for (const { sale, product } of productsInUse(deps.sales)) {
-    const due = await deps.checkout.gate(sale, product).due(BATCH)
-    if (due.length === 0) continue
-    more ||= due.length === BATCH
-    await sweep(deps, sale, product, due)
+    for (const bucket of deps.checkout.gate(sale, product).buckets) {
+      const due = await bucket.due(BATCH)
+      if (due.length === 0) continue
+      more ||= due.length === BATCH
+      await sweep(deps, bucket, due)
+    }
   }
   return more
 }
@@ -28,15 +31,14 @@ export async function sweepGate(deps: Deps): Promise<boolean> {
  * Holds that the gate says are over. Those of the ledger's opinion end. Of the others some have longer to go, some are
  * being paid or not recorded yet (asked again in a while), and some have ended without the gate having heard of it.
  */
-async function sweep(deps: Deps, sale: string, product: string, due: readonly string[]): Promise<void> {
-  const gate = deps.checkout.gate(sale, product)
+async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promise<void> {
   const rows = await deps.sql<(OrderRow & { left_ms: number })[]>`
     select *, ceil(extract(epoch from reserved_until - clock_timestamp()) * 1000)::float8 as left_ms
     from orders where order_id = any(${due as string[]}::uuid[])`
   const over = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
   await deps.orders.expire(over)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
-  await gate.settle(
+  await bucket.settle(
     ended.map((o) => ({
       order: o.order_id,
       visitor: o.visitor,
@@ -47,7 +49,7 @@ async function sweep(deps: Deps, sale: string, product: string, due: readonly st
   )
   const gone = new Set([...over, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, o.left_ms]))
-  await gate.postpone(
+  await bucket.postpone(
     due.filter((order) => !gone.has(order)).map((order) => ({ order, forMs: leftMs.get(order) })),
   )
 }

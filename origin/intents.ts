@@ -5,7 +5,7 @@
  */
 import type { Deps } from './deps.ts'
 import { note } from './findings.ts'
-import type { Intent } from './gate/gate.ts'
+import type { Bucket, Intent } from './gate/bucket.ts'
 import { type Queryable, type Reservation, record } from './ledger/ledger.ts'
 import { productsInUse } from './sales.ts'
 
@@ -21,46 +21,42 @@ export async function recordIntents(
   product: string,
   minAgeMs: number,
 ): Promise<number> {
-  const gate = deps.checkout.gate(sale, product)
   let done = 0
-  for (;;) {
-    const batch = await gate.intents(BATCH, minAgeMs)
-    if (batch.length === 0) return done
-    await recordBatch(deps, sql, sale, product, batch)
-    done += batch.length
-    if (batch.length < BATCH) return done
+  for (const bucket of deps.checkout.gate(sale, product).buckets) {
+    for (let batch = BATCH; batch === BATCH; done += batch) {
+      const intents = await bucket.intents(BATCH, minAgeMs)
+      batch = intents.length
+      if (batch > 0) await recordBatch({ deps, sql, sale, product, bucket }, intents)
+    }
   }
+  return done
 }
 
-async function recordBatch(
-  deps: Deps,
-  sql: Queryable,
-  sale: string,
-  product: string,
-  batch: readonly Intent[],
-): Promise<void> {
+interface Place {
+  readonly deps: Deps
+  readonly sql: Queryable
+  readonly sale: string
+  readonly product: string
+  readonly bucket: Bucket
+}
+
+async function recordBatch(place: Place, batch: readonly Intent[]): Promise<void> {
   try {
-    await recordReadable(deps, sql, sale, product, batch)
+    await recordReadable(place, batch)
   } catch (error) {
     if (!isOfTheData(error)) throw error
     // One of them cannot be taken, and would keep the others from being: each for itself.
     for (const one of batch) {
-      await recordReadable(deps, sql, sale, product, [one]).catch((reason) => {
+      await recordReadable(place, [one]).catch((reason) => {
         if (!isOfTheData(reason)) throw reason
-        return setAside(deps, sql, sale, product, one, String(reason))
+        return setAside(place, one, String(reason))
       })
     }
   }
 }
 
-async function recordReadable(
-  deps: Deps,
-  sql: Queryable,
-  sale: string,
-  product: string,
-  batch: readonly Intent[],
-): Promise<void> {
-  const gate = deps.checkout.gate(sale, product)
+async function recordReadable(place: Place, batch: readonly Intent[]): Promise<void> {
+  const { deps, sql, sale, product, bucket } = place
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(sql, sale, intents, true) : []
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
@@ -70,29 +66,22 @@ async function recordReadable(
       verdict?.verdict !== 'recorded' && !(verdict?.verdict === 'replay' && verdict.order === intent.order)
     )
   })
-  await gate.settle(refused.map(asRefused))
-  await gate.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
+  await bucket.settle(refused.map(asRefused))
+  await bucket.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
   for (const one of batch) {
-    if (!one.intent) await setAside(deps, sql, sale, product, one, 'it cannot be read')
+    if (!one.intent) await setAside(place, one, 'it cannot be read')
   }
   deps.log.info({ sale, product, intents: batch.length, refused: refused.length }, 'intents recorded')
 }
 
-async function setAside(
-  deps: Deps,
-  sql: Queryable,
-  sale: string,
-  product: string,
-  { entry, intent, text }: Intent,
-  error: string,
-): Promise<void> {
-  const gate = deps.checkout.gate(sale, product)
+async function setAside(place: Place, { entry, intent, text }: Intent, error: string): Promise<void> {
+  const { deps, sql, sale, product, bucket } = place
   const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
   await note(sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: text, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
-  if (intent) await gate.settle([asRefused(intent)])
-  await gate.acknowledge([entry])
+  if (intent) await bucket.settle([asRefused(intent)])
+  await bucket.acknowledge([entry])
 }
 
 const asRefused = (r: Reservation) => ({

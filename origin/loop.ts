@@ -9,20 +9,25 @@ export interface Actor {
   stop(): Promise<void>
 }
 
+export interface Loop extends Actor {
+  /** Ends the pause: there is a reason to look now. */
+  wake(): void
+}
+
 /** Rounds follow each other `everyMs` apart (jittered); a round that answers true wants the next one at once. */
 export function loop(
   name: string,
   everyMs: number,
   log: Logger,
   round: () => Promise<boolean | undefined>,
-): Actor {
+): Loop {
   let running: Promise<void> | undefined
   let stopped = false
-  let wake = () => {}
+  let endPause = () => {}
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
-      wake = () => {
+      endPause = () => {
         clearTimeout(timer)
         resolve()
       }
@@ -52,8 +57,9 @@ export function loop(
     },
     async stop() {
       stopped = true
-      wake()
+      endPause()
       await running
     },
+    wake: () => endPause(),
   }
 }

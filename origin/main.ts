@@ -3,7 +3,6 @@
  * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
  */
 import { serve } from '@hono/node-server'
-import { Redis } from 'ioredis'
 import { type CryptoKey, createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
 import { pino } from 'pino'
 import { createApp } from './app.ts'
@@ -13,7 +12,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import type { Deps } from './deps.ts'
 import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
-import { defineScripts } from './gate/gate.ts'
+import { connectRedis } from './gate/redis.ts'
 import { connect, prepare } from './ledger/ledger.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
@@ -37,7 +36,7 @@ async function start(): Promise<void> {
   await prepare(config.DATABASE_URL)
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
-  const redis = connectRedis(config.REDIS_URL)
+  const redis = connectRedis(config.REDIS_URL, log)
   stops.push(['gate', () => redis.disconnect()])
 
   const metrics = createMetrics()
@@ -47,7 +46,7 @@ async function start(): Promise<void> {
   const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
   await jobs.start()
   stops.push(['jobs', () => jobs.stop()])
-  const checkout = new Checkout({ sql, redis, sales, metrics, log })
+  const checkout = new Checkout({ sql, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
   const arrivals = new Arrivals(redis)
@@ -123,28 +122,6 @@ function listen(deps: Deps): Promise<void> {
     },
   ])
   return promise
-}
-
-/** Commands fail at once while Redis is away: the exact gate serves meanwhile, and nobody waits for a reconnection. */
-function connectRedis(url: string): Redis {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 2_000,
-    commandTimeout: 1_000,
-    retryStrategy: (attempt) => Math.min(1_000, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2),
-  })
-  let away = false
-  redis.on('error', (error) => {
-    if (!away) log.warn({ error: String(error) }, 'Redis is away')
-    away = true
-  })
-  redis.on('ready', () => {
-    if (away) log.info('Redis is back')
-    away = false
-  })
-  defineScripts(redis)
-  return redis
 }
 
 async function stop(code: number): Promise<void> {

@@ -73,9 +73,9 @@ const statuses = async (ids: string[]) =>
 describe.concurrent('the reconciler', () => {
   test('puts a counter in Redis right, and leaves a finding and an entry in the audit log', async () => {
     const sale = await origin.sale({ total: 7 })
-    await redis.hset(`{${sale}:one}:stock`, 'available', 9)
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 9)
     expect((await reconcile(sale)).findings).toMatchObject([{ found: 'drift', drift: 2, healed: true }])
-    expect(await redis.hget(`{${sale}:one}:stock`, 'available')).toBe('7')
+    expect(await redis.hget(`{${sale}:one:0}:stock`, 'available')).toBe('7')
     const found = await findings(sale)
     expect(found.findings).toMatchObject([
       { kind: 'drift', units: 2, outcome: 'gate rebuilt from the ledger' },
@@ -103,7 +103,7 @@ describe.concurrent('the reconciler', () => {
       { recount: { found: 'miscounted', units: 4, healed: true } },
     ])
     expect(await origin.stock(sale)).toMatchObject({ available: 8, held: 2, sold: 0 })
-    expect(await redis.hgetall(`{${sale}:one}:stock`)).toMatchObject({ available: '8', held: '2' })
+    expect(await redis.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({ available: '8', held: '2' })
     const { changes } = await findings(sale)
     expect(changes).toContainEqual(
       expect.objectContaining({ before: { held: 5, sold: 1 }, after: { held: 2, sold: 0 } }),
@@ -189,7 +189,7 @@ describe.concurrent('the reconciler', () => {
 
   test('sets aside an intent that can never be recorded, and records the others', async () => {
     const sale = await origin.sale({ total: 5 })
-    const stream = `{${sale}:one}:intents`
+    const stream = `{${sale}:one:0}:intents`
     const good = {
       order: randomUUID(),
       sale,

@@ -5,7 +5,8 @@
  */
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
-import type { LiveOrder } from './gate/gate.ts'
+import type { LiveOrder } from './gate/bucket.ts'
+import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import type { ProductRow, Queryable } from './ledger/ledger.ts'
 import { type OversellPolicy, type Recount, recount } from './recount.ts'
@@ -184,11 +185,11 @@ async function rebuild(deps: Deps, sale: string, product: string, wait: boolean)
     }
     try {
       const began = performance.now()
-      const fence = await gate.fence()
+      const rebuild = await gate.fence()
       await recordIntents(deps, sql, sale, product, 0)
-      const live = await restore(deps, sql, sale, product)
+      const live = await restore(rebuild, sql, sale, product)
       const row = await readProduct(sql, sale, product)
-      const open = await gate.unfence(fence, { available: available(row), held: row.held })
+      const open = await rebuild.open({ available: available(row), held: row.held })
       deps.log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
       return open
     } finally {
@@ -200,8 +201,7 @@ async function rebuild(deps: Deps, sale: string, product: string, wait: boolean)
 }
 
 /** Puts the live orders back into the gate; returns how many. */
-async function restore(deps: Deps, sql: Queryable, sale: string, product: string): Promise<number> {
-  const gate = deps.checkout.gate(sale, product)
+async function restore(rebuild: Rebuild, sql: Queryable, sale: string, product: string): Promise<number> {
   let after = '00000000-0000-0000-0000-000000000000'
   let live = 0
   // While the gate takes one chunk, the ledger reads the next.
@@ -218,7 +218,7 @@ async function restore(deps: Deps, sql: Queryable, sale: string, product: string
     live += rows.length
     const last = rows.at(-1)
     if (!last) return live
-    restoring = gate.restore(rows)
+    restoring = rebuild.restore(rows)
     restoring.catch(() => {})
     if (rows.length < READ_CHUNK) {
       await restoring

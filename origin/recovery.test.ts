@@ -18,7 +18,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-const gateOf = (sale: string) => redis.hgetall(`{${sale}:one}:stock`)
+const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
 const buyers = (sale: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
 const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
@@ -41,7 +41,7 @@ describe('when Redis', () => {
 
   test('says there are more units than there are, the ledger has the last word', async () => {
     const sale = await origin.sale({ total: 5 })
-    await redis.hset(`{${sale}:one}:stock`, 'available', 1_000)
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 1_000)
     const answers = await buyers(sale, 40)
     expect(sold(answers)).toBe(5)
     expect(new Set(answers.map((a) => a.status))).toEqual(new Set([201, 409]))
@@ -55,7 +55,7 @@ describe('when Redis', () => {
 
   test('forgets units, they are found again', async () => {
     const sale = await origin.sale({ total: 5 })
-    await redis.hset(`{${sale}:one}:stock`, 'available', 1)
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 1)
     await eventually(
       () => gateOf(sale),
       (g) => g.available === '5',
@@ -97,7 +97,7 @@ describe('when Redis', () => {
     await server.kill()
     server = await startRedis({ dataDir: folder.path, port })
     // As the snapshot would have it: all units there, and loaded into a run that is over.
-    await redis.hset(`{${sale}:one}:stock`, { available: 20, held: 0, run: run ?? '' })
+    await redis.hset(`{${sale}:one:0}:stock`, { available: 20, held: 0, run: run ?? '' })
     expect(sold(await buyers(sale, 20))).toBe(5)
     expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 20 })
   })
@@ -135,7 +135,7 @@ describe('when Postgres', () => {
     expect(replayed).toMatchObject({ status: 201, body: { order_id: answer.body.order_id } })
     expect(
       await eventually(
-        () => redis.xlen(`{${sale}:one}:intents`),
+        () => redis.xlen(`{${sale}:one:0}:intents`),
         (n) => n === 0,
       ),
     ).toBe(0)
@@ -150,7 +150,7 @@ describe('when the origin', () => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = origin.checkout(sale, { token, key: 'cut' }).catch(() => {})
       await eventually(
-        () => redis.xlen(`{${sale}:one}:intents`),
+        () => redis.xlen(`{${sale}:one:0}:intents`),
         (n) => n === 1,
       )
       await origin.kill()
@@ -167,7 +167,7 @@ describe('when the origin', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 1 })
     expect(
       await eventually(
-        () => redis.xlen(`{${sale}:one}:intents`),
+        () => redis.xlen(`{${sale}:one:0}:intents`),
         (n) => n === 0,
       ),
     ).toBe(0)

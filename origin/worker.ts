@@ -13,6 +13,8 @@ export function createWorker(deps: Deps): Actor {
   const { log, payments } = deps
   const { charges, refunds } = payments
   const reconciler = new Reconciler(deps)
+  // In a new run of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
+  const watch = loop('gate watch', 500, log, () => done(reconciler.watch()))
   const done = async (work: Promise<unknown>): Promise<undefined> => void (await work)
   const actors = [
     loop('hold sweeper', 300, log, () => sweepGate(deps)),
@@ -23,14 +25,16 @@ export function createWorker(deps: Deps): Actor {
     loop('refunds', 1_000, log, () => refunds.round()),
     loop('charge comparison', 10_000, log, () => done(charges.compare())),
     loop('forgotten charges', 30_000, log, () => done(charges.resume())),
-    loop('gate watch', 500, log, () => done(reconciler.watch())),
+    watch,
     loop('reconciler', 5_000, log, () => done(reconciler.round())),
   ]
   return {
     start() {
+      deps.redis.on('ready', watch.wake)
       for (const actor of actors) actor.start()
     },
     async stop() {
+      deps.redis.off('ready', watch.wake)
       await Promise.all(actors.map((actor) => actor.stop()))
       await within(charges.drain(), DRAIN_WITHIN_MS).catch(() => {})
     },

@@ -34,12 +34,13 @@ export interface SaleOptions {
 /** Starts an origin before the tests of a file, and stops it after them. */
 export function useOrigin(
   stores: () => { databaseUrl: string; redisUrl: string },
-  env: Record<string, string> = {},
+  env: Record<string, string> | (() => Record<string, string>) = {},
 ) {
   const folder = temporaryFolder('origin-test')
   let child: Child | undefined
   let port = 0
   let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+  let jwks = ''
   let sql: postgres.Sql
 
   const start = async () => {
@@ -59,11 +60,9 @@ export function useOrigin(
         EDGE_TOKEN,
         ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
         WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
-        ADMISSION_JWKS: JSON.stringify({
-          keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'test', alg: 'EdDSA' }],
-        }),
+        ADMISSION_JWKS: jwks,
         LOG_LEVEL: 'warn',
-        ...env,
+        ...(typeof env === 'function' ? env() : env),
       },
     })
     await untilReady(child, async () => (await fetch(`${url()}/readyz`)).ok)
@@ -71,6 +70,7 @@ export function useOrigin(
 
   beforeAll(async () => {
     keys = await generateKeyPair('EdDSA', { extractable: true })
+    jwks = JSON.stringify({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'test', alg: 'EdDSA' }] })
     port = await freePort()
     sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
     await start()
@@ -118,6 +118,8 @@ export function useOrigin(
     sql: () => sql,
     log: () => child?.lastWords() ?? '',
     privateKey: () => keys.privateKey,
+    /** For another origin that is to know this one's admissions: its ADMISSION_JWKS. */
+    jwks: () => jwks,
     edgeToken: EDGE_TOKEN,
     kill: () => child?.kill(),
     stop: () => child?.stop(),

@@ -139,16 +139,16 @@ export class Inspector {
       select product_id as id, total - held - sold as available, held from products where sale_id = ${sale}`
     const found: string[] = []
     for (const { id, available, held } of rows) {
-      const gate = await this.#redis.hgetall(`{${sale}:${id}}:stock`)
+      const gate = await this.#redis.hgetall(`{${sale}:${id}:0}:stock`)
       if (gate.run !== run) found.push(`${id}: the gate is not in use`)
       else if (Number(gate.available) !== available || Number(gate.held) !== held) {
         found.push(
           `${id}: the gate says ${gate.available} available, ${gate.held} held, the ledger ${available}, ${held}`,
         )
       }
-      const intents = await this.#redis.xlen(`{${sale}:${id}}:intents`)
+      const intents = await this.#redis.xlen(`{${sale}:${id}:0}:intents`)
       if (intents > 0) found.push(`${id}: ${intents} intents still wait`)
-      const holds = await this.#redis.zcard(`{${sale}:${id}}:holds`)
+      const holds = await this.#redis.zcard(`{${sale}:${id}:0}:holds`)
       if (holds > 0 && held === 0) found.push(`${id}: the gate keeps ${holds} holds that are over`)
     }
     return found

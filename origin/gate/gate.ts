@@ -1,257 +1,199 @@
 /**
- * The fast gate: one product's stock in Redis, behind a few scripts. It may be wrong, after a failover for instance,
- * and is therefore only ever asked first, never last; but it knows when it may be wrong (`fenced`), and says so.
- * All keys of a product carry one hash tag, so that on a cluster they live in one slot.
+ * The fast gate of one product: one bucket, or several, so that a Cluster can share the work. A visitor's bucket is
+ * always the same, which keeps keys and limits exact; when it is empty it takes units over from the others, so that
+ * nobody hears "sold out" while a unit is left anywhere.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
-import { Batcher } from '../batch.ts'
-import type { Reservation } from '../ledger/ledger.ts'
+import {
+  Bucket,
+  type HoldEnd,
+  type Intent,
+  type Lent,
+  type LiveOrder,
+  type ReserveAnswer,
+  type ReserveCall,
+  type Stock,
+  type Terms,
+} from './bucket.ts'
+import type { Store } from './redis.ts'
 
-const script = (name: string) => readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8')
-
-/** Callers in one script call: more would keep Redis from others for longer than a millisecond. */
-const RESERVE_BATCH = 128
-/** One under way, one being read: a third would only wait in Redis instead of here. */
-const RESERVE_CONCURRENCY = 2
-const POSTPONE_MS = 5_000
-/** Orders restored in one pipeline. */
-const RESTORE_CHUNK = 1_000
-/** Callers waiting for the script; more are told to try again. */
-const MAX_WAITING = 5_000
-
-export interface ReserveCall {
-  readonly order: string
-  readonly visitor: string
-  readonly key: string
-  readonly hash: string
-  readonly quantity: number
-  /** What a worker needs to record the order if this process does not live to do it. */
-  readonly intent: Reservation
-}
-
-/** The sale's terms, the same for all callers of one group. */
-export interface Terms {
-  readonly holdMs: number
-  readonly limit: number
-}
-
-export interface HoldEnd {
-  readonly order: string
-  readonly visitor: string
-  readonly quantity: number
-  readonly key: string
-  /** release: the unit comes back; sell: it stays gone; refuse: it comes back, and the key is free again. */
-  readonly how: 'release' | 'sell' | 'refuse'
-}
-
-/** A reservation that waits in the stream to be recorded. */
-export interface Intent {
-  readonly entry: string
-  /** Null when it cannot be read, having been written by a version with other ideas for instance. */
-  readonly intent: Reservation | null
-  readonly text: string
-}
-
-/** A live order as the gate needs to know it, to be rebuilt. */
-export interface LiveOrder {
-  readonly order: string
-  readonly visitor: string
-  readonly key: string
-  readonly hash: string
-  readonly quantity: number
-  /** End of its hold, milliseconds since the epoch; null when it is sold. */
-  readonly holdEndsAtMs: number | null
-}
-
-export interface Stock {
-  readonly available: number
-  readonly held: number
-}
-
-export type ReserveAnswer =
-  | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
-  | ({ readonly verdict: 'replay'; readonly order: string; readonly hash: string } & Stock)
-  | ({ readonly verdict: 'limit'; readonly order: string } & Stock)
-  | ({ readonly verdict: 'none' } & Stock)
-  | { readonly verdict: 'fenced' }
-
-/** Redis with our scripts as commands (ioredis sends EVALSHA, and the source again after a NOSCRIPT). */
-interface Scripts {
-  reserveUnits(keys: number, ...args: (string | number)[]): Promise<(string | number)[]>
-  settleHolds(keys: number, ...args: (string | number)[]): Promise<number>
-  unfenceGate(keys: number, ...args: (string | number)[]): Promise<number>
-  gateIsOpen(keys: number, ...args: string[]): Promise<number>
-}
-
-export function defineScripts(redis: Redis): void {
-  redis.defineCommand('reserveUnits', { lua: script('reserve') })
-  redis.defineCommand('settleHolds', { lua: script('settle') })
-  redis.defineCommand('unfenceGate', { lua: script('unfence') })
-  redis.defineCommand('gateIsOpen', { lua: script('is-open') })
-}
+/** How often a caller whose bucket was filled up, and emptied by others before its turn, tries again. */
+const MAX_TRIES = 5
 
 export class Gate {
-  readonly #redis: Redis & Scripts
-  readonly #key: { stock: string; holds: string; keys: string; visitors: string; intents: string }
-  readonly #calls: Batcher<ReserveCall & Terms, ReserveAnswer>
+  readonly buckets: readonly Bucket[]
+  /** What each bucket said last: what is left altogether is told approximately. */
+  readonly #left: Stock[]
+  /** Fillings under way, by bucket: those who find it empty at the same moment share one. */
+  readonly #filling = new Map<Bucket, Promise<Filling>>()
+  /** Units that callers wait for, by bucket. */
+  readonly #wanted = new Map<Bucket, number>()
 
-  constructor(redis: Redis, sale: string, product: string) {
-    this.#redis = redis as Redis & Scripts
-    const tag = `{${sale}:${product}}`
-    this.#key = {
-      stock: `${tag}:stock`,
-      holds: `${tag}:holds`,
-      keys: `${tag}:keys`,
-      visitors: `${tag}:visitors`,
-      intents: `${tag}:intents`,
-    }
-    this.#calls = new Batcher(
-      { size: RESERVE_BATCH, concurrency: RESERVE_CONCURRENCY, queue: MAX_WAITING },
-      (calls) => this.#reserve(calls),
-    )
+  constructor(redis: Store, sale: string, product: string, buckets: number) {
+    this.buckets = Array.from({ length: buckets }, (_, index) => new Bucket(redis, sale, product, index))
+    this.#left = this.buckets.map(() => ({ available: 0, held: 0 }))
+  }
+
+  /** A visitor's bucket, by a hash of their name (FNV-1a). */
+  bucketOf(visitor: string): Bucket {
+    let hash = 0x811c9dc5
+    for (let i = 0; i < visitor.length; i++) hash = Math.imul(hash ^ visitor.charCodeAt(i), 0x01000193)
+    return this.buckets[(hash >>> 0) % this.buckets.length] as Bucket
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  reserve(call: ReserveCall & Terms): Promise<ReserveAnswer> {
-    return this.#calls.add(call)
+  async reserve(call: ReserveCall & Terms): Promise<ReserveAnswer> {
+    const home = this.bucketOf(call.visitor)
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const answer = await home.reserve(call)
+      if (answer.verdict === 'fenced' || this.buckets.length === 1) return answer
+      if (answer.verdict !== 'none') return { ...answer, ...this.#note(home, answer) }
+      const found = await this.#fill(home, call.quantity)
+      if (found === 'fenced') return { verdict: 'fenced' }
+      if (found !== 'filled' && found.available < call.quantity) return { verdict: 'none', ...found }
+    }
+    return { verdict: 'none', ...MOVING }
   }
 
-  async #reserve(calls: readonly (ReserveCall & Terms)[]): Promise<ReserveAnswer[]> {
-    const { stock, holds, keys, visitors, intents } = this.#key
-    const { holdMs, limit } = calls[0] as Terms
-    const args = calls.flatMap((c) => [
-      c.order,
-      c.visitor,
-      c.key,
-      c.hash,
-      c.quantity,
-      JSON.stringify(c.intent),
-    ])
-    const answer = await this.#redis.reserveUnits(
-      5,
-      stock,
-      holds,
-      keys,
-      visitors,
-      intents,
-      holdMs,
-      limit,
-      ...args,
-    )
-    if (answer[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
-    const left = { available: Number(answer[0]), held: Number(answer[1]) }
-    return calls.map((_, i) => readVerdict(String(answer[2 + 2 * i]), String(answer[3 + 2 * i]), left))
+  /** What is left in all buckets, after what one of them said. */
+  #note(bucket: Bucket, { available, held }: Stock): Stock {
+    this.#left[this.buckets.indexOf(bucket)] = { available, held }
+    return sum(this.#left)
+  }
+
+  async #fill(home: Bucket, quantity: number): Promise<Filling> {
+    const want = (units: number) => this.#wanted.set(home, (this.#wanted.get(home) ?? 0) + units)
+    want(quantity)
+    try {
+      let filling = this.#filling.get(home)
+      if (!filling) {
+        filling = this.#fillOnce(home).finally(() => this.#filling.delete(home))
+        this.#filling.set(home, filling)
+      }
+      return await filling
+    } finally {
+      want(-quantity)
+    }
+  }
+
+  /**
+   * Takes units over from the other buckets. That there are none is only believed when two looks at all buckets, one
+   * after the other, find the same: empty, nothing on its way, nothing moved (a double collect; Afek et al., Atomic
+   * Snapshots of Shared Memory, 1993). Otherwise what is left is somewhere on its way, and "try again" is the answer.
+   */
+  async #fillOnce(home: Bucket): Promise<Filling> {
+    let before = ''
+    for (let looks = 0; looks < MAX_TRIES; looks++) {
+      const all: Lent[] = []
+      let taken = 0
+      for (const bucket of this.buckets) {
+        const wanted = Math.max(0, (this.#wanted.get(home) ?? 0) - taken)
+        const lent = await bucket.lend(bucket === home ? 0 : wanted)
+        if (!lent) return 'fenced'
+        this.#note(bucket, lent)
+        all.push(lent)
+        if (lent.units === 0) continue
+        taken += lent.units
+        await home.take(lent)
+        await bucket.arrived(lent)
+      }
+      const left = sum(all.map(({ available, held, lent }) => ({ available, held: held + lent })))
+      if (taken > 0) return 'filled'
+      const seen = all.map(({ moves, epoch }) => `${moves} ${epoch}`).join()
+      if (left.available > 0 || left.held > 0 || seen === before) return left
+      before = seen
+    }
+    return MOVING
   }
 
   /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */
-  settle(ends: readonly HoldEnd[]): Promise<number> {
-    if (ends.length === 0) return Promise.resolve(0)
-    const { stock, holds, visitors, keys } = this.#key
-    const args = ends.flatMap((e) => [e.order, e.visitor, e.quantity, e.key, e.how])
-    return this.#redis.settleHolds(4, stock, holds, visitors, keys, ...args)
+  async settle(ends: readonly HoldEnd[]): Promise<number> {
+    const byBucket = Map.groupBy(ends, (end) => this.bucketOf(end.visitor))
+    const settled = await Promise.all([...byBucket].map(([bucket, some]) => bucket.settle(some)))
+    return settled.reduce((all, some) => all + some, 0)
   }
 
-  /** Orders whose hold is over by Redis's clock. */
-  async due(limit: number): Promise<string[]> {
-    return this.#redis.zrangebyscore(this.#key.holds, '-inf', await this.#nowMs(), 'LIMIT', 0, limit)
-  }
-
-  /** Holds that are not over after all, being paid for instance: asked for again a while later. */
-  async postpone(holds: readonly { order: string; forMs?: number | undefined }[]): Promise<void> {
-    if (holds.length === 0) return
-    const nowMs = await this.#nowMs()
-    const scores = holds.flatMap(({ order, forMs = POSTPONE_MS }) => [nowMs + forMs, order])
-    await this.#redis.zadd(this.#key.holds, 'XX', ...scores)
-  }
-
-  /** Redis's clock says which holds to look at, since it is one and the same for all origins. */
-  async #nowMs(): Promise<number> {
-    const [seconds, micros] = await this.#redis.time()
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-  }
-
-  /** Removes intents that are recorded. */
-  async acknowledge(entries: readonly string[]): Promise<void> {
-    if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
-  }
-
-  /** Intents still waiting to be recorded and at least so old, the oldest first. */
-  async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
-    const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
-    const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
-    return entries.map(([entry, [, text = '']]) => ({ entry, intent: readIntent(text), text }))
+  /** Intents still waiting to be recorded, at most so many of each bucket. */
+  async intents(limit: number): Promise<Intent[]> {
+    return (await Promise.all(this.buckets.map((bucket) => bucket.intents(limit)))).flat()
   }
 
   /** How many intents wait to be recorded. */
-  waiting(): Promise<number> {
-    return this.#redis.xlen(this.#key.intents)
+  async waiting(): Promise<number> {
+    const each = await Promise.all(this.buckets.map((bucket) => bucket.waiting()))
+    return each.reduce((all, one) => all + one, 0)
   }
 
-  /** True when the counter is in use: loaded into this run of the server. */
+  /** True when every bucket is in use. */
   async isOpen(): Promise<boolean> {
-    return (await this.#redis.gateIsOpen(1, this.#key.stock)) === 1
+    const open = await Promise.all(this.buckets.map((bucket) => bucket.isOpen()))
+    return open.every(Boolean)
   }
 
-  /** What the counter says; null while the gate is fenced. */
+  /** What the buckets say together; null while one of them is fenced. Units on their way between them are held. */
   async stock(): Promise<Stock | null> {
-    const [open, [available, held]] = await Promise.all([
-      this.isOpen(),
-      this.#redis.hmget(this.#key.stock, 'available', 'held'),
-    ])
-    return open ? { available: Number(available), held: Number(held) } : null
+    const all = await Promise.all(this.buckets.map((bucket) => bucket.stock()))
+    const stocks = all.flatMap((one) => (one ? { available: one.available, held: one.held + one.lent } : []))
+    return stocks.length === all.length ? sum(stocks) : null
   }
 
-  /** Takes the gate out of use and forgets what it knew; the intents stay. Returns the fence to open it with. */
-  async fence(): Promise<string> {
-    const { stock, holds, keys, visitors } = this.#key
+  /** Takes the gate out of use and forgets what it knew; the intents stay. */
+  async fence(): Promise<Rebuild> {
     const fence = randomUUID()
-    // In this order: once `run` is gone nobody reserves, and nothing can come between.
-    await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
-    return fence
+    await Promise.all(this.buckets.map((bucket) => bucket.fence(fence)))
+    return new Rebuild(this, fence)
+  }
+}
+
+/** How it went to fill a bucket; where there was nothing to fill it with, what is left altogether. */
+type Filling = 'filled' | 'fenced' | Stock
+
+/** Units are there, and always somewhere else: to a buyer, they are in other people's hands. */
+const MOVING: Stock = { available: 0, held: 1 }
+
+/** A gate that is being rebuilt from the ledger. */
+export class Rebuild {
+  readonly #gate: Gate
+  readonly #fence: string
+  readonly #held: number[]
+
+  constructor(gate: Gate, fence: string) {
+    this.#gate = gate
+    this.#fence = fence
+    this.#held = gate.buckets.map(() => 0)
   }
 
-  /** Puts live orders back, so many at a time. */
+  /** Puts live orders back, each into its visitor's bucket. */
   async restore(orders: readonly LiveOrder[]): Promise<void> {
-    const { holds, keys, visitors } = this.#key
-    for (let at = 0; at < orders.length; at += RESTORE_CHUNK) {
-      const chunk = orders.slice(at, at + RESTORE_CHUNK)
-      const pipeline = this.#redis.pipeline()
-      const held = chunk.flatMap((o) => (o.holdEndsAtMs === null ? [] : [o.holdEndsAtMs, o.order]))
-      if (held.length > 0) pipeline.zadd(holds, ...held)
-      pipeline.hset(keys, ...chunk.flatMap((o) => [`${o.visitor}|${o.key}`, `${o.order}|${o.hash}`]))
-      pipeline.hset(visitors, ...chunk.flatMap((o) => [o.visitor, `${o.quantity}|${o.order}`]))
-      await pipeline.exec()
-    }
+    const byBucket = Map.groupBy(orders, (order) => this.#gate.bucketOf(order.visitor))
+    await Promise.all(
+      this.#gate.buckets.map(async (bucket, i) => {
+        this.#held[i] = (this.#held[i] ?? 0) + (await bucket.restore(byBucket.get(bucket) ?? []))
+      }),
+    )
   }
 
-  /** Opens the gate with a counter from the ledger; false when another rebuild has begun meanwhile. */
-  async unfence(fence: string, { available, held }: Stock): Promise<boolean> {
-    return (await this.#redis.unfenceGate(1, this.#key.stock, available, held, fence)) === 1
+  /** Opens the gate with the ledger's counters; false when another rebuild has begun meanwhile. */
+  async open({ available, held }: Stock): Promise<boolean> {
+    const { buckets } = this.#gate
+    const each = Math.floor(available / buckets.length)
+    const more = available - each * buckets.length
+    // What the exact gate sold since the orders were read belongs to somebody: to the first, for the sum to be right.
+    const unread = held - this.#held.reduce((all, units) => all + units, 0)
+    const opened = await Promise.all(
+      buckets.map((bucket, i) =>
+        bucket.unfence(this.#fence, {
+          available: each + (i < more ? 1 : 0),
+          held: (this.#held[i] ?? 0) + (i === 0 ? unread : 0),
+        }),
+      ),
+    )
+    return opened.every(Boolean)
   }
 }
 
-function readIntent(text: string): Reservation | null {
-  try {
-    const intent: unknown = JSON.parse(text)
-    return typeof intent === 'object' && intent !== null && 'order' in intent ? (intent as Reservation) : null
-  } catch {
-    return null
-  }
-}
-
-function readVerdict(verdict: string, detail: string, left: Stock): ReserveAnswer {
-  switch (verdict) {
-    case 'reserved':
-      return { verdict, entry: detail, ...left }
-    case 'replay': {
-      const [order = '', hash = ''] = detail.split('|')
-      return { verdict, order, hash, ...left }
-    }
-    case 'limit':
-      return { verdict, order: detail, ...left }
-    default:
-      return { verdict: 'none', ...left }
-  }
-}
+const sum = (all: readonly Stock[]): Stock =>
+  all.reduce((so, one) => ({ available: so.available + one.available, held: so.held + one.held }), {
+    available: 0,
+    held: 0,
+  })

@@ -1,0 +1,259 @@
+/**
+ * A bucket of the fast gate: a product's stock in Redis, or a share of it, behind a few scripts. It may be wrong, after
+ * a failover for instance, and is therefore only ever asked first, never last; but it knows when it may be wrong
+ * (`fenced`), and says so. All keys of a bucket carry one hash tag, so that on a Cluster they live in one slot.
+ */
+import { Batcher } from '../batch.ts'
+import type { Reservation } from '../ledger/ledger.ts'
+import type { Store } from './redis.ts'
+
+/** Callers in one script call: more would keep Redis from others for longer than a millisecond. */
+const RESERVE_BATCH = 128
+/** One under way, one being read: a third would only wait in Redis instead of here. */
+const RESERVE_CONCURRENCY = 2
+const POSTPONE_MS = 5_000
+/** Orders restored in one call. */
+const RESTORE_CHUNK = 500
+/** Callers waiting for the script; more are told to try again. */
+const MAX_WAITING = 5_000
+
+export interface ReserveCall {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly hash: string
+  readonly quantity: number
+  /** What a worker needs to record the order if this process does not live to do it. */
+  readonly intent: Reservation
+}
+
+/** The sale's terms, the same for all callers of one group. */
+export interface Terms {
+  readonly holdMs: number
+  readonly limit: number
+}
+
+export interface HoldEnd {
+  readonly order: string
+  readonly visitor: string
+  readonly quantity: number
+  readonly key: string
+  /** release: the unit comes back; sell: it stays gone; refuse: it comes back, and the key is free again. */
+  readonly how: 'release' | 'sell' | 'refuse'
+}
+
+/** A reservation that waits in the stream to be recorded. */
+export interface Intent {
+  readonly entry: string
+  /** Null when it cannot be read, having been written by a version with other ideas for instance. */
+  readonly intent: Reservation | null
+  readonly text: string
+}
+
+/** A live order as the gate needs to know it, to be rebuilt. */
+export interface LiveOrder {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly hash: string
+  readonly quantity: number
+  /** End of its hold, milliseconds since the epoch; null when it is sold. */
+  readonly holdEndsAtMs: number | null
+}
+
+export interface Stock {
+  readonly available: number
+  readonly held: number
+}
+
+export type ReserveAnswer =
+  | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
+  | ({ readonly verdict: 'replay'; readonly order: string; readonly hash: string } & Stock)
+  | ({ readonly verdict: 'limit'; readonly order: string } & Stock)
+  | ({ readonly verdict: 'none' } & Stock)
+  | { readonly verdict: 'fenced' }
+
+/** What another bucket finds here: units it may have, and whether anything is left or moving. */
+export interface Lent extends Stock {
+  readonly units: number
+  /** Units on their way from here to others. */
+  readonly lent: number
+  /** How often units came in from others. */
+  readonly moves: number
+  /** Changes with every rebuild, after which what was under way is void. */
+  readonly epoch: string
+}
+
+export class Bucket {
+  readonly #redis: Store
+  readonly #key: { stock: string; holds: string; keys: string; visitors: string; intents: string }
+  readonly #calls: Batcher<ReserveCall & Terms, ReserveAnswer>
+
+  constructor(redis: Store, sale: string, product: string, index: number) {
+    this.#redis = redis
+    const tag = `{${sale}:${product}:${index}}`
+    this.#key = {
+      stock: `${tag}:stock`,
+      holds: `${tag}:holds`,
+      keys: `${tag}:keys`,
+      visitors: `${tag}:visitors`,
+      intents: `${tag}:intents`,
+    }
+    this.#calls = new Batcher(
+      { size: RESERVE_BATCH, concurrency: RESERVE_CONCURRENCY, queue: MAX_WAITING },
+      (calls) => this.#reserve(calls),
+    )
+  }
+
+  /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
+  reserve(call: ReserveCall & Terms): Promise<ReserveAnswer> {
+    return this.#calls.add(call)
+  }
+
+  async #reserve(calls: readonly (ReserveCall & Terms)[]): Promise<ReserveAnswer[]> {
+    const { stock, holds, keys, visitors, intents } = this.#key
+    const { holdMs, limit } = calls[0] as Terms
+    const args = calls.flatMap((c) => [
+      c.order,
+      c.visitor,
+      c.key,
+      c.hash,
+      c.quantity,
+      JSON.stringify(c.intent),
+    ])
+    const answer = await this.#redis.reserveUnits(
+      5,
+      stock,
+      holds,
+      keys,
+      visitors,
+      intents,
+      holdMs,
+      limit,
+      ...args,
+    )
+    if (answer[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
+    const left = { available: Number(answer[0]), held: Number(answer[1]) }
+    return calls.map((_, i) => readVerdict(String(answer[2 + 2 * i]), String(answer[3 + 2 * i]), left))
+  }
+
+  /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */
+  settle(ends: readonly HoldEnd[]): Promise<number> {
+    if (ends.length === 0) return Promise.resolve(0)
+    const { stock, holds, visitors, keys } = this.#key
+    const args = ends.flatMap((e) => [e.order, e.visitor, e.quantity, e.key, e.how])
+    return this.#redis.settleHolds(4, stock, holds, visitors, keys, ...args)
+  }
+
+  /** Orders whose hold is over by Redis's clock. */
+  async due(limit: number): Promise<string[]> {
+    return this.#redis.zrangebyscore(this.#key.holds, '-inf', await this.#nowMs(), 'LIMIT', 0, limit)
+  }
+
+  /** Holds that are not over after all, being paid for instance: asked for again a while later. */
+  async postpone(holds: readonly { order: string; forMs?: number | undefined }[]): Promise<void> {
+    if (holds.length === 0) return
+    const nowMs = await this.#nowMs()
+    const scores = holds.flatMap(({ order, forMs = POSTPONE_MS }) => [nowMs + forMs, order])
+    await this.#redis.zadd(this.#key.holds, 'XX', ...scores)
+  }
+
+  /** Redis's clock says which holds to look at, since it is one and the same for all origins. */
+  #nowMs(): Promise<number> {
+    return this.#redis.clockMs(1, this.#key.stock)
+  }
+
+  /** Removes intents that are recorded. */
+  async acknowledge(entries: readonly string[]): Promise<void> {
+    if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
+  }
+
+  /** Intents still waiting to be recorded and at least so old, the oldest first. */
+  async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
+    const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
+    const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
+    return entries.map(([entry, [, text = '']]) => ({ entry, intent: readIntent(text), text }))
+  }
+
+  /** How many intents wait to be recorded. */
+  waiting(): Promise<number> {
+    return this.#redis.xlen(this.#key.intents)
+  }
+
+  /** True when the counter is in use: loaded into this run of the server. */
+  async isOpen(): Promise<boolean> {
+    return (await this.#redis.gateIsOpen(1, this.#key.stock)) === 1
+  }
+
+  /** What the counter says; null while the gate is fenced. */
+  stock(): Promise<Lent | null> {
+    return this.lend(0)
+  }
+
+  /** Gives other buckets some of what is available here, if at least one is; null while the gate is fenced. */
+  async lend(wanted: number): Promise<Lent | null> {
+    const answer = await this.#redis.lendUnits(1, this.#key.stock, wanted)
+    if (answer[0] === 'fenced') return null
+    const [units = 0, available = 0, held = 0, lent = 0, moves = 0] = answer.map(Number)
+    return { units, available, held, lent, moves, epoch: String(answer[5]) }
+  }
+
+  /** Takes in what another bucket has lent; false if a rebuild has come between. */
+  async take({ units, epoch }: Lent): Promise<boolean> {
+    return (await this.#redis.takeUnits(1, this.#key.stock, units, epoch)) === 1
+  }
+
+  /** Notes that what was lent has been taken in. */
+  async arrived({ units, epoch }: Lent): Promise<void> {
+    await this.#redis.unitsArrived(1, this.#key.stock, units, epoch)
+  }
+
+  /** Takes the bucket out of use and forgets what it knew; the intents stay. */
+  async fence(fence: string): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    // In this order: once `run` is gone nobody reserves, and nothing can come between.
+    await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
+  }
+
+  /** Puts live orders back; returns how many units they hold. */
+  async restore(orders: readonly LiveOrder[]): Promise<number> {
+    const { holds, keys, visitors } = this.#key
+    let held = 0
+    for (let at = 0; at < orders.length; at += RESTORE_CHUNK) {
+      const args = orders
+        .slice(at, at + RESTORE_CHUNK)
+        .flatMap((o) => [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? ''])
+      held += await this.#redis.restoreOrders(3, holds, keys, visitors, ...args)
+    }
+    return held
+  }
+
+  /** Puts the bucket to use with a counter from the ledger; false when another rebuild has begun meanwhile. */
+  async unfence(fence: string, { available, held }: Stock): Promise<boolean> {
+    return (await this.#redis.unfenceGate(1, this.#key.stock, available, held, fence)) === 1
+  }
+}
+
+function readIntent(text: string): Reservation | null {
+  try {
+    const intent: unknown = JSON.parse(text)
+    return typeof intent === 'object' && intent !== null && 'order' in intent ? (intent as Reservation) : null
+  } catch {
+    return null
+  }
+}
+
+function readVerdict(verdict: string, detail: string, left: Stock): ReserveAnswer {
+  switch (verdict) {
+    case 'reserved':
+      return { verdict, entry: detail, ...left }
+    case 'replay': {
+      const [order = '', hash = ''] = detail.split('|')
+      return { verdict, order, hash, ...left }
+    }
+    case 'limit':
+      return { verdict, order: detail, ...left }
+    default:
+      return { verdict: 'none', ...left }
+  }
+}

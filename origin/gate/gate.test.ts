@@ -1,0 +1,152 @@
+/** A product's stock in several buckets: as one, whoever asks, and however units move between them. */
+import { Redis } from 'ioredis'
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useRedis } from '../../test/servers.ts'
+import type { Bucket, ReserveAnswer } from './bucket.ts'
+import { Gate } from './gate.ts'
+import { isRedisUrl, type Store } from './redis.ts'
+import { defineScripts } from './scripts.ts'
+
+const server = useRedis()
+let redis: Store
+beforeAll(() => {
+  redis = defineScripts(new Redis(server.url))
+})
+afterAll(() => redis.disconnect())
+
+const BUCKETS = 5
+let sales = 0
+
+/** A gate with units spread over its buckets, as several origins see it. */
+async function gates(available: number, origins = 1): Promise<Gate[]> {
+  const sale = `sale-${++sales}`
+  const all = Array.from({ length: origins }, () => new Gate(redis, sale, 'one', BUCKETS))
+  await (await all[0]?.fence())?.open({ available, held: 0 })
+  return all
+}
+
+function buyer(visitor = uuidv7(), quantity = 1, limit = 10) {
+  const order = uuidv7()
+  const intent = {
+    order,
+    sale: 's',
+    product: 'one',
+    visitor,
+    number: 1,
+    quantity,
+    key: order,
+    hash: 'h',
+    method: null,
+  }
+  return { order, visitor, key: order, hash: 'h', quantity, intent, holdMs: 60_000, limit }
+}
+
+/** Visitors who all have the same bucket. */
+function neighbours(gate: Gate, bucket: Bucket | undefined, count: number): string[] {
+  const found: string[] = []
+  while (found.length < count) {
+    const visitor = uuidv7()
+    if (gate.bucketOf(visitor) === bucket) found.push(visitor)
+  }
+  return found
+}
+
+const reserved = (answers: readonly ReserveAnswer[]) => answers.filter((a) => a.verdict === 'reserved').length
+const isSoldOut = (a: ReserveAnswer) => a.verdict === 'none' && a.available === 0 && a.held === 0
+
+test('all units are sold, and no more, to visitors of one bucket as to those of all', async () => {
+  const [gate] = (await gates(7)) as [Gate]
+  const visitors = neighbours(gate, gate.buckets[2], 12)
+  const answers = await Promise.all(visitors.map((visitor) => gate.reserve(buyer(visitor))))
+  expect(reserved(answers)).toBe(7)
+  expect(await gate.stock()).toEqual({ available: 0, held: 7 })
+})
+
+test('a crowd at several origins takes every unit once', async () => {
+  const all = await gates(100, 3)
+  const answers = await Promise.all(
+    Array.from({ length: 400 }, (_, i) => (all[i % 3] as Gate).reserve(buyer())),
+  )
+  expect(reserved(answers)).toBe(100)
+  expect(answers.filter(isSoldOut)).toEqual([])
+  expect(await all[0]?.stock()).toEqual({ available: 0, held: 100 })
+})
+
+test('two units at once are found where each bucket has only one', async () => {
+  const [gate] = (await gates(BUCKETS)) as [Gate]
+  expect(await gate.reserve(buyer(uuidv7(), 2))).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(uuidv7(), 3))).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(uuidv7(), 1))).toMatchObject({ verdict: 'none', available: 0, held: 5 })
+})
+
+test('nobody hears "sold out" while the last unit goes from hand to hand', async () => {
+  const all = await gates(1, 3)
+  const until = performance.now() + 3_000
+  const answers: ReserveAnswer[] = []
+  await Promise.all(
+    Array.from({ length: 12 }, async (_, i) => {
+      const gate = all[i % 3] as Gate
+      while (performance.now() < until) {
+        const call = buyer()
+        const answer = await gate.reserve(call)
+        answers.push(answer)
+        if (answer.verdict === 'reserved') await gate.settle([{ ...call, how: 'release' }])
+      }
+    }),
+  )
+  expect(reserved(answers)).toBeGreaterThan(100)
+  expect(answers.filter(isSoldOut)).toEqual([])
+  expect(await all[0]?.stock()).toEqual({ available: 1, held: 0 })
+  const last = buyer()
+  await all[0]?.reserve(last)
+  await all[0]?.settle([{ ...last, how: 'sell' }])
+  expect(isSoldOut((await all[1]?.reserve(buyer())) as ReserveAnswer)).toBe(true)
+})
+
+test('a key and a limit hold across buckets, and after a rebuild', async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const visitor = uuidv7()
+  const [first, second] = [buyer(visitor, 1, 2), buyer(visitor, 1, 2)]
+  await gate.reserve(first)
+  await gate.reserve(second)
+  const rebuild = await gate.fence()
+  expect(await gate.reserve(buyer(visitor))).toEqual({ verdict: 'fenced' })
+  const live = [first, second].map(({ order, key, hash, quantity }) => ({
+    order,
+    visitor,
+    key,
+    hash,
+    quantity,
+    holdEndsAtMs: Date.now() + 60_000,
+  }))
+  await rebuild.restore(live)
+  expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
+  expect(await gate.stock()).toEqual({ available: 8, held: 2 })
+  expect(await gate.reserve(first)).toMatchObject({ verdict: 'replay', order: first.order })
+  expect(await gate.reserve(buyer(visitor, 1, 2))).toMatchObject({ verdict: 'limit' })
+})
+
+test('units that were on their way when the gate was rebuilt are not counted twice', async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const [from, to] = gate.buckets as [Bucket, Bucket]
+  const lent = await from.lend(1)
+  if (!lent) throw new Error('the gate is fenced')
+  expect(await gate.stock()).toEqual({ available: 9, held: 1 })
+  await (await gate.fence()).open({ available: 10, held: 0 })
+  expect(await to.take(lent)).toBe(false)
+  await from.arrived(lent)
+  expect(await gate.stock()).toEqual({ available: 10, held: 0 })
+})
+
+test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
+  const good = [
+    'redis://h:1',
+    'rediss://u:p@h',
+    'redis+cluster://a:1,b:2',
+    'redis+sentinel://u:p@a,b:1/mymaster',
+  ]
+  const bad = ['http://h', 'redis+sentinel://a,b', 'redis+cluster://', 'a:1']
+  expect(good.filter((url) => !isRedisUrl(url))).toEqual([])
+  expect(bad.filter(isRedisUrl)).toEqual([])
+})

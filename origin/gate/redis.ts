@@ -1,0 +1,98 @@
+/**
+ * The connection to Redis: one server, one behind Sentinels, or a Cluster. Commands fail at once while it is away: the
+ * exact gate serves meanwhile, and nobody waits for a reconnection.
+ */
+import { Cluster, Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { defineScripts, type Scripts } from './scripts.ts'
+
+/** Redis with our scripts as commands. */
+export type Store = (Redis | Cluster) & Scripts
+
+const DEFAULT_PORT = 6379
+const SENTINEL_PORT = 26379
+const COMMAND_TIMEOUT_MS = 1_000
+/** In a failover a Cluster answers late; so long, and no longer, is asked again. */
+const REDIRECTIONS = 4
+const REDIRECT_AFTER_MS = 50
+
+/** What ioredis asks between two attempts to connect: a quarter of a second at most, jittered, for as long as it takes. */
+const retryStrategy = (attempt: number) =>
+  Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
+
+/**
+ * Connects to `redis(s)://[user:password@]host:port[/db]`,
+ * `redis+sentinel://[user:password@]host:port,host:port,../name` or
+ * `redis+cluster://[user:password@]host:port,host:port,..`.
+ */
+export function connectRedis(url: string, log: Logger): Store {
+  const redis = clientFor(url)
+  let away = false
+  redis.on('error', (error) => {
+    if (!away) log.warn({ error: String(error) }, 'Redis is away')
+    away = true
+  })
+  redis.on('ready', () => {
+    if (away) log.info('Redis is back')
+    away = false
+  })
+  return defineScripts(redis)
+}
+
+function clientFor(url: string): Redis | Cluster {
+  const options = { maxRetriesPerRequest: 0, connectTimeout: 2_000, commandTimeout: COMMAND_TIMEOUT_MS }
+  const several = severalHosts(url)
+  if (!several) return new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy })
+  const { kind, hosts, name, username, password } = several
+  const signIn = { ...(username && { username }), ...(password && { password }) }
+  if (kind === 'sentinel') {
+    return new Redis({
+      ...options,
+      ...signIn,
+      sentinels: hosts.map((host) => ({ port: SENTINEL_PORT, ...host })),
+      name: name ?? '',
+      enableOfflineQueue: false,
+      retryStrategy,
+      sentinelRetryStrategy: retryStrategy,
+    })
+  }
+  return new Cluster(
+    hosts.map((host) => ({ port: DEFAULT_PORT, ...host })),
+    {
+      redisOptions: { ...options, ...signIn },
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retryStrategy,
+      maxRedirections: REDIRECTIONS,
+      retryDelayOnFailover: REDIRECT_AFTER_MS,
+      retryDelayOnClusterDown: REDIRECT_AFTER_MS,
+      slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
+      slotsRefreshInterval: 5_000,
+    },
+  )
+}
+
+const SEVERAL =
+  /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*):(?<password>[^@/]*)@)?(?<hosts>[^/@]+)(?:\/(?<name>[\w.-]+))?$/
+
+/** True for an address this program can connect to. */
+export function isRedisUrl(url: string): boolean {
+  if (/^rediss?:/.test(url)) return URL.canParse(url)
+  const several = severalHosts(url)
+  return several !== null && (several.kind === 'cluster' || several.name !== undefined)
+}
+
+function severalHosts(url: string) {
+  const found = SEVERAL.exec(url)?.groups
+  if (!found) return null
+  const { kind, username, password, hosts = '', name } = found
+  return {
+    kind,
+    name,
+    username: username && decodeURIComponent(username),
+    password: password && decodeURIComponent(password),
+    hosts: hosts.split(',').map((host) => {
+      const [, name = host, port] = /^(.*?)(?::(\d{1,5}))?$/.exec(host) ?? []
+      return { host: name, ...(port && { port: Number(port) }) }
+    }),
+  }
+}

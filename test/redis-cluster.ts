@@ -1,0 +1,140 @@
+/**
+ * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that one
+ * master can be killed and is replaced while the slots of the others go on being served. It is put together over
+ * ioredis, without redis-cli.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { freePort, LOOPBACK } from '../origin/local/children.ts'
+import type { LocalServer } from '../origin/local/postgres.ts'
+import { startRedis } from '../origin/local/redis.ts'
+
+export interface RedisCluster {
+  /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */
+  readonly url: string
+  /** Kills the master that has the replica, as a crash would. */
+  killMaster(): Promise<void>
+  /** Which master (0, 1 or 2) the slot of a key was given to at first; 0 is the one with the replica. */
+  masterOf(key: string): number
+  stop(): Promise<void>
+}
+
+interface Node extends LocalServer {
+  readonly busPort: number
+}
+
+const MASTERS = 3
+const SLOTS = 16_384
+const COMMAND_WITHIN_MS = 5_000
+const FORMED_WITHIN_MS = 30_000
+const LOOK_EVERY_MS = 25
+
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const servers: Node[] = []
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+  try {
+    while (servers.length <= MASTERS) servers.push(await startNode())
+    await form(servers)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const masters = servers.slice(0, MASTERS)
+  return {
+    url: `redis+cluster://${masters.map(({ port }) => `${LOOPBACK}:${port}`).join(',')}`,
+    killMaster: async () => masters[0]?.kill(),
+    masterOf: (key) => Math.floor((slotOf(key) * MASTERS) / SLOTS),
+    stop,
+  }
+}
+
+async function startNode(): Promise<Node> {
+  const busPort = await freePort()
+  const server = await startRedis({
+    args: [
+      ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...['--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no'],
+      // Nobody waits: the first synchronisation for further replicas, nor a master that stops for its replica.
+      ...['--repl-diskless-sync-delay', '0', '--shutdown-timeout', '0'],
+    ],
+  })
+  return { ...server, busPort }
+}
+
+/** Makes one cluster of nodes that do not know each other; the last becomes the replica of the first. */
+async function form(servers: readonly Node[]): Promise<void> {
+  const nodes = servers.map(({ port }) => connect(port))
+  try {
+    const [first, replica] = [nodes[0], nodes[MASTERS]] as [Redis, Redis]
+    for (const [index, node] of nodes.slice(0, MASTERS).entries()) {
+      await node.cluster('ADDSLOTSRANGE', firstSlot(index), firstSlot(index + 1) - 1)
+      // Epochs of their own: masters with the same one would first have to settle whose is greater.
+      await node.cluster('SET-CONFIG-EPOCH', index + 1)
+    }
+    for (const [index, { port, busPort }] of servers.entries()) {
+      for (const node of nodes.slice(0, index)) await node.cluster('MEET', LOOPBACK, port, busPort)
+    }
+    const firstId = await first.cluster('MYID')
+    await until('know its master', async () => (await replica.cluster('REPLICATE', firstId)) === 'OK')
+    await until('be in sync', async () =>
+      (await replica.info('replication')).includes('master_link_status:up'),
+    )
+    for (const node of nodes) await until('serve', () => knowsAll(node, firstId))
+  } finally {
+    for (const node of nodes) node.disconnect()
+  }
+}
+
+/** Without full coverage required, a node that knows only itself says ok too. */
+async function knowsAll(node: Redis, firstId: string): Promise<boolean> {
+  const info = await node.cluster('INFO')
+  const known = String(await node.cluster('NODES'))
+  return (
+    info.includes('cluster_state:ok') &&
+    info.includes(`cluster_slots_ok:${SLOTS}`) &&
+    known.includes(`slave ${firstId}`)
+  )
+}
+
+function connect(port: number): Redis {
+  const redis = new Redis({
+    host: LOOPBACK,
+    port,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    commandTimeout: COMMAND_WITHIN_MS,
+  })
+  redis.on('error', () => {})
+  return redis
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + FORMED_WITHIN_MS
+  let failure: unknown
+  const ask = () =>
+    holds().catch((error: unknown) => {
+      failure = error
+      return false
+    })
+  while (!(await ask())) {
+    if (performance.now() > deadline) {
+      throw new Error(`a node of the Redis Cluster did not ${what} in time`, { cause: failure })
+    }
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
+const firstSlot = (master: number) => Math.ceil((master * SLOTS) / MASTERS)
+
+/** What CLUSTER KEYSLOT answers: CRC-16/XMODEM of the key, or of its hash tag. */
+function slotOf(key: string): number {
+  const hashed = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key
+  let crc = 0
+  for (const byte of Buffer.from(hashed)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff
+  }
+  return crc % SLOTS
+}
