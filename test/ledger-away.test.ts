@@ -1,0 +1,73 @@
+/**
+ * The ledger away for a while: Postgres is killed in mid-sale and comes back. Buyers hear "processing", with a place to
+ * ask, and every one of them has their order afterwards. For longer: LEDGER_AWAY_SECONDS=60.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { afterAll, expect, test } from 'vitest'
+import { freePort, temporaryFolder } from '../origin/local/children.ts'
+import { startPostgres } from '../origin/local/postgres.ts'
+import { eventually, useOrigin } from './origin.ts'
+import { useRedis } from './servers.ts'
+
+const AWAY_SECONDS = Number(process.env.LEDGER_AWAY_SECONDS ?? 6)
+const folder = temporaryFolder('ledger-away-test')
+const port = await freePort()
+const start = () => startPostgres({ dataDir: folder.path, port })
+let postgres = await start()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: postgres.url, redisUrl: redis.url }))
+afterAll(async () => {
+  await postgres.stop()
+  folder.remove()
+})
+
+test(
+  `orders taken while Postgres is away for ${AWAY_SECONDS} s are all there when it is back`,
+  async () => {
+    const sale = await origin.sale({ total: 40, hold_seconds: 300 })
+    const visitors = await Promise.all(
+      Array.from({ length: 60 }, async () => ({ token: await origin.token(sale), key: randomUUID() })),
+    )
+    const buy = (some: typeof visitors) => Promise.all(some.map((who) => origin.checkout(sale, who)))
+    const before = await buy(visitors.slice(0, 10))
+    expect(before.map((a) => a.status)).toEqual(Array(10).fill(201))
+
+    await postgres.kill()
+    const away = await buy(visitors.slice(10, 40))
+    expect(away.map((a) => [a.status, a.body.status])).toEqual(Array(30).fill([202, 'processing']))
+    const late = await buy(visitors.slice(40))
+    expect(new Set(late.map((a) => [a.status, a.body.type].join(' ')))).toEqual(
+      new Set(['409 /problems/all-in-carts']),
+    )
+    for (const { headers, body } of away.slice(0, 3)) {
+      const token = String(body.order_token)
+      const asked = await origin.call('GET', headers.get('location') ?? '', { token })
+      expect([asked.status, asked.body.status]).toEqual([200, 'processing'])
+    }
+    expect((await fetch(`${origin.url()}/readyz`)).status).toBe(200)
+
+    await sleep(AWAY_SECONDS * 1000)
+    postgres = await start()
+    for (const { body } of away) {
+      const order = `/orders/${body.order_id}`
+      const ask = () => origin.call('GET', order, { token: String(body.order_token) })
+      expect((await eventually(ask, (a) => a.body.status === 'reserved')).body).toMatchObject({
+        status: 'reserved',
+        sale,
+      })
+    }
+    const again = await buy(visitors.slice(0, 40))
+    expect(again.map((a) => a.body.order_id)).toEqual([...before, ...away].map((a) => a.body.order_id))
+    expect(again.every((a) => a.headers.get('idempotency-replayed') === 'true')).toBe(true)
+    expect(await origin.stock(sale)).toEqual(
+      expect.objectContaining({ total: 40, available: 0, held: 40, sold: 0 }),
+    )
+    const client = new Redis(redis.url)
+    const waiting = () => client.xlen(`{${sale}:one:0}:intents`)
+    expect(await eventually(waiting, (intents) => intents === 0)).toBe(0)
+    client.disconnect()
+  },
+  60_000 + AWAY_SECONDS * 1000,
+)
