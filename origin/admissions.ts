@@ -2,21 +2,17 @@
  * Admissions, verified once: a buyer presents the same token for the checkout, the payment and every look at the order,
  * and a signature that held does not stop holding. Only its end is checked each time. What did not hold is not kept.
  */
-import {
-  type AdmissionClaims,
-  type KeySource,
-  type Verified,
-  verifyAdmissionToken,
-} from '../shared/tokens.ts'
+import type { AdmissionClaims, Verified } from '../shared/tokens.ts'
+import { type FindKey, readAdmission } from './tokens.ts'
 
 /** Tokens remembered; about 1 KB each. The oldest are forgotten first, and verified again. */
 const MAX_REMEMBERED = 50_000
 
 export class Admissions {
-  readonly #key: KeySource
+  readonly #key: FindKey
   readonly #held = new Map<string, AdmissionClaims>()
 
-  constructor(key: KeySource) {
+  constructor(key: FindKey) {
     this.#key = key
   }
 
@@ -24,7 +20,7 @@ export class Admissions {
   async verify(token: string, nowMs: number): Promise<Verified<AdmissionClaims>> {
     const claims = this.#held.get(token)
     if (claims) return claims.exp * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
-    const verified = await verifyAdmissionToken(this.#key, token, nowMs)
+    const verified = await readAdmission(this.#key, token, nowMs)
     if (verified.ok) {
       this.#held.set(token, verified.claims)
       if (this.#held.size > MAX_REMEMBERED) this.#forgetOldest()

@@ -1,7 +1,7 @@
 /** What the parts of one origin process share, made once in main.ts. */
 
+import type { KeyObject } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Key, KeySource } from '../shared/tokens.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Checkout } from './checkout.ts'
 import type { Config } from './config.ts'
@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Sales } from './sales.ts'
+import type { FindKey } from './tokens.ts'
 
 export interface Deps {
   readonly config: Config
@@ -29,8 +30,8 @@ export interface Deps {
   readonly tellEdge: (sale: string) => void
   readonly keys: {
     /** Finds the edge's public key. */
-    readonly admission: KeySource
+    readonly admission: FindKey
     /** Signs and reads order tokens. */
-    readonly order: Key
+    readonly order: KeyObject
   }
 }

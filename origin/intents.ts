@@ -6,7 +6,7 @@
 import type { Deps } from './deps.ts'
 import { note } from './findings.ts'
 import type { Bucket, Intent } from './gate/bucket.ts'
-import { type Queryable, type Reservation, record } from './ledger/ledger.ts'
+import { type Reservation, record } from './ledger/ledger.ts'
 import { productsInUse } from './sales.ts'
 
 const BATCH = 500
@@ -16,7 +16,6 @@ export const INTENT_GRACE_MS = 1_500
 /** Records the intents of one product that are older than `minAgeMs`; returns how many it dealt with. */
 export async function recordIntents(
   deps: Deps,
-  sql: Queryable,
   sale: string,
   product: string,
   minAgeMs: number,
@@ -26,7 +25,7 @@ export async function recordIntents(
     for (let batch = BATCH; batch === BATCH; done += batch) {
       const intents = await bucket.intents(BATCH, minAgeMs)
       batch = intents.length
-      if (batch > 0) await recordBatch({ deps, sql, sale, product, bucket }, intents)
+      if (batch > 0) await recordBatch({ deps, sale, product, bucket }, intents)
     }
   }
   return done
@@ -34,7 +33,6 @@ export async function recordIntents(
 
 interface Place {
   readonly deps: Deps
-  readonly sql: Queryable
   readonly sale: string
   readonly product: string
   readonly bucket: Bucket
@@ -56,9 +54,9 @@ async function recordBatch(place: Place, batch: readonly Intent[]): Promise<void
 }
 
 async function recordReadable(place: Place, batch: readonly Intent[]): Promise<void> {
-  const { deps, sql, sale, product, bucket } = place
+  const { deps, sale, product, bucket } = place
   const intents = batch.flatMap((one) => one.intent ?? [])
-  const verdicts = intents.length > 0 ? await record(sql, sale, intents, true) : []
+  const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
   const refused = intents.filter((intent, i) => {
     const verdict = verdicts[i]
@@ -75,9 +73,9 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
 }
 
 async function setAside(place: Place, { entry, intent, text }: Intent, error: string): Promise<void> {
-  const { deps, sql, sale, product, bucket } = place
+  const { deps, sale, product, bucket } = place
   const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
-  await note(sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: text, error } })
+  await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: text, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
   if (intent) await bucket.settle([asRefused(intent)])
@@ -104,7 +102,7 @@ function isOfTheData(error: unknown): boolean {
 /** One round over all products. */
 export async function recordAllIntents(deps: Deps): Promise<void> {
   for (const { sale, product } of productsInUse(deps.sales)) {
-    await recordIntents(deps, deps.sql, sale, product, INTENT_GRACE_MS)
+    await recordIntents(deps, sale, product, INTENT_GRACE_MS)
     deps.metrics.intents.set({ sale, product }, await deps.checkout.gate(sale, product).waiting())
   }
 }

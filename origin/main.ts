@@ -2,8 +2,9 @@
  * The origin: one program whose role is configuration. `api` answers calls, `worker` does what must happen without a
  * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
  */
+import { createSecretKey } from 'node:crypto'
 import { serve } from '@hono/node-server'
-import { type CryptoKey, createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
 import { pino } from 'pino'
 import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
@@ -13,7 +14,7 @@ import type { Deps } from './deps.ts'
 import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
 import { connectRedis } from './gate/redis.ts'
-import { connect, prepare } from './ledger/ledger.ts'
+import { connect, isWriteToDeadConnection, prepare } from './ledger/ledger.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -71,7 +72,7 @@ async function start(): Promise<void> {
             cooldownDuration: 5_000,
             timeoutDuration: 3_000,
           }),
-      order: await hmacKey(config.ORDER_TOKEN_SECRET),
+      order: createSecretKey(config.ORDER_TOKEN_SECRET, 'utf8'),
     },
   }
   const payments = await startPayments(base, jobs)
@@ -88,15 +89,6 @@ async function start(): Promise<void> {
     stops.push(['worker', () => worker.stop()])
   }
   await listen(deps)
-}
-
-/** Imported once: as bytes it would be imported again for every token. */
-function hmacKey(secret: string): Promise<CryptoKey> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  return crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
-    'sign',
-    'verify',
-  ])
 }
 
 function listen(deps: Deps): Promise<void> {
@@ -146,6 +138,11 @@ function readConfigOrExit(): Config {
   }
 }
 
+process.on('uncaughtException', (error) => {
+  if (isWriteToDeadConnection(error)) return log.warn('the connection to the ledger broke off in mid-write')
+  log.fatal({ error: error.stack ?? String(error) }, 'unexpected error')
+  process.exit(1)
+})
 process.on('SIGINT', () => void stop(0))
 process.on('SIGTERM', () => void stop(0))
 start().catch((error) => {

@@ -8,7 +8,7 @@ import { audit, close, note } from './findings.ts'
 import type { LiveOrder } from './gate/bucket.ts'
 import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
-import type { ProductRow, Queryable } from './ledger/ledger.ts'
+import type { ProductRow, Sql } from './ledger/ledger.ts'
 import { type OversellPolicy, type Recount, recount } from './recount.ts'
 import { available, productsInUse } from './sales.ts'
 
@@ -167,41 +167,50 @@ async function look(deps: Deps, sale: string, product: string): Promise<Finding 
   }
 }
 
-/**
- * Fence, record what is still in the stream, read what lives, put it back, open. The counts are read last: what the
- * exact gate sold meanwhile is in them. One at a time per product, on one connection: a second rebuild in between
- * would put back what has ended since. Whoever need not wait leaves it to the other.
- */
+/** An operator's change waits so long for a rebuild under way, looking so often; no connection is kept meanwhile. */
+const TURN_WITHIN_MS = 10_000
+const TURN_EVERY_MS = 50
+
 async function rebuild(deps: Deps, sale: string, product: string, wait: boolean): Promise<boolean> {
-  const gate = deps.checkout.gate(sale, product)
-  const sql = await deps.sql.reserve()
-  const name = `rebuild ${sale}:${product}`
-  try {
-    if (wait) await sql`select pg_advisory_lock(hashtextextended(${name}, 0))`
-    else {
-      const [lock] = await sql<{ taken: boolean }[]>`
-        select pg_try_advisory_lock(hashtextextended(${name}, 0)) as taken`
-      if (!lock?.taken) return false
-    }
-    try {
-      const began = performance.now()
-      const rebuild = await gate.fence()
-      await recordIntents(deps, sql, sale, product, 0)
-      const live = await restore(rebuild, sql, sale, product)
-      const row = await readProduct(sql, sale, product)
-      const open = await rebuild.open({ available: available(row), held: row.held })
-      deps.log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
-      return open
-    } finally {
-      await sql`select pg_advisory_unlock(hashtextextended(${name}, 0))`
-    }
-  } finally {
-    sql.release()
+  const until = performance.now() + TURN_WITHIN_MS
+  for (;;) {
+    const opened = await rebuildAlone(deps, sale, product)
+    if (opened !== 'busy') return opened
+    if (!wait || performance.now() > until) return false
+    await new Promise((resolve) => setTimeout(resolve, TURN_EVERY_MS * (0.5 + Math.random())))
   }
 }
 
+/**
+ * One at a time per product: a second rebuild in between would put back what has ended since. The lock is a
+ * transaction's, which ends with its connection.
+ */
+function rebuildAlone(deps: Deps, sale: string, product: string): Promise<boolean | 'busy'> {
+  return deps.sql.begin(async (tx) => {
+    const [lock] = await tx<{ taken: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken`
+    return lock?.taken ? rebuildNow(deps, sale, product) : 'busy'
+  })
+}
+
+/**
+ * Fence, record what is still in the stream, read what lives, put it back, open. The counts are read last: what the
+ * exact gate sold meanwhile is in them.
+ */
+async function rebuildNow(deps: Deps, sale: string, product: string): Promise<boolean> {
+  const { sql, log } = deps
+  const began = performance.now()
+  const rebuild = await deps.checkout.gate(sale, product).fence()
+  await recordIntents(deps, sale, product, 0)
+  const live = await restore(rebuild, sql, sale, product)
+  const row = await readProduct(sql, sale, product)
+  const open = await rebuild.open({ available: available(row), held: row.held })
+  log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
+  return open
+}
+
 /** Puts the live orders back into the gate; returns how many. */
-async function restore(rebuild: Rebuild, sql: Queryable, sale: string, product: string): Promise<number> {
+async function restore(rebuild: Rebuild, sql: Sql, sale: string, product: string): Promise<number> {
   let after = '00000000-0000-0000-0000-000000000000'
   let live = 0
   // While the gate takes one chunk, the ledger reads the next.
@@ -228,7 +237,7 @@ async function restore(rebuild: Rebuild, sql: Queryable, sale: string, product: 
   }
 }
 
-async function readProduct(sql: Queryable, sale: string, product: string): Promise<ProductRow> {
+async function readProduct(sql: Sql, sale: string, product: string): Promise<ProductRow> {
   const [row] = await sql<ProductRow[]>`
     select product_id, name, unit_price_minor, currency, total, held, sold from products
     where sale_id = ${sale} and product_id = ${product}`

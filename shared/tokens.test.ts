@@ -4,10 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import {
   EDGE_ISSUER,
   signAdmissionToken,
-  signOrderToken,
   signQueueToken,
   verifyAdmissionToken,
-  verifyOrderToken,
   verifyQueueToken,
 } from './tokens.ts'
 
@@ -31,11 +29,6 @@ describe('a token', () => {
     expect(queue).toEqual({ ok: true, claims: place })
     const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
     expect(await verifyAdmissionToken(keys.publicKey, token, NOW)).toEqual({ ok: true, claims: admission })
-    const order = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
-    expect(await verifyOrderToken(secret, await signOrderToken(secret, order), NOW)).toEqual({
-      ok: true,
-      claims: order,
-    })
   })
 
   it('expires by the clock it is given', async () => {
@@ -52,7 +45,6 @@ describe('a token', () => {
     expect(await verifyAdmissionToken(otherKeys.publicKey, token, NOW)).toEqual(refused)
     expect(await verifyAdmissionToken(keys.publicKey, queue, NOW)).toEqual(refused)
     expect(await verifyQueueToken(secret, token, NOW)).toEqual(refused)
-    expect(await verifyOrderToken(secret, queue, NOW)).toEqual(refused)
     const unsigned = new UnsecuredJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' }).encode()
     expect(await verifyQueueToken(secret, unsigned, NOW)).toEqual(refused)
   })

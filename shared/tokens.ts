@@ -1,19 +1,18 @@
 /**
- * The three tokens (JWT, RFC 7519; pinned as RFC 8725 asks). Each kind has one algorithm, one issuer and one audience,
- * and anything else is refused:
+ * The tokens (JWT, RFC 7519; pinned as RFC 8725 asks). Each kind has one algorithm, one issuer and one audience, and
+ * anything else is refused:
  *
  *   queue      a place in line; signed and read by the edge alone            HS256, aud "queue"
  *   admission  the right to check out; signed by the edge, read by anyone    EdDSA, aud "checkout"
- *   order      the right to see one order; signed and read by the origin     HS256, aud "order"
+ *   order      the right to see one order; the origin's own (origin/tokens)  HS256, aud "order"
  *
  * Verifying answers a value, never throws; keys are imported once by whoever holds them. Times are given by the
  * caller (milliseconds since the epoch), since only the rim knows which clock decides.
  */
-import { base64url, type CryptoKey, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { base64url, type CryptoKey, compactVerify, type jwtVerify, SignJWT } from 'jose'
 import * as v from 'valibot'
 
 export const EDGE_ISSUER = 'flash-sale-edge'
-export const ORIGIN_ISSUER = 'flash-sale-origin'
 
 /** How long an admission token is good for: long enough to fill in a form, short enough not to be sold on. */
 export const ADMISSION_TTL_SECONDS = 300
@@ -33,14 +32,11 @@ const AdmissionClaims = v.object({
   iat: seconds,
   exp: seconds,
 })
-const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
 
 /** A place in line: visitor (`sub`), sale, ticket number (`num`); `iat` and `exp` in seconds since the epoch. */
 export type QueueClaims = v.InferOutput<typeof QueueClaims>
 /** An admission: as a place in line, with an id of its own (`jti`). */
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
-/** A view of one order (`sub` is the order's id) of a sale. */
-export type OrderClaims = v.InferOutput<typeof OrderClaims>
 
 /** An HMAC key of at least 32 bytes, an Ed25519 key, or a function that finds the key (a JWKS). */
 export type Key = CryptoKey | Uint8Array
@@ -50,7 +46,8 @@ export type Verified<Claims> =
   | { readonly ok: true; readonly claims: Claims }
   | { readonly ok: false; readonly reason: 'expired' | 'invalid' }
 
-interface Kind<Claims> {
+/** What is pinned for a kind of token. */
+export interface Kind<Claims> {
   /**
    * How the signature is spelled. The last letter of base64url carries bits that decoders ignore: with this, a token
    * has one spelling, and a change of any letter is a change of the token.
@@ -62,22 +59,35 @@ interface Kind<Claims> {
   readonly claims: v.GenericSchema<unknown, Claims>
 }
 
-const HS256_SIGNATURE = /\.[\w-]{42}[AEIMQUYcgkosw048]$/
+export const HS256_SIGNATURE = /\.[\w-]{42}[AEIMQUYcgkosw048]$/
 const EDDSA_SIGNATURE = /\.[\w-]{85}[AQgw]$/
 
-const ADMISSION: Kind<AdmissionClaims> = {
+const QUEUE: Kind<QueueClaims> = {
+  signature: HS256_SIGNATURE,
+  alg: 'HS256',
+  issuer: EDGE_ISSUER,
+  audience: 'queue',
+  claims: QueueClaims,
+}
+export const ADMISSION: Kind<AdmissionClaims> = {
   signature: EDDSA_SIGNATURE,
   alg: 'EdDSA',
   issuer: EDGE_ISSUER,
   audience: 'checkout',
   claims: AdmissionClaims,
 }
-const ORDER: Kind<OrderClaims> = {
-  signature: HS256_SIGNATURE,
-  alg: 'HS256',
-  issuer: ORIGIN_ISSUER,
-  audience: 'order',
-  claims: OrderClaims,
+
+/** The claims of a token whose signature held, at `nowMs`. */
+export function claimsOf<Claims extends { exp: number }>(
+  kind: Kind<Claims>,
+  told: { iss?: unknown; aud?: unknown },
+  nowMs: number,
+): Verified<Claims> {
+  const claims = v.safeParse(kind.claims, told)
+  if (!claims.success || told.iss !== kind.issuer || told.aud !== kind.audience) return INVALID
+  return claims.output.exp * 1000 > nowMs
+    ? { ok: true, claims: claims.output }
+    : { ok: false, reason: 'expired' }
 }
 
 /**
@@ -85,7 +95,7 @@ const ORDER: Kind<OrderClaims> = {
  * out here for the one header they have; the result is a JWT like any other.
  */
 export async function signQueueToken(key: Key, claims: QueueClaims): Promise<string> {
-  const payload = JSON.stringify({ ...claims, iss: EDGE_ISSUER, aud: QUEUE_AUDIENCE })
+  const payload = JSON.stringify({ ...claims, iss: QUEUE.issuer, aud: QUEUE.audience })
   // Letters beyond ASCII are written as JSON escapes, which keeps the reader's way from bytes to text short.
   const ascii = payload.replace(
     /[\u0080-\uffff]/g,
@@ -102,39 +112,43 @@ export async function verifyQueueToken(
   token: string,
   nowMs: number,
 ): Promise<Verified<QueueClaims>> {
-  if (!token.startsWith(QUEUE_HEADER) || !HS256_SIGNATURE.test(token)) return INVALID
+  if (!token.startsWith(QUEUE_HEADER) || !QUEUE.signature.test(token)) return INVALID
   const end = token.lastIndexOf('.')
   const payload = token.slice(QUEUE_HEADER.length + 1, end)
   try {
     const signature = base64url.decode(token.slice(end + 1))
     const signed = encoder.encode(token.slice(0, end))
     if (!(await crypto.subtle.verify('HMAC', await hmacKey(key), signature, signed))) return INVALID
-    const told = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))
-    const claims = v.safeParse(QueueClaims, told)
-    if (!claims.success || told.iss !== EDGE_ISSUER || told.aud !== QUEUE_AUDIENCE) return INVALID
-    if (claims.output.exp * 1000 <= nowMs) return { ok: false, reason: 'expired' }
-    return { ok: true, claims: claims.output }
+    return claimsOf(QUEUE, JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))), nowMs)
   } catch {
     return INVALID
   }
 }
 
 /** Signs an admission with the edge's private Ed25519 key; `kid` names its public half in the JWKS. */
-export const signAdmissionToken = (key: Key, kid: string, claims: AdmissionClaims) =>
-  sign(ADMISSION, key, claims, kid)
+export function signAdmissionToken(key: Key, kid: string, claims: AdmissionClaims): Promise<string> {
+  return new SignJWT({ ...claims, iss: ADMISSION.issuer, aud: ADMISSION.audience })
+    .setProtectedHeader({ alg: ADMISSION.alg, typ: 'JWT', kid })
+    .sign(key)
+}
+
 /** Reads an admission at `nowMs`. */
-export const verifyAdmissionToken = (key: KeySource, token: string, nowMs: number) =>
-  verify(ADMISSION, key, token, nowMs)
+export async function verifyAdmissionToken(
+  key: KeySource,
+  token: string,
+  nowMs: number,
+): Promise<Verified<AdmissionClaims>> {
+  if (!ADMISSION.signature.test(token)) return INVALID
+  try {
+    const { payload } = await compactVerify(token, key as Key, { algorithms: [ADMISSION.alg] })
+    return claimsOf(ADMISSION, JSON.parse(new TextDecoder().decode(payload)), nowMs)
+  } catch {
+    return INVALID
+  }
+}
 
-/** Signs the right to see one order. */
-export const signOrderToken = (key: Key, claims: OrderClaims) => sign(ORDER, key, claims)
-/** Reads the right to see one order at `nowMs`. */
-export const verifyOrderToken = (key: KeySource, token: string, nowMs: number) =>
-  verify(ORDER, key, token, nowMs)
-
-const QUEUE_AUDIENCE = 'queue'
 const QUEUE_HEADER = base64url.encode(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
-const INVALID = { ok: false, reason: 'invalid' } as const
+export const INVALID = { ok: false, reason: 'invalid' } as const
 
 /** What Workers, Node and browsers all have. */
 declare const crypto: {
@@ -151,43 +165,11 @@ declare const crypto: {
   }
 }
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
 declare const atob: (base64: string) => string
 const encoder = new TextEncoder()
 
 function hmacKey(key: Key): CryptoKey | Promise<CryptoKey> {
   if (!(key instanceof Uint8Array)) return key
   return crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
-}
-
-function sign<Claims>(
-  kind: Kind<Claims>,
-  key: Key,
-  claims: Claims & JWTPayload,
-  kid?: string,
-): Promise<string> {
-  return new SignJWT({ ...claims, iss: kind.issuer, aud: kind.audience })
-    .setProtectedHeader({ alg: kind.alg, typ: 'JWT', ...(kid ? { kid } : {}) })
-    .sign(key)
-}
-
-async function verify<Claims>(
-  kind: Kind<Claims>,
-  key: KeySource,
-  token: string,
-  nowMs: number,
-): Promise<Verified<Claims>> {
-  if (!kind.signature.test(token)) return INVALID
-  try {
-    const { payload } = await jwtVerify(token, key as Key, {
-      algorithms: [kind.alg],
-      issuer: kind.issuer,
-      audience: kind.audience,
-      requiredClaims: ['sub', 'iat', 'exp'],
-      currentDate: new Date(nowMs),
-    })
-    const claims = v.safeParse(kind.claims, payload)
-    return claims.success ? { ok: true, claims: claims.output } : { ok: false, reason: 'invalid' }
-  } catch (error) {
-    return { ok: false, reason: error instanceof errors.JWTExpired ? 'expired' : 'invalid' }
-  }
 }

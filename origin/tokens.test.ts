@@ -1,0 +1,106 @@
+import { createSecretKey } from 'node:crypto'
+import fc from 'fast-check'
+import {
+  type CryptoKey,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ADMISSION, signAdmissionToken, signQueueToken, verifyAdmissionToken } from '../shared/tokens.ts'
+import { type FindKey, readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
+
+const NOW = Date.parse('2026-11-27T12:00:00Z')
+const iat = NOW / 1000
+const admission = { sub: 'visitor', sale: 'demo', num: 4012, jti: 'one', iat, exp: iat + 60 }
+const INVALID = { ok: false, reason: 'invalid' }
+
+let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+let find: FindKey
+beforeAll(async () => {
+  keys = await generateKeyPair('EdDSA', { extractable: true })
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'EdDSA' }
+  find = createLocalJWKSet({ keys: [jwk] })
+})
+
+describe('an admission', () => {
+  const good = () => signAdmissionToken(keys.privateKey, 'k1', admission)
+
+  test('is read as the edge signed it, until it expires', async () => {
+    expect(await readAdmission(find, await good(), NOW)).toEqual({ ok: true, claims: admission })
+    expect(await readAdmission(find, await good(), NOW + 60_000)).toEqual({ ok: false, reason: 'expired' })
+  })
+
+  test('of another key, kind, algorithm, issuer or audience, or unsigned, is refused', async () => {
+    const others = await generateKeyPair('EdDSA')
+    const claims = { ...admission, iss: ADMISSION.issuer, aud: ADMISSION.audience }
+    const signed = (told: object, header: object = {}) =>
+      new SignJWT({ ...told })
+        .setProtectedHeader({ alg: 'EdDSA', kid: 'k1', ...header })
+        .sign(keys.privateKey)
+    const publicKey = Buffer.from(JSON.stringify(await exportJWK(keys.publicKey)))
+    const { num: _, ...noNumber } = claims
+    for (const token of [
+      await signAdmissionToken(others.privateKey, 'k1', admission),
+      await signAdmissionToken(keys.privateKey, 'k2', admission),
+      await signQueueToken(new Uint8Array(32), admission),
+      await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(publicKey),
+      new UnsecuredJWT(claims).encode(),
+      await signed({ ...claims, iss: 'elsewhere' }),
+      await signed({ ...claims, aud: 'queue' }),
+      await signed({ ...claims, aud: ['checkout', 'queue'] }),
+      await signed(noNumber),
+      await signed(claims, { crit: ['b64'], b64: true }),
+    ]) {
+      expect(await readAdmission(find, token, NOW)).toEqual(INVALID)
+    }
+  })
+
+  test('is judged as jose judges it, whatever is changed in it', async () => {
+    const token = await good()
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+    const changed = fc
+      .tuple(fc.nat(token.length - 1), fc.constantFrom(...letters))
+      .map(([at, letter]) => token.slice(0, at) + letter + token.slice(at + 1))
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(changed, fc.constant(token), fc.string()), async (any) => {
+        expect(await readAdmission(find, any, NOW)).toEqual(await verifyAdmissionToken(find, any, NOW))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('an order token', () => {
+  const key = createSecretKey(Buffer.alloc(32, 1))
+  const claims = { sub: 'order', sale: 'demo', iat, exp: iat + 60 }
+
+  test('is read as it was signed, until it expires, and is a JWT to others', async () => {
+    const token = signOrderToken(key, claims)
+    expect(readOrderToken(key, token, NOW)).toEqual({ ok: true, claims })
+    expect(readOrderToken(key, token, NOW + 60_000)).toEqual({ ok: false, reason: 'expired' })
+    const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], currentDate: new Date(NOW) })
+    expect(payload).toMatchObject({ ...claims, aud: 'order' })
+  })
+
+  test('of another key or kind is refused, and so is one with any letter changed', async () => {
+    const token = signOrderToken(key, claims)
+    expect(readOrderToken(createSecretKey(Buffer.alloc(32, 2)), token, NOW)).toEqual(INVALID)
+    const queue = await signQueueToken(new Uint8Array(32).fill(1), { ...claims, num: 1 })
+    expect(readOrderToken(key, queue, NOW)).toEqual(INVALID)
+    fc.assert(
+      fc.property(fc.nat(token.length - 1), fc.constantFrom('A', 'b', '0', '_', '.'), (at, letter) => {
+        fc.pre(token[at] !== letter)
+        expect(readOrderToken(key, token.slice(0, at) + letter + token.slice(at + 1), NOW)).toEqual(INVALID)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string(), (junk) => {
+        expect(readOrderToken(key, junk, NOW)).toEqual(INVALID)
+      }),
+    )
+  })
+})

@@ -1,0 +1,88 @@
+/**
+ * Tokens as the origin reads and signs them: by Node's own crypto, on the spot. WebCrypto would take each through the
+ * thread pool, which costs as much again as the signature. What is pinned, and what claims must be, shared/tokens says.
+ */
+import { createHmac, KeyObject, timingSafeEqual, verify, type webcrypto } from 'node:crypto'
+import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters } from 'jose'
+import * as v from 'valibot'
+import {
+  ADMISSION,
+  type AdmissionClaims,
+  claimsOf,
+  HS256_SIGNATURE,
+  INVALID,
+  type Kind,
+  type Verified,
+} from '../shared/tokens.ts'
+
+/** Finds the public key that a token's header names (jose's local or remote JWKS). */
+export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
+
+const nodeKeys = new WeakMap<CryptoKey, KeyObject>()
+
+/** Reads an admission at `nowMs`. */
+export async function readAdmission(
+  find: FindKey,
+  token: string,
+  nowMs: number,
+): Promise<Verified<AdmissionClaims>> {
+  if (!ADMISSION.signature.test(token)) return INVALID
+  const [head = '', payload = '', signature = ''] = token.split('.')
+  try {
+    const header: JWTHeaderParameters = jsonIn(head)
+    if (header.alg !== ADMISSION.alg || header.crit !== undefined) return INVALID
+    const key = await find(header, { protected: head, payload, signature })
+    let nodeKey = nodeKeys.get(key)
+    if (!nodeKey) {
+      nodeKey = KeyObject.from(key as webcrypto.CryptoKey)
+      nodeKeys.set(key, nodeKey)
+    }
+    const signed = Buffer.from(`${head}.${payload}`)
+    if (!verify(null, signed, nodeKey, Buffer.from(signature, 'base64url'))) return INVALID
+    return claimsOf(ADMISSION, jsonIn(payload), nowMs)
+  } catch {
+    return INVALID
+  }
+}
+
+// -- Order tokens ------------------------------------------------------------------------------------------------------
+
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
+const seconds = v.pipe(v.number(), v.finite())
+const OrderClaims = v.object({ sub: name, sale: name, iat: seconds, exp: seconds })
+
+/** A view of one order (`sub` is the order's id) of a sale; `iat` and `exp` in seconds since the epoch. */
+export type OrderClaims = v.InferOutput<typeof OrderClaims>
+
+const ORDER: Kind<OrderClaims> = {
+  signature: HS256_SIGNATURE,
+  alg: 'HS256',
+  issuer: 'flash-sale-origin',
+  audience: 'order',
+  claims: OrderClaims,
+}
+const ORDER_HEADER = Buffer.from(JSON.stringify({ alg: ORDER.alg, typ: 'JWT' })).toString('base64url')
+
+/** Signs the right to see one order. */
+export function signOrderToken(key: KeyObject, claims: OrderClaims): string {
+  const payload = JSON.stringify({ ...claims, iss: ORDER.issuer, aud: ORDER.audience })
+  const signed = `${ORDER_HEADER}.${Buffer.from(payload).toString('base64url')}`
+  return `${signed}.${signatureOf(key, signed).toString('base64url')}`
+}
+
+/** Reads the right to see one order at `nowMs`. */
+export function readOrderToken(key: KeyObject, token: string, nowMs: number): Verified<OrderClaims> {
+  if (!token.startsWith(`${ORDER_HEADER}.`) || !ORDER.signature.test(token)) return INVALID
+  const end = token.lastIndexOf('.')
+  const signature = Buffer.from(token.slice(end + 1), 'base64url')
+  if (!timingSafeEqual(signature, signatureOf(key, token.slice(0, end)))) return INVALID
+  try {
+    return claimsOf(ORDER, jsonIn(token.slice(ORDER_HEADER.length + 1, end)), nowMs)
+  } catch {
+    return INVALID
+  }
+}
+
+const signatureOf = (key: KeyObject, signed: string) => createHmac('sha256', key).update(signed).digest()
+
+const jsonIn = (base64url: string) => JSON.parse(Buffer.from(base64url, 'base64url').toString())
