@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Sales } from './sales.ts'
+import type { Signatures } from './signatures.ts'
 import type { FindKey } from './tokens.ts'
 
 export interface Deps {
@@ -28,6 +29,7 @@ export interface Deps {
   readonly payments: Payments
   /** Tells the edge to look again at a sale, behind the answer. */
   readonly tellEdge: (sale: string) => void
+  readonly signatures: Signatures
   readonly keys: {
     /** Finds the edge's public key. */
     readonly admission: FindKey

@@ -21,6 +21,7 @@ import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { Reconciler } from './reconcile.ts'
 import { Sales } from './sales.ts'
+import { Signatures } from './signatures.ts'
 import { createWorker } from './worker.ts'
 
 /** What is under way at a stop gets so long to finish. */
@@ -53,6 +54,8 @@ async function start(): Promise<void> {
   const arrivals = new Arrivals(redis)
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
+  const signatures = new Signatures()
+  stops.push(['signatures', () => signatures.stop()])
   const base = {
     config,
     log,
@@ -65,6 +68,7 @@ async function start(): Promise<void> {
     events,
     arrivals,
     tellEdge: edgeTeller(config, log),
+    signatures,
     keys: {
       admission: config.ADMISSION_JWKS
         ? createLocalJWKSet(config.ADMISSION_JWKS as JSONWebKeySet)

@@ -11,6 +11,7 @@ import {
 } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ADMISSION, signAdmissionToken, signQueueToken, verifyAdmissionToken } from '../shared/tokens.ts'
+import { holds, Signatures, type Signed } from './signatures.ts'
 import { type FindKey, readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
 
 const NOW = Date.parse('2026-11-27T12:00:00Z')
@@ -30,8 +31,11 @@ describe('an admission', () => {
   const good = () => signAdmissionToken(keys.privateKey, 'k1', admission)
 
   test('is read as the edge signed it, until it expires', async () => {
-    expect(await readAdmission(find, await good(), NOW)).toEqual({ ok: true, claims: admission })
-    expect(await readAdmission(find, await good(), NOW + 60_000)).toEqual({ ok: false, reason: 'expired' })
+    expect(await readAdmission(find, holds, await good(), NOW)).toEqual({ ok: true, claims: admission })
+    expect(await readAdmission(find, holds, await good(), NOW + 60_000)).toEqual({
+      ok: false,
+      reason: 'expired',
+    })
   })
 
   test('of another key, kind, algorithm, issuer or audience, or unsigned, is refused', async () => {
@@ -55,7 +59,7 @@ describe('an admission', () => {
       await signed(noNumber),
       await signed(claims, { crit: ['b64'], b64: true }),
     ]) {
-      expect(await readAdmission(find, token, NOW)).toEqual(INVALID)
+      expect(await readAdmission(find, holds, token, NOW)).toEqual(INVALID)
     }
   })
 
@@ -67,11 +71,27 @@ describe('an admission', () => {
       .map(([at, letter]) => token.slice(0, at) + letter + token.slice(at + 1))
     await fc.assert(
       fc.asyncProperty(fc.oneof(changed, fc.constant(token), fc.string()), async (any) => {
-        expect(await readAdmission(find, any, NOW)).toEqual(await verifyAdmissionToken(find, any, NOW))
+        expect(await readAdmission(find, holds, any, NOW)).toEqual(await verifyAdmissionToken(find, any, NOW))
       }),
       { numRuns: 300 },
     )
   })
+})
+
+test('threads judge as the event loop does, many at once, and after one has died', async () => {
+  const signatures = new Signatures(1)
+  const check = (signed: Signed) => signatures.check(signed)
+  const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+  const forged = await signAdmissionToken((await generateKeyPair('EdDSA')).privateKey, 'k1', admission)
+  const judge = () =>
+    Promise.all(
+      Array.from({ length: 100 }, (_, i) => readAdmission(find, check, i % 3 === 0 ? forged : token, NOW)),
+    )
+  const verdicts = (await judge()).map((verdict) => verdict.ok)
+  expect(verdicts).toEqual(Array.from({ length: 100 }, (_, i) => i % 3 !== 0))
+  await signatures.stop()
+  expect((await judge()).map((verdict) => verdict.ok)).toEqual(verdicts)
+  await signatures.stop()
 })
 
 describe('an order token', () => {

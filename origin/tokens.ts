@@ -1,8 +1,8 @@
 /**
- * Tokens as the origin reads and signs them: by Node's own crypto, on the spot. WebCrypto would take each through the
- * thread pool, which costs as much again as the signature. What is pinned, and what claims must be, shared/tokens says.
+ * Tokens as the origin reads and signs them: by Node's own crypto, since WebCrypto takes each through the thread pool,
+ * which costs as much again as the signature. What is pinned, and what claims must be, shared/tokens.ts says.
  */
-import { createHmac, KeyObject, timingSafeEqual, verify, type webcrypto } from 'node:crypto'
+import { createHmac, KeyObject, timingSafeEqual, type webcrypto } from 'node:crypto'
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters } from 'jose'
 import * as v from 'valibot'
 import {
@@ -14,15 +14,20 @@ import {
   type Kind,
   type Verified,
 } from '../shared/tokens.ts'
+import type { Signed } from './signatures.ts'
 
 /** Finds the public key that a token's header names (jose's local or remote JWKS). */
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
 
 const nodeKeys = new WeakMap<CryptoKey, KeyObject>()
 
+/** Tells whether a signature holds: on the spot (`holds`), or by a thread (`Signatures`). */
+type Check = (signed: Signed) => boolean | Promise<boolean>
+
 /** Reads an admission at `nowMs`. */
 export async function readAdmission(
   find: FindKey,
+  check: Check,
   token: string,
   nowMs: number,
 ): Promise<Verified<AdmissionClaims>> {
@@ -37,8 +42,7 @@ export async function readAdmission(
       nodeKey = KeyObject.from(key as webcrypto.CryptoKey)
       nodeKeys.set(key, nodeKey)
     }
-    const signed = Buffer.from(`${head}.${payload}`)
-    if (!verify(null, signed, nodeKey, Buffer.from(signature, 'base64url'))) return INVALID
+    if (!(await check({ key: nodeKey, text: `${head}.${payload}`, signature }))) return INVALID
     return claimsOf(ADMISSION, jsonIn(payload), nowMs)
   } catch {
     return INVALID

@@ -139,10 +139,10 @@ export async function findByKeys(
   asked: readonly Pick<Reservation, 'sale' | 'visitor' | 'key'>[],
 ): Promise<(string | null)[]> {
   const rows = await sql<{ order_id: string | null }[]>`
-    select o.order_id
+    select (select o.order_id from orders o
+            where o.sale_id = a.sale and o.visitor = a.visitor and o.idempotency_key = a.key) as order_id
     from unnest(${asked.map((a) => a.sale)}::text[], ${asked.map((a) => a.visitor)}::text[],
                 ${asked.map((a) => a.key)}::text[]) with ordinality as a(sale, visitor, key, i)
-    left join orders o on o.sale_id = a.sale and o.visitor = a.visitor and o.idempotency_key = a.key
     order by a.i`
   return rows.map((row) => row.order_id)
 }

@@ -26,7 +26,7 @@ const LOOK_UP_MS = 3_000
 export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, orders, metrics, keys } = deps
   const app = new Hono()
-  const admissions = new Admissions(keys.admission)
+  const admissions = new Admissions(keys.admission, deps.signatures)
 
   app.post('/sales/:sale/checkout', limitedBody, async (c) => {
     const answer = await checkout.ifRoom(() => checkOut(c))
