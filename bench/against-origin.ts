@@ -232,17 +232,10 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
         key: order,
         hash: 'h',
         quantity: 1,
-        intent: {
-          order,
-          sale,
-          product: 'unit',
-          visitor,
-          number: 1,
-          quantity: 1,
-          key: order,
-          hash: 'h',
-          method: null,
-        },
+        sale,
+        product: 'unit',
+        number: 1,
+        method: null,
         holdMs: 60_000,
         limit: 1,
       })
@@ -253,7 +246,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   }
   await Promise.all(Array.from({ length: CLIENTS }, one))
   const perSecond = reserved / ((performance.now() - beganMs) / 1000)
-  const left = await redis.keys(`{${sale}:unit}*`)
+  const left = await redis.keys(`{${sale}:unit:0}*`)
   if (left.length > 0) await redis.unlink(...left)
   return { ...flat(perSecond), ms: histogram.summary(), wrong }
 }

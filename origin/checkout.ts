@@ -165,16 +165,8 @@ export class Checkout {
   /** The fast gate; where it does not answer, its caller takes the exact one. */
   async #reserve(sale: SaleRow, r: Reservation): Promise<ReserveAnswer | 'overloaded'> {
     try {
-      return await this.gate(r.sale, r.product).reserve({
-        order: r.order,
-        visitor: r.visitor,
-        key: r.key,
-        hash: r.hash,
-        quantity: r.quantity,
-        intent: r,
-        holdMs: sale.hold_seconds * 1000,
-        limit: sale.limit_per_visitor,
-      })
+      const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
+      return await this.gate(r.sale, r.product).reserve({ ...r, ...terms })
     } catch (error) {
       if (error instanceof Overloaded) return 'overloaded'
       return { verdict: 'fenced' }

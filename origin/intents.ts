@@ -72,10 +72,10 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
   deps.log.info({ sale, product, intents: batch.length, refused: refused.length }, 'intents recorded')
 }
 
-async function setAside(place: Place, { entry, intent, text }: Intent, error: string): Promise<void> {
+async function setAside(place: Place, { entry, intent, fields }: Intent, error: string): Promise<void> {
   const { deps, sale, product, bucket } = place
   const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
-  await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: text, error } })
+  await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: fields, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
   if (intent) await bucket.settle([asRefused(intent)])

@@ -17,16 +17,6 @@ const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
 const MAX_WAITING = 5_000
 
-export interface ReserveCall {
-  readonly order: string
-  readonly visitor: string
-  readonly key: string
-  readonly hash: string
-  readonly quantity: number
-  /** What a worker needs to record the order if this process does not live to do it. */
-  readonly intent: Reservation
-}
-
 /** The sale's terms, the same for all callers of one group. */
 export interface Terms {
   readonly holdMs: number
@@ -47,7 +37,7 @@ export interface Intent {
   readonly entry: string
   /** Null when it cannot be read, having been written by a version with other ideas for instance. */
   readonly intent: Reservation | null
-  readonly text: string
+  readonly fields: readonly string[]
 }
 
 /** A live order as the gate needs to know it, to be rebuilt. */
@@ -87,10 +77,12 @@ export interface Lent extends Stock {
 export class Bucket {
   readonly #redis: Store
   readonly #key: { stock: string; holds: string; keys: string; visitors: string; intents: string }
-  readonly #calls: Batcher<ReserveCall & Terms, ReserveAnswer>
+  readonly #of: { readonly sale: string; readonly product: string }
+  readonly #calls: Batcher<Reservation & Terms, ReserveAnswer>
 
   constructor(redis: Store, sale: string, product: string, index: number) {
     this.#redis = redis
+    this.#of = { sale, product }
     const tag = `{${sale}:${product}:${index}}`
     this.#key = {
       stock: `${tag}:stock`,
@@ -106,11 +98,11 @@ export class Bucket {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  reserve(call: ReserveCall & Terms): Promise<ReserveAnswer> {
+  reserve(call: Reservation & Terms): Promise<ReserveAnswer> {
     return this.#calls.add(call)
   }
 
-  async #reserve(calls: readonly (ReserveCall & Terms)[]): Promise<ReserveAnswer[]> {
+  async #reserve(calls: readonly (Reservation & Terms)[]): Promise<ReserveAnswer[]> {
     const { stock, holds, keys, visitors, intents } = this.#key
     const { holdMs, limit } = calls[0] as Terms
     const args = calls.flatMap((c) => [
@@ -119,7 +111,8 @@ export class Bucket {
       c.key,
       c.hash,
       c.quantity,
-      JSON.stringify(c.intent),
+      c.number,
+      c.method ?? '',
     ])
     const answer = await this.#redis.reserveUnits(
       5,
@@ -172,7 +165,17 @@ export class Bucket {
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
     const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
     const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
-    return entries.map(([entry, [, text = '']]) => ({ entry, intent: readIntent(text), text }))
+    return entries.map(([entry, fields]) => ({ entry, intent: this.#readIntent(fields), fields }))
+  }
+
+  #readIntent(fields: readonly string[]): Reservation | null {
+    const told: Record<string, string> = {}
+    for (let i = 0; i < fields.length; i += 2) told[fields[i] ?? ''] = fields[i + 1] ?? ''
+    const { order, visitor, key, hash, method } = told
+    const [quantity, number] = [Number(told.quantity), Number(told.number)]
+    const whole = Number.isSafeInteger(quantity) && Number.isSafeInteger(number)
+    if (!order || !visitor || !key || !hash || !whole) return null
+    return { ...this.#of, order, visitor, number, quantity, key, hash, method: method || null }
   }
 
   /** How many intents wait to be recorded. */
@@ -231,15 +234,6 @@ export class Bucket {
   /** Puts the bucket to use with a counter from the ledger; false when another rebuild has begun meanwhile. */
   async unfence(fence: string, { available, held }: Stock): Promise<boolean> {
     return (await this.#redis.unfenceGate(1, this.#key.stock, available, held, fence)) === 1
-  }
-}
-
-function readIntent(text: string): Reservation | null {
-  try {
-    const intent: unknown = JSON.parse(text)
-    return typeof intent === 'object' && intent !== null && 'order' in intent ? (intent as Reservation) : null
-  } catch {
-    return null
   }
 }
 

@@ -28,18 +28,20 @@ async function gates(available: number, origins = 1): Promise<Gate[]> {
 
 function buyer(visitor = uuidv7(), quantity = 1, limit = 10) {
   const order = uuidv7()
-  const intent = {
-    order,
-    sale: 's',
-    product: 'one',
-    visitor,
-    number: 1,
-    quantity,
-    key: order,
-    hash: 'h',
-    method: null,
+  return {
+    ...{
+      order,
+      sale: 's',
+      product: 'one',
+      visitor,
+      number: 1,
+      key: order,
+      hash: 'h',
+      quantity,
+      method: null,
+    },
+    ...{ holdMs: 60_000, limit },
   }
-  return { order, visitor, key: order, hash: 'h', quantity, intent, holdMs: 60_000, limit }
 }
 
 /** Visitors who all have the same bucket. */

@@ -4,6 +4,7 @@
  * nobody hears "sold out" while a unit is left anywhere.
  */
 import { randomUUID } from 'node:crypto'
+import type { Reservation } from '../ledger/ledger.ts'
 import {
   Bucket,
   type HoldEnd,
@@ -11,7 +12,6 @@ import {
   type Lent,
   type LiveOrder,
   type ReserveAnswer,
-  type ReserveCall,
   type Stock,
   type Terms,
 } from './bucket.ts'
@@ -42,7 +42,7 @@ export class Gate {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  async reserve(call: ReserveCall & Terms): Promise<ReserveAnswer> {
+  async reserve(call: Reservation & Terms): Promise<ReserveAnswer> {
     const home = this.bucketOf(call.visitor)
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const answer = await home.reserve(call)

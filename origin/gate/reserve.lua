@@ -4,7 +4,7 @@
 --       3 keys (hash: visitor|key -> order|request hash)  4 visitors (hash: visitor -> units|order)
 --       5 intents (stream)
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
---       then six per caller: order, visitor, key, request hash, quantity, intent (JSON)
+--       then seven per caller: order, visitor, key, request hash, quantity, ticket number, payment method (or empty)
 -- Returns {'fenced'}, and nothing was done, unless the counter was loaded into this very run of the server: after a
 --       restart, a flush or a failover it may be too high, and is used again only when rebuilt from the ledger; else
 --       {available, held, verdict, detail, verdict, detail, ..} in the callers' order:
@@ -19,7 +19,7 @@ local limit = tonumber(ARGV[2])
 local answer = { 0, 0 }
 local before = available
 
-for i = 3, #ARGV, 6 do
+for i = 3, #ARGV, 7 do
   local order, visitor, key, hash, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], tonumber(ARGV[i + 4])
   local verdict, detail = 'none', ''
   local known = redis.call('HGET', KEYS[3], visitor .. '|' .. key)
@@ -39,7 +39,8 @@ for i = 3, #ARGV, 6 do
       redis.call('ZADD', KEYS[2], ends, order)
       redis.call('HSET', KEYS[3], visitor .. '|' .. key, order .. '|' .. hash)
       redis.call('HSET', KEYS[4], visitor, (units + quantity) .. '|' .. order)
-      verdict, detail = 'reserved', redis.call('XADD', KEYS[5], '*', 'intent', ARGV[i + 5])
+      verdict, detail = 'reserved', redis.call('XADD', KEYS[5], '*', 'order', order, 'visitor', visitor, 'key', key,
+        'hash', hash, 'quantity', quantity, 'number', ARGV[i + 5], 'method', ARGV[i + 6])
     end
   end
   answer[#answer + 1] = verdict
