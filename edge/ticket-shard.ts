@@ -55,11 +55,17 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   async join(request: JoinRequest): Promise<Joined> {
     const before = this.#find(request)
     if (before) return before
-    const number = await this.#number(request.sale)
-    if (typeof number === 'string') return { joined: false, reason: number }
-    // While this call waited for a lease, another one of the same visitor may have been served.
-    const meanwhile = this.#find(request)
-    if (meanwhile) return meanwhile
+    const nowMs = Date.now()
+    this.#demand.add(1, nowMs)
+    let number = this.#block?.take(nowMs) ?? null
+    if (number === null) {
+      const leased = await this.#number(request.sale)
+      if (typeof leased === 'string') return { joined: false, reason: leased }
+      // While this call waited for a lease, another one of the same visitor may have been served.
+      const meanwhile = this.#find(request)
+      if (meanwhile) return meanwhile
+      number = leased
+    }
     this.ctx.storage.sql.exec(
       'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
       request.visitor,
@@ -118,13 +124,12 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   async #number(sale: string): Promise<number | 'closed' | 'try-again'> {
-    this.#demand.add(1, Date.now())
     for (let leases = 0; leases < MAX_LEASES_PER_CALL; leases++) {
+      if ((await this.#lease(sale, 1)) === 'closed') return 'closed'
       const number = this.#block?.take(Date.now())
       if (number) return number
-      if ((await this.#lease(sale, 1)) === 'closed') return 'closed'
     }
-    return this.#block?.take(Date.now()) ?? 'try-again'
+    return 'try-again'
   }
 
   /** Gets the next block; callers of the same moment share one. */

@@ -1,0 +1,39 @@
+/** More buyers at once than there is room for: turned away early and cheaply, and nothing else suffers. */
+import { expect, test } from 'vitest'
+import { useOrigin } from '../test/origin.ts'
+import { useDatabase, useRedis } from '../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+/** As many as one process has under way at most, and some more. */
+const ROOM = 2_000
+const TOO_MANY = 400
+
+test('who comes when it is full is asked to come again, while orders are answered and the edge is told', async () => {
+  const sale = await origin.sale({ total: 10_000 })
+  const mine = await origin.token(sale)
+  const order = (await origin.checkout(sale, { token: mine })).body.order_id
+  const tokens = await Promise.all(Array.from({ length: ROOM + TOO_MANY }, () => origin.token(sale)))
+  const { crowd, looked, state } = await origin.sql().begin(async (tx) => {
+    // Nothing can be recorded while somebody else has the sale's row.
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const crowd = Promise.all(tokens.map((token) => origin.checkout(sale, { token })))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const looked = await origin.call('GET', `/orders/${order}`, { token: mine })
+    const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+    return { crowd: await crowd, looked, state }
+  })
+  expect(looked.status).toBe(200)
+  expect(state.body.health).toBe('slow')
+  const shed = crowd.filter((answer) => answer.status === 503)
+  expect(shed.length).toBeGreaterThanOrEqual(TOO_MANY / 2)
+  expect(shed.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)
+  const taken = crowd.filter((answer) => answer.status === 201 || answer.status === 202)
+  expect(taken.length + shed.length).toBe(crowd.length)
+  expect(await origin.stock(sale)).toMatchObject({ held: expect.any(Number), sold: 0 })
+  const { headers, body } = await origin.call('GET', '/metrics')
+  expect(headers.get('content-type')).toContain('text/plain')
+  expect(String(body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
+}, 60_000)
