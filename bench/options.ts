@@ -12,7 +12,7 @@ The crowd
   --arrivals SHAPE     spike: a rush at the opening, a quarter of them just before it (the default)
                        ramp: evenly, from the opening on     early: nine in ten wait in the lobby before it
                        bots: a spike in which one in ten is a machine that hammers
-  --spread SECONDS     over how long they come (visitors / 1200, at least 2)
+  --spread SECONDS     over how long they come (visitors / 900, at least 2)
   --declines SHARE     of buyers whose card is declined (0.05)
   --timeouts SHARE     of buyers whose payment is never answered (0.01)
   --abandon SHARE      of buyers who walk away from their cart (0.1)
@@ -67,7 +67,7 @@ export interface Options {
 export class UsageError extends Error {}
 
 /** Visitors a second, each with two pages and a join, that two cores play well beside the servers under test; half as many again at the height. */
-const VISITORS_PER_SECOND = 1_200
+const VISITORS_PER_SECOND = 900
 
 export function readOptions(args: readonly string[]): Options | 'help' {
   const values = parsed(args)

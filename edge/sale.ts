@@ -125,8 +125,10 @@ async function livePage(
     const { token } = await admit(claims, call)
     return seeOther(onwards, [admissionCookie(sale, token, call)])
   }
-  const view: SaleView = { ...viewOf(sale, now, call), ...shown, place, number: claims?.num ?? null }
-  const response = new Response(renderSale(view), {
+  const view = (): SaleView => ({ ...viewOf(sale, now, call), ...shown, place, number: claims?.num ?? null })
+  const isDoor = !claims && !shown.order && !shown.problem
+  const page = isDoor ? doorPage(now, languageOf(call.request), view) : renderSale(view())
+  const response = new Response(page, {
     status: shown.problem?.status ?? 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
@@ -135,6 +137,21 @@ async function livePage(
     response.headers.append('set-cookie', admissionCookie(sale, token, call))
   }
   return response
+}
+
+/** How long the page of those who have not joined is handed out again: it is the same for all of them. */
+const DOOR_MS = 200
+
+const doors = new WeakMap<Schedule, Map<string, { readonly page: string; readonly atMs: number }>>()
+
+function doorPage({ schedule, atMs }: SaleNow, lang: string, view: () => SaleView): string {
+  const pages = doors.get(schedule) ?? new Map()
+  doors.set(schedule, pages)
+  const known = pages.get(lang)
+  if (known && atMs >= known.atMs && atMs - known.atMs < DOOR_MS) return known.page
+  const page = renderSale(view())
+  pages.set(lang, { page, atMs })
+  return page
 }
 
 /** A problem as a page, for those who ask for pages; what it says beside its text stays as it is. */
