@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { decodeJwt } from 'jose'
 import postgres from 'postgres'
 import { join } from './against-edge.ts'
-import { checkoutsOf, pidsOf, row } from './against-origin.ts'
+import { checkoutsOf, durableCheckouts, row } from './against-origin.ts'
 import { type HttpClient, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
 import { createSale, endSale, type Server, type Stage, startServer } from './stage.ts'
@@ -24,7 +24,7 @@ type Mode = keyof typeof ALTERNATIVES
 
 /** More than any run sells; as unit rows they must be made. */
 const UNITS_PER_SECOND = 6_000
-const TOKENS_PER_SECOND = { ours: 22_000, theirs: 9_000 }
+const TOKENS_PER_SECOND = 9_000
 /** Where the aim is stated. */
 const AIMED_AT = 256
 const AIM = 6
@@ -63,7 +63,7 @@ export async function againstAlternatives(stage: Stage, bench: Bench): Promise<T
     const tables: Table[] = []
     for (const buyers of bench.buyers) {
       const contestants: Record<string, () => Promise<Measured>> = {
-        ours: () => ourCheckout(stage, bench.seconds, buyers),
+        ours: () => durableCheckouts(stage, bench.seconds, buyers),
       }
       for (const mode of modes) {
         const shop = shops.get(mode)
@@ -124,24 +124,6 @@ async function prepare(sql: postgres.Sql): Promise<void> {
       unique (sale, visitor, idempotency_key))`)
 }
 
-async function ourCheckout(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
-  const sale = await createSale(stage, { stock: 10_000_000 })
-  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND.ours))
-  const { originUrl } = stage.system
-  const measured = await closedLoop(
-    {
-      url: originUrl,
-      pids: pidsOf(stage),
-      seconds,
-      next: checkoutsOf(sale, tokens),
-      right: (a) => a.status === 201,
-    },
-    buyers,
-  )
-  await endSale(stage, sale)
-  return measured
-}
-
 const storesOf = ({ system }: Stage) =>
   [system.redis, system.postgres].flatMap((part) => (part ? [part.pid] : []))
 
@@ -163,7 +145,7 @@ async function theirCheckout(
     await sql`vacuum analyze bench.units`
   } else if (mode === 'redis-insert') await redis.set(`bench:${sale}:stock`, 10_000_000)
   else await sql`insert into bench.stock (sale, available) values (${sale}, 10000000)`
-  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND.theirs))
+  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND))
   const measured = await closedLoop(
     {
       url: shop.url,

@@ -57,25 +57,7 @@ async function checkouts(stage: Stage, bench: Bench, bare: Bare): Promise<Table>
   for (const buyers of bench.buyers) {
     const contestants = await contest(rounds, {
       bare: () => closedLoop({ ...bareCheckout(bare, seconds), pids: [bare.pid] }, buyers),
-      ours: async () => {
-        const sale = await createSale(stage, { stock: STOCK })
-        const tokens = stage.mint.many(
-          sale,
-          Math.ceil(seconds * 1.25 * Math.min(TOKENS_PER_SECOND, buyers * 4_000)),
-        )
-        const measured = await closedLoop(
-          {
-            url: originUrl,
-            pids: pidsOf(stage),
-            seconds,
-            next: checkoutsOf(sale, tokens),
-            right: (a) => a.status === 201,
-          },
-          buyers,
-        )
-        await endSale(stage, sale)
-        return measured
-      },
+      ours: () => durableCheckouts(stage, seconds, buyers),
     })
     rows.push(
       row(`bare endpoint, ${buyers} buyers`, contestants.bare, null),
@@ -290,6 +272,25 @@ export const checkoutText = (host: string, sale: string, token: string, key: num
     ['accept: application/json', `authorization: Bearer ${token}`, `idempotency-key: bench-${key}`],
     '{"quantity":1}',
   )
+
+/** Whole durable checkouts by so many buyers at once, on a sale of its own. */
+export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
+  const sale = await createSale(stage, { stock: STOCK })
+  const count = Math.ceil(seconds * 1.25 * Math.min(TOKENS_PER_SECOND, buyers * 4_000))
+  const tokens = stage.mint.many(sale, count)
+  const measured = await closedLoop(
+    {
+      url: stage.system.originUrl,
+      pids: pidsOf(stage),
+      seconds,
+      next: checkoutsOf(sale, tokens),
+      right: (a) => a.status === 201,
+    },
+    buyers,
+  )
+  await endSale(stage, sale)
+  return measured
+}
 
 /** Checkouts of buyers who were never seen before; none when the tokens are used up. */
 export function checkoutsOf(sale: string, tokens: readonly string[]): (client: HttpClient) => string | null {

@@ -168,6 +168,15 @@ export const QueueAnswer = v.object({
 })
 export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
 
+const offered = {
+  product_id: v.string(),
+  name: v.string(),
+  unit_price_minor: v.number(),
+  currency: v.string(),
+  total: v.number(),
+  available: v.number(),
+}
+
 /**
  * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. What is available is
  * approximate, a second or two old: the exact answer is given at checkout.
@@ -181,16 +190,7 @@ export const PublicSale = v.object({
   ends_at: v.nullable(v.string()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
-  products: v.array(
-    v.object({
-      product_id: v.string(),
-      name: v.string(),
-      unit_price_minor: v.number(),
-      currency: v.string(),
-      total: v.number(),
-      available: v.number(),
-    }),
-  ),
+  products: v.array(v.object(offered)),
   server_time_ms: v.number(),
 })
 export type PublicSale = v.InferOutput<typeof PublicSale>
@@ -213,18 +213,7 @@ export const SaleState = v.object({
   ends_in_ms: v.nullable(v.number()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
-  products: v.array(
-    v.object({
-      product_id: v.string(),
-      name: v.string(),
-      unit_price_minor: v.number(),
-      currency: v.string(),
-      total: v.number(),
-      available: v.number(),
-      held: v.number(),
-      sold: v.number(),
-    }),
-  ),
+  products: v.array(v.object({ ...offered, held: v.number(), sold: v.number() })),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Distinct visitors whose first checkout call has reached the origin since the sale was created. */
   arrivals: v.number(),

@@ -5,8 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort, LOOPBACK } from '../origin/local/children.ts'
-import type { LocalServer } from '../origin/local/postgres.ts'
+import { freePort, LOOPBACK, type LocalServer } from '../origin/local/children.ts'
 import { startRedis } from '../origin/local/redis.ts'
 
 export interface RedisCluster {

@@ -8,7 +8,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { createDatabase, dropDatabase, type LocalServer } from '../origin/local/postgres.ts'
+import type { LocalServer } from '../origin/local/children.ts'
+import { createDatabase, dropDatabase } from '../origin/local/postgres.ts'
 import { type RedisOptions, startRedis } from '../origin/local/redis.ts'
 import type {} from './one-postgres.ts'
 

@@ -77,6 +77,37 @@ const running = new Set<Child>()
 const folders = new Set<string>()
 let ending = false
 
+export interface LocalServer {
+  readonly url: string
+  readonly port: number
+  readonly pid: number
+  /** Settles when the process has ended, for whatever reason, with how it ended. */
+  readonly ended: Promise<string>
+  /** Ends it in good order, and removes its data if they were temporary. */
+  stop(): Promise<void>
+  /** Ends it as a crash would. Data stay, so that it can be started again on the same folder and port. */
+  kill(): Promise<void>
+}
+
+/** A child as a server of this machine; a temporary folder goes when it is stopped, and stays when it is killed. */
+export function localServer(
+  child: Child,
+  { url, port }: { url: string; port: number },
+  temporary: { remove(): void } | undefined,
+): LocalServer {
+  return {
+    url,
+    port,
+    pid: child.pid,
+    ended: child.ended,
+    async stop() {
+      await child.stop()
+      temporary?.remove()
+    },
+    kill: () => child.kill(),
+  }
+}
+
 /** Ends every server this process has started, the last first, whatever else is under way; no more start after it. */
 export async function stopEverything(): Promise<void> {
   ending = true

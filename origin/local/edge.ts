@@ -7,8 +7,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { buildWorker } from '../../edge/build.ts'
-import { freePort, LOOPBACK, LocalError, startChild, temporaryFolder, untilReady } from './children.ts'
-import type { LocalServer } from './postgres.ts'
+import {
+  freePort,
+  LOOPBACK,
+  LocalError,
+  type LocalServer,
+  localServer,
+  startChild,
+  temporaryFolder,
+  untilReady,
+} from './children.ts'
 
 export interface EdgeOptions {
   readonly port?: number
@@ -64,17 +72,7 @@ export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
       const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1] ?? `it answers ${response.status}`
       throw new LocalError(`The edge does not accept its settings: ${why}`)
     })
-    return {
-      url,
-      port,
-      pid: child.pid,
-      ended: child.ended,
-      async stop() {
-        await child.stop()
-        temporary?.remove()
-      },
-      kill: () => child.kill(),
-    }
+    return localServer(child, { url, port }, temporary)
   } catch (error) {
     temporary?.remove()
     throw error

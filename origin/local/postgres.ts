@@ -25,7 +25,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
-import { freePort, LOOPBACK, LocalError, startChild, temporaryFolder, untilReady } from './children.ts'
+import {
+  freePort,
+  LOOPBACK,
+  LocalError,
+  type LocalServer,
+  localServer,
+  startChild,
+  temporaryFolder,
+  untilReady,
+} from './children.ts'
 
 const run = promisify(execFile)
 
@@ -35,18 +44,6 @@ export interface PostgresOptions {
   readonly port?: number
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[]
-}
-
-export interface LocalServer {
-  readonly url: string
-  readonly port: number
-  readonly pid: number
-  /** Settles when the process has ended, for whatever reason, with how it ended. */
-  readonly ended: Promise<string>
-  /** Ends it in good order, and removes its data if they were temporary. */
-  stop(): Promise<void>
-  /** Ends it as a crash would. Data stay, so that it can be started again on the same folder and port. */
-  kill(): Promise<void>
 }
 
 const USER = 'flash_sale'
@@ -67,17 +64,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Loca
     await initialise(binaries.initdb, folder, data, account, temporary !== undefined)
     const password = readFileSync(join(folder, 'password'), 'utf8').trim()
     const { child, port } = await launch(binaries.postgres, folder, data, account, password, options)
-    return {
-      url: urlOf(port, password, DATABASE),
-      port,
-      pid: child.pid,
-      ended: child.ended,
-      async stop() {
-        await child.stop()
-        temporary?.remove()
-      },
-      kill: () => child.kill(),
-    }
+    return localServer(child, { url: urlOf(port, password, DATABASE), port }, temporary)
   } catch (error) {
     temporary?.remove()
     throw error

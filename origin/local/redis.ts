@@ -8,8 +8,16 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { freePort, LOOPBACK, LocalError, startChild, temporaryFolder, untilReady } from './children.ts'
-import type { LocalServer } from './postgres.ts'
+import {
+  freePort,
+  LOOPBACK,
+  LocalError,
+  type LocalServer,
+  localServer,
+  startChild,
+  temporaryFolder,
+  untilReady,
+} from './children.ts'
 
 const run = promisify(execFile)
 
@@ -33,17 +41,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<LocalServe
   try {
     mkdirSync(folder, { recursive: true })
     const { child, port } = await launch(binary, folder, options)
-    return {
-      url: `redis://${LOOPBACK}:${port}`,
-      port,
-      pid: child.pid,
-      ended: child.ended,
-      async stop() {
-        await child.stop()
-        temporary?.remove()
-      },
-      kill: () => child.kill(),
-    }
+    return localServer(child, { url: `redis://${LOOPBACK}:${port}`, port }, temporary)
   } catch (error) {
     temporary?.remove()
     throw error

@@ -24,13 +24,14 @@ import {
   freePort,
   LOOPBACK,
   LocalError,
+  type LocalServer,
   portTaken,
   startChild,
   temporaryFolder,
   untilReady,
 } from './children.ts'
 import { startEdge } from './edge.ts'
-import { type LocalServer, startPostgres } from './postgres.ts'
+import { startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 
 export interface SystemOptions {
