@@ -498,6 +498,7 @@ function stateOf(s: Scenario, shop: Shop): SaleState {
     ],
     admission: { rate_per_second: s.rate, max_inside: null },
     arrivals: Math.floor(shop.arrivals),
+    hopeful: 0,
     health: 'ok',
   }
 }

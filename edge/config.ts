@@ -120,7 +120,7 @@ export function readRoomConfig(env: Env): RoomConfig {
     ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
     beaconUrl: env.DRAW_BEACON_URL ? url('DRAW_BEACON_URL', env.DRAW_BEACON_URL) : null,
     claimSeconds: number('CLAIM_SECONDS', env.CLAIM_SECONDS, 180, 1, 24 * 3600),
-    admissionsPerUnit: number('ADMISSIONS_PER_UNIT', env.ADMISSIONS_PER_UNIT, 2, 1, 1000),
+    admissionsPerUnit: number('ADMISSIONS_PER_UNIT', env.ADMISSIONS_PER_UNIT, 1.2, 1, 1000),
     noShowBoost: number('NO_SHOW_BOOST', env.NO_SHOW_BOOST, 2, 1, 10),
   }
 }

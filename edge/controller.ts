@@ -12,7 +12,7 @@ import { type Phase, type Schedule, servingExactly } from '../shared/schedule.ts
 export interface Settings {
   /** How long a turn may be claimed. */
   readonly claimSeconds: number
-  /** Most people on their way in for each unit available. */
+  /** Most people on their way in, or inside without a unit, for each one available. */
   readonly admissionsPerUnit: number
   /** The line runs at most so many times as fast as configured, to make up for those who do not turn up. */
   readonly noShowBoost: number
@@ -269,10 +269,12 @@ function movingLine(situation: Situation, settings: Settings) {
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const sum = (of: 'available' | 'held') => state.products.reduce((units, product) => units + product[of], 0)
   const { share, sureShare } = showRatio(memory)
-  const forUnits = settings.admissionsPerUnit * sum('available') - onTheirWay(memory, called, share, settings)
+  const units = settings.admissionsPerUnit * sum('available') - state.hopeful
+  const forUnits = units - onTheirWay(memory, called, share, settings)
   const { max_inside } = state.admission
   const inside =
     sum('held') +
+    state.hopeful +
     Math.max(onTheirWay(memory, called, sureShare, settings), atMostOnTheirWay(memory, called, sureShare))
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))

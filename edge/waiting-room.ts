@@ -94,7 +94,13 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#config = readRoomConfig(env)
     const kept = ctx.storage.kv.get<Sale>('sale')
     // What a neighbouring version kept may lack what this one remembers besides.
-    this.#sale = kept ? { ...kept, memory: { ...NOTHING_SEEN, ...kept.memory } } : null
+    this.#sale = kept
+      ? {
+          ...kept,
+          state: { ...kept.state, hopeful: kept.state.hopeful ?? 0 },
+          memory: { ...NOTHING_SEEN, ...kept.memory },
+        }
+      : null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
   }
 

@@ -1,19 +1,37 @@
 /**
- * Who has come to the checkout: distinct visitors per sale, counted across all origins in a Redis HyperLogLog (error
- * below one percent, 12 KB). The edge steers the line by it. Noted in batches, behind the answers; while Redis is
- * away the count stands still, and the edge errs on the side of letting fewer in.
+ * Who has come to the checkout, across all origins, by which the edge steers the line: how many visitors have arrived
+ * (a Redis HyperLogLog: error below one percent, 12 KB), and how many of them were told that all units are in carts and
+ * still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers; while Redis is
+ * away the counts stand still, and the edge errs on the side of letting fewer in.
  */
 import type { Store } from './gate/redis.ts'
 
 const FLUSH_MS = 200
 /** Visitors remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
 const MAX_REMEMBERED = 200_000
+/** Who does not ask again for so long has given up; they are told to ask every five seconds. */
+const HOPES_FOR_MS = 12_000
+/** Most visitors told in one script call. */
+const CHUNK = 500
+
+export interface Counts {
+  readonly arrivals: number
+  readonly hopeful: number
+}
+
+interface Noted {
+  readonly arrived: Set<string>
+  /** True: asked, and went empty-handed; false: has got a unit. */
+  readonly hopes: Map<string, boolean>
+}
+
+const NOBODY: Counts = { arrivals: 0, hopeful: 0 }
 
 export class Arrivals {
   readonly #redis: Store
-  readonly #counts = new Map<string, number>()
-  readonly #noted = new Set<string>()
-  #waiting = new Map<string, string[]>()
+  readonly #counts = new Map<string, Counts>()
+  readonly #known = new Set<string>()
+  #noted = new Map<string, Noted>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(redis: Store) {
@@ -28,40 +46,72 @@ export class Arrivals {
     clearInterval(this.#timer)
   }
 
-  note(sale: string, visitor: string): void {
+  arrived(sale: string, visitor: string): void {
     const one = `${sale} ${visitor}`
-    if (this.#noted.has(one)) return
-    if (this.#noted.size >= MAX_REMEMBERED) this.#noted.clear()
-    this.#noted.add(one)
-    const waiting = this.#waiting.get(sale)
-    if (waiting) waiting.push(visitor)
-    else this.#waiting.set(sale, [visitor])
+    if (this.#known.has(one)) return
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear()
+    this.#known.add(one)
+    this.#of(sale).arrived.add(visitor)
   }
 
-  /** Distinct visitors so far; never less than was said before. */
-  count(sale: string): number {
-    return this.#counts.get(sale) ?? 0
+  /** A visitor found all units in carts, or has got one. */
+  hopes(sale: string, visitor: string, stillHopes: boolean): void {
+    this.#of(sale).hopes.set(visitor, stillHopes)
+  }
+
+  /** As of the last look; of a sale that this process has not been asked about, from now on. */
+  counts(sale: string): Counts {
+    const counts = this.#counts.get(sale) ?? NOBODY
+    this.#counts.set(sale, counts)
+    return counts
+  }
+
+  #of(sale: string): Noted {
+    let noted = this.#noted.get(sale)
+    if (!noted) {
+      noted = { arrived: new Set(), hopes: new Map() }
+      this.#noted.set(sale, noted)
+    }
+    return noted
   }
 
   async #flush(): Promise<void> {
-    const waiting = this.#waiting
-    this.#waiting = new Map()
-    const known = new Set([...waiting.keys(), ...this.#counts.keys()])
-    for (const sale of known) {
-      const visitors = waiting.get(sale) ?? []
+    const all = this.#noted
+    this.#noted = new Map()
+    for (const sale of new Set([...all.keys(), ...this.#counts.keys()])) {
+      const { arrived = new Set<string>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
       try {
-        if (visitors.length > 0) await this.#redis.pfadd(key(sale), ...visitors)
-        this.#counts.set(sale, Math.max(this.count(sale), await this.#redis.pfcount(key(sale))))
+        const before = this.counts(sale)
+        const arrivals = Math.max(before.arrivals, await this.#countArrived(sale, [...arrived]))
+        this.#counts.set(sale, { arrivals, hopeful: await this.#countHopeful(sale, [...hopes]) })
       } catch {
-        for (const visitor of visitors) this.#noted.delete(`${sale} ${visitor}`)
+        for (const visitor of arrived) this.#known.delete(`${sale} ${visitor}`)
       }
     }
   }
 
-  /** Reads the count of a sale that this process has not been asked about yet. */
-  watch(sale: string): void {
-    if (!this.#counts.has(sale)) this.#counts.set(sale, 0)
+  async #countArrived(sale: string, visitors: readonly string[]): Promise<number> {
+    const key = `{${sale}}:arrivals`
+    for (let at = 0; at < visitors.length; at += CHUNK)
+      await this.#redis.pfadd(key, ...visitors.slice(at, at + CHUNK))
+    return this.#redis.pfcount(key)
+  }
+
+  async #countHopeful(sale: string, hopes: readonly (readonly [string, boolean])[]): Promise<number> {
+    let hopeful = 0
+    for (let at = 0; at === 0 || at < hopes.length; at += CHUNK) {
+      const some = hopes.slice(at, at + CHUNK)
+      const asked = some.flatMap(([visitor, still]) => (still ? visitor : []))
+      const served = some.flatMap(([visitor, still]) => (still ? [] : visitor))
+      hopeful = await this.#redis.countHopeful(
+        1,
+        `{${sale}}:hopeful`,
+        HOPES_FOR_MS,
+        asked.length,
+        ...asked,
+        ...served,
+      )
+    }
+    return hopeful
   }
 }
-
-const key = (sale: string) => `{${sale}}:arrivals`

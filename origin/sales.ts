@@ -3,7 +3,9 @@
  * sale is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this
  * machine's monotonic clock, so that an origin whose own clock is an hour wrong is not an hour wrong.
  */
+
 import type { SaleState } from '../shared/api.ts'
+import type { Counts } from './arrivals.ts'
 import type { ProductRow, SaleRow, Sql } from './ledger/ledger.ts'
 import { readSales } from './ledger/ledger.ts'
 
@@ -26,7 +28,7 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
 export function stateOf(
   sale: SaleRow,
   nowMs: number,
-  arrivals: number,
+  counts: Counts,
   health: SaleState['health'],
 ): SaleState {
   const preQueueOpensAt = sale.pre_queue_opens_at ?? sale.created_at
@@ -44,7 +46,7 @@ export function stateOf(
     limit_per_visitor: sale.limit_per_visitor,
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
-    arrivals,
+    ...counts,
     health,
   }
 }

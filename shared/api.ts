@@ -217,6 +217,8 @@ export const SaleState = v.object({
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Distinct visitors whose first checkout call has reached the origin since the sale was created. */
   arrivals: v.number(),
+  /** Those of them who were told that all units are in carts, and still ask. */
+  hopeful: v.optional(v.number(), 0),
   /** ok: serving; slow: shedding load, admit fewer; the edge adds "unreachable" by itself. */
   health: v.picklist(['ok', 'slow']),
 })

@@ -27,6 +27,8 @@ export interface Scenario {
   /** Longest time to pay; this share of carts is given back instead. */
   readonly slowestPaymentMs: number
   readonly abandoned: number
+  /** How often those ask again who find everything in carts; they leave at once without it. */
+  readonly asksAgainMs?: number
   /** Milliseconds until the next look; alarms can be late. */
   readonly lookEveryMs?: (random: () => number) => number
   /** What the origin does at a second of the sale. */
@@ -44,6 +46,8 @@ export interface Moment {
   readonly arrivals: number
   /** People called who will turn up and have not yet. */
   readonly onTheirWay: number
+  /** People inside who found everything in carts, and ask again. */
+  readonly hopeful: number
   readonly available: number
   readonly held: number
   readonly schedule: Schedule
@@ -61,13 +65,23 @@ export function* play(scenario: Scenario): Generator<Moment> {
   let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
   let nextLookMs = 0
   let called = 0
-  let [arrivals, onTheirWay, available, held, sold] = [0, 0, stock, 0, 0]
+  let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
   const due = new Map<number, (() => void)[]>()
   const later = (ms: number, act: () => void) => {
     const tick = Math.ceil(ms / TICK_MS)
     due.set(tick, [...(due.get(tick) ?? []), act])
   }
+  let nowMs = 0
+  const hope = (buy: () => boolean, everyMs: number) => {
+    hopeful++
+    const again = () => {
+      if (buy() || available + held === 0) hopeful--
+      else later(nowMs + everyMs * (0.5 + random()), again)
+    }
+    later(nowMs + everyMs, again)
+  }
   for (let ms = 0; ms < scenario.seconds * 1000; ms += TICK_MS) {
+    nowMs = ms
     const second = Math.floor(ms / 1000)
     clockMs += TICK_MS + (ms % 1000 === 0 ? (scenario.clockStepMs?.(second) ?? 0) : 0)
     for (const act of due.get(ms / TICK_MS) ?? []) act()
@@ -75,7 +89,7 @@ export function* play(scenario: Scenario): Generator<Moment> {
     if (ms >= nextLookMs || clockMs < memory.looked_at_ms) {
       nextLookMs = ms + (scenario.lookEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
-      const told = stateOf(scenario, { available, held, sold, arrivals }, origin)
+      const told = stateOf(scenario, { available, held, sold, arrivals, hopeful }, origin)
       if (clockMs < memory.looked_at_ms) {
         const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
@@ -109,27 +123,31 @@ export function* play(scenario: Scenario): Generator<Moment> {
       later(ms + TICK_MS + random() * scenario.slowestArrivalMs, () => {
         onTheirWay--
         arrivals++
-        if (available === 0) return
-        available--
-        held++
-        const givenBack = random() < scenario.abandoned
-        later(ms + scenario.slowestArrivalMs + TICK_MS + random() * scenario.slowestPaymentMs, () => {
-          held--
-          if (givenBack) available++
-          else sold++
-        })
+        const buy = () => {
+          if (available === 0) return false
+          available--
+          held++
+          const givenBack = random() < scenario.abandoned
+          later(nowMs + scenario.slowestArrivalMs + TICK_MS + random() * scenario.slowestPaymentMs, () => {
+            held--
+            if (givenBack) available++
+            else sold++
+          })
+          return true
+        }
+        if (!buy() && scenario.asksAgainMs) hope(buy, scenario.asksAgainMs)
       })
     }
-    yield { atMs: ms, serving, called, arrivals, onTheirWay, available, held, schedule }
+    yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, available, held, schedule }
   }
 }
 
 export function stateOf(
   { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
-  stock: { available: number; held: number; sold: number; arrivals: number },
+  stock: { available: number; held: number; sold: number; arrivals: number; hopeful: number },
   origin: 'ok' | 'slow' | 'gone',
 ): SaleState {
-  const { available, held, sold, arrivals } = stock
+  const { available, held, sold, arrivals, hopeful } = stock
   return {
     sale: 'simulated',
     name: 'Simulated',
@@ -156,6 +174,7 @@ export function stateOf(
     ],
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
+    hopeful,
     health: origin === 'slow' ? 'slow' : 'ok',
   }
 }

@@ -47,6 +47,7 @@ export class TestSale {
       products: [product(10_000)],
       admission: { rate_per_second: 100, max_inside: null },
       arrivals: 0,
+      hopeful: 0,
       health: 'ok',
     }
   }

@@ -15,6 +15,7 @@ const FILES = {
   takeUnits: 'take',
   unitsArrived: 'arrived',
   clockMs: 'clock',
+  countHopeful: 'hopeful',
 } as const
 
 export interface Scripts {
@@ -27,6 +28,7 @@ export interface Scripts {
   takeUnits: Script<number>
   unitsArrived: Script<number>
   clockMs: Script<number>
+  countHopeful: Script<number>
 }
 
 const source = (name: string) => readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8')

@@ -43,7 +43,7 @@ export function buyerRoutes(deps: Deps): Hono {
       if (admission.sale !== sale)
         refuse(problem('wrong-sale', { detail: `The admission is for ${admission.sale}.` }))
       const row = sales.get(sale) ?? refuse(problem('unknown-sale'))
-      deps.arrivals.note(sale, admission.sub)
+      deps.arrivals.arrived(sale, admission.sub)
       const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
       if (!key.ok) {
         const detail = 'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.'
@@ -58,7 +58,11 @@ export function buyerRoutes(deps: Deps): Hono {
         sale,
         outcome: outcome.kind === 'problem' ? outcome.problem.type.slice('/problems/'.length) : outcome.kind,
       })
-      if (outcome.kind === 'problem') return sendProblem(outcome.problem)
+      if (outcome.kind === 'problem') {
+        if (outcome.problem.type === '/problems/all-in-carts') deps.arrivals.hopes(sale, admission.sub, true)
+        return sendProblem(outcome.problem)
+      }
+      deps.arrivals.hopes(sale, admission.sub, false)
       const headers: Record<string, string> = { 'cache-control': 'no-store' }
       if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
       if (outcome.kind === 'processing') {

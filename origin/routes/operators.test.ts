@@ -166,11 +166,13 @@ describe('the edge', () => {
     const sale = await origin.sale({ total: 1 })
     const state = async () =>
       (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body
-    expect(await state()).toMatchObject({ sale, phase: 'open', arrivals: 0, health: 'ok' })
+    expect(await state()).toMatchObject({ sale, phase: 'open', arrivals: 0, hopeful: 0, health: 'ok' })
     await Promise.all([origin.checkout(sale), origin.checkout(sale)])
-    const later = await eventually(state, (s) => s.arrivals === 2 && s.phase === 'all_in_carts')
-    expect(later).toMatchObject({
+    const right = (s: Record<string, unknown>) =>
+      s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'
+    expect(await eventually(state, right)).toMatchObject({
       arrivals: 2,
+      hopeful: 1,
       phase: 'all_in_carts',
       products: [{ available: 0, held: 1, sold: 0 }],
     })

@@ -140,7 +140,7 @@ export function operatorRoutes(deps: Deps): Hono {
       },
       admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
       rates: { admission_per_second: sale.rate_per_second },
-      queue: { arrivals: deps.arrivals.count(sale.sale_id) },
+      queue: deps.arrivals.counts(sale.sale_id),
       health: deps.checkout.isSlow() ? 'slow' : 'ok',
       server_time: new Date(nowMs).toISOString(),
     }
@@ -156,9 +156,8 @@ export function internalRoutes(deps: Deps): Hono {
   app.use('*', requireSecret(config.EDGE_TOKEN))
   app.get('/sales/:sale', (c) => {
     const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
-    arrivals.watch(sale.sale_id)
     const health = checkout.isSlow() || sales.silentMs() > LEDGER_SILENT_MS ? 'slow' : 'ok'
-    return c.json(stateOf(sale, sales.nowMs(), arrivals.count(sale.sale_id), health))
+    return c.json(stateOf(sale, sales.nowMs(), arrivals.counts(sale.sale_id), health))
   })
   return app
 }
