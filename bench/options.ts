@@ -12,7 +12,7 @@ The crowd
   --arrivals SHAPE     spike: a rush at the opening, a quarter of them just before it (the default)
                        ramp: evenly, from the opening on     early: nine in ten wait in the lobby before it
                        bots: a spike in which one in ten is a machine that hammers
-  --spread SECONDS     over how long they come (visitors / 900, at least 2)
+  --spread SECONDS     over how long they come (visitors / 800, at least 2)
   --declines SHARE     of buyers whose card is declined (0.05)
   --timeouts SHARE     of buyers whose payment is never answered (0.01)
   --abandon SHARE      of buyers who walk away from their cart (0.1)
@@ -27,8 +27,8 @@ The crowd
 The sale
   --stock N            units (100)
   --rate N             admissions per second (200)
-  --hold SECONDS       how long a cart is held (12)
-  --claim SECONDS      how long a turn may be claimed (20; only with a system of its own)
+  --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on)
+  --claim SECONDS      how long a turn may be claimed (20, or 60 alike; only with a system of its own)
   --shards N           ticket shards (1; only with a system of its own)
 
 The run
@@ -67,7 +67,10 @@ export interface Options {
 export class UsageError extends Error {}
 
 /** Visitors a second, each with two pages and a join, that two cores play well beside the servers under test; half as many again at the height. */
-const VISITORS_PER_SECOND = 900
+const VISITORS_PER_SECOND = 800
+
+/** From so many visitors on, those who are called meet a rush that takes one core half a minute: carts must outlast it. */
+const LONG_FROM = 50_000
 
 export function readOptions(args: readonly string[]): Options | 'help' {
   const values = parsed(args)
@@ -92,6 +95,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
       throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
   }
   const visitors = whole('visitors', 2_000, 1, 5_000_000)
+  const long = visitors >= LONG_FROM
   return {
     visitors,
     stock: whole('stock', 100, 1, 10_000_000),
@@ -109,8 +113,8 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     },
     thinkSeconds: number('think', 0.5, 0, 600),
     pages: values['no-page'] !== true,
-    holdSeconds: whole('hold', 12, 1, 3_600),
-    claimSeconds: whole('claim', 20, 1, 3_600),
+    holdSeconds: whole('hold', long ? 60 : 12, 1, 3_600),
+    claimSeconds: whole('claim', long ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
     maxMinutes: number('max-minutes', 15, 0.05, 240),
