@@ -26,8 +26,12 @@ export const UNREACHED_MS = 2_000
 const HORIZON_SECONDS = 60
 /** How far the line may run ahead of the last number given out: someone who joins an idle sale does not wait. */
 const LOOKAHEAD_SECONDS = 0.2
-/** Who has not turned up so long after being called is taken for a no-show, for as long as they do not. */
-const SETTLE_MS = 8_000
+/**
+ * Who has not turned up so long after being called is taken for a no-show, for as long as they do not: half the time they
+ * have for it, at most this. People find their phones slowly, and taken for no-shows they would be called twice over.
+ */
+const SETTLE_MAX_MS = 20_000
+const settleMs = ({ claimSeconds }: Settings) => Math.min(SETTLE_MAX_MS, claimSeconds * 500)
 /** The share who turn up is measured over about so many people called .. */
 const WINDOW_CALLED = 1_000
 /** .. but over no shorter and no longer a time than this. */
@@ -136,17 +140,17 @@ function isUnreached({ looked_at_ms, reached_at_ms }: Memory): boolean {
 }
 
 function boostAfter(seen: Memory, elapsedSeconds: number, settings: Settings): number {
-  const { share } = showRatio(seen)
+  const { share } = showRatio(seen, settings)
   const wanted = share > NEARLY_ALL ? 1 : Math.min(settings.noShowBoost, 1 / share)
   return Math.min(wanted, seen.boost * (1 + BOOST_RISE_PER_SECOND) ** elapsedSeconds)
 }
 
 /**
- * Which share of those called turns up: arrivals until now over numbers called until SETTLE_MS ago. As long as people
+ * Which share of those called turns up: arrivals until now over numbers called until `settleMs` ago. As long as people
  * are merely slow this errs towards "everyone comes", which is the safe side. Surely no more than `sureShare` turn up.
  */
-function showRatio(seen: Memory): { share: number; sureShare: number } {
-  const settledMs = seen.open_ms - SETTLE_MS
+function showRatio(seen: Memory, settings: Settings): { share: number; sureShare: number } {
+  const settledMs = seen.open_ms - settleMs(settings)
   const lately = at(seen, settledMs, 'called') - at(seen, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
@@ -169,8 +173,8 @@ function onTheirWay(seen: Memory, called: number, share: number, settings: Setti
 }
 
 /** The most who can be on their way of those called just now, whoever has arrived meanwhile. */
-function atMostOnTheirWay(seen: Memory, called: number, share: number): number {
-  const unsettled = Math.max(0, called - at(seen, seen.open_ms - SETTLE_MS, 'called'))
+function atMostOnTheirWay(seen: Memory, called: number, share: number, settings: Settings): number {
+  const unsettled = Math.max(0, called - at(seen, seen.open_ms - settleMs(settings), 'called'))
   return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
 }
 
@@ -268,14 +272,17 @@ function movingLine(situation: Situation, settings: Settings) {
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
   const sum = (of: 'available' | 'held') => state.products.reduce((units, product) => units + product[of], 0)
-  const { share, sureShare } = showRatio(memory)
+  const { share, sureShare } = showRatio(memory, settings)
   const units = settings.admissionsPerUnit * sum('available') - state.hopeful
   const forUnits = units - onTheirWay(memory, called, share, settings)
   const { max_inside } = state.admission
   const inside =
     sum('held') +
     state.hopeful +
-    Math.max(onTheirWay(memory, called, sureShare, settings), atMostOnTheirWay(memory, called, sureShare))
+    Math.max(
+      onTheirWay(memory, called, sureShare, settings),
+      atMostOnTheirWay(memory, called, sureShare, settings),
+    )
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }

@@ -9,8 +9,11 @@ import type { Store } from './gate/redis.ts'
 const FLUSH_MS = 200
 /** Visitors remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
 const MAX_REMEMBERED = 200_000
-/** Who does not ask again for so long has given up; they are told to ask every five seconds. */
-const HOPES_FOR_MS = 12_000
+/** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
+const ASKS_PER_SECOND = 400
+const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
+/** Who does not ask for so many times as long as they were told to wait has given up. */
+const HOPES_FOR = 2.4
 /** Most visitors told in one script call. */
 const CHUNK = 500
 
@@ -59,6 +62,16 @@ export class Arrivals {
     this.#of(sale).hopes.set(visitor, stillHopes)
   }
 
+  /** After how many seconds somebody who found all units in carts is to ask again; jittered. */
+  askAgainSeconds(sale: string): number {
+    return this.#meanSeconds(sale) * (0.75 + Math.random() / 2)
+  }
+
+  #meanSeconds(sale: string): number {
+    const { least, most } = ASK_AGAIN_SECONDS
+    return Math.min(most, Math.max(least, this.counts(sale).hopeful / ASKS_PER_SECOND))
+  }
+
   /** As of the last look; of a sale that this process has not been asked about, from now on. */
   counts(sale: string): Counts {
     const counts = this.#counts.get(sale) ?? NOBODY
@@ -99,6 +112,7 @@ export class Arrivals {
 
   async #countHopeful(sale: string, hopes: readonly (readonly [string, boolean])[]): Promise<number> {
     let hopeful = 0
+    const hopesForMs = Math.round(this.#meanSeconds(sale) * HOPES_FOR * 1000)
     for (let at = 0; at === 0 || at < hopes.length; at += CHUNK) {
       const some = hopes.slice(at, at + CHUNK)
       const asked = some.flatMap(([visitor, still]) => (still ? visitor : []))
@@ -106,7 +120,7 @@ export class Arrivals {
       hopeful = await this.#redis.countHopeful(
         1,
         `{${sale}}:hopeful`,
-        HOPES_FOR_MS,
+        hopesForMs,
         asked.length,
         ...asked,
         ...served,

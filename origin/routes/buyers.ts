@@ -59,8 +59,9 @@ export function buyerRoutes(deps: Deps): Hono {
         outcome: outcome.kind === 'problem' ? outcome.problem.type.slice('/problems/'.length) : outcome.kind,
       })
       if (outcome.kind === 'problem') {
-        if (outcome.problem.type === '/problems/all-in-carts') deps.arrivals.hopes(sale, admission.sub, true)
-        return sendProblem(outcome.problem)
+        if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
+        deps.arrivals.hopes(sale, admission.sub, true)
+        return sendProblem({ ...outcome.problem, retry_after_seconds: deps.arrivals.askAgainSeconds(sale) })
       }
       deps.arrivals.hopes(sale, admission.sub, false)
       const headers: Record<string, string> = { 'cache-control': 'no-store' }
