@@ -11,9 +11,10 @@ const MAX_AGE_MS = 1_000
 /** Documents kept: one per version is enough, and a version lasts about a second. */
 const MAX_SEEN = 20_000
 
-/** A document, and when it was seen first, on the server's clock. */
+/** A document, and when it was seen first and last, on the server's clock. */
 export interface Seen {
   readonly atMs: number
+  lastMs: number
   readonly schedule: Schedule
 }
 
@@ -52,8 +53,9 @@ export class Cdn {
     }
     this.#copy = schedule
     const last = this.seen.at(-1)
-    if (schedule.version !== last?.schedule.version && this.seen.length < MAX_SEEN)
-      this.seen.push({ atMs: schedule.server_time_ms, schedule })
+    const atMs = schedule.server_time_ms
+    if (schedule.version === last?.schedule.version) last.lastMs = atMs
+    else if (this.seen.length < MAX_SEEN) this.seen.push({ atMs, lastMs: atMs, schedule })
     return schedule
   }
 
@@ -90,7 +92,7 @@ export class Cdn {
 
 /**
  * The highest position that the public documents have called by a moment. A document holds until the next is seen, and
- * was in force before it was seen: a cache is up to `lateMs` behind.
+ * was in force before it was seen: perhaps since the one before was seen last, and a cache is up to `lateMs` behind.
  */
 export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) => number {
   const called: number[] = []
@@ -104,7 +106,7 @@ export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) 
     let high = seen.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((seen[middle]?.atMs ?? 0) <= atMs + lateMs) low = middle + 1
+      if ((seen[middle - 1]?.lastMs ?? seen[middle]?.atMs ?? 0) <= atMs + lateMs) low = middle + 1
       else high = middle
     }
     const holds = seen[low - 1]
