@@ -182,9 +182,9 @@ describe('what the public documents had called', () => {
   test('follows the line of each document until the next one', () => {
     const served = servedBy(
       [
-        { atMs: 0, schedule: { ...document(0, 0, 10), draw_seed: null } },
-        { atMs: 1_000, schedule: document(1_000, 0, 10) },
-        { atMs: 3_000, schedule: document(3_000, 20, 0) },
+        { atMs: 0, lastMs: 0, schedule: { ...document(0, 0, 10), draw_seed: null } },
+        { atMs: 1_000, lastMs: 1_000, schedule: document(1_000, 0, 10) },
+        { atMs: 3_000, lastMs: 3_000, schedule: document(3_000, 20, 0) },
       ],
       0,
     )
