@@ -179,16 +179,19 @@ describe('what the public documents had called', () => {
     server_time_ms: 0,
   })
 
-  test('follows the line of each document until the next one', () => {
-    const served = servedBy(
-      [
-        { atMs: 0, lastMs: 0, schedule: { ...document(0, 0, 10), draw_seed: null } },
-        { atMs: 1_000, lastMs: 1_000, schedule: document(1_000, 0, 10) },
-        { atMs: 3_000, lastMs: 3_000, schedule: document(3_000, 20, 0) },
-      ],
-      0,
-    )
-    expect([500, 1_000, 2_000, 3_000, 60_000].map(served)).toEqual([0, 0, 10, 20, 20])
+  test('follows the line of each document until the next one, which may have come since it was seen last', () => {
+    const seenUntil = (lastMs: number) =>
+      servedBy(
+        [
+          { atMs: 0, lastMs: 999, schedule: { ...document(0, 0, 10), draw_seed: null } },
+          { atMs: 1_000, lastMs, schedule: document(1_000, 0, 10) },
+          { atMs: 3_000, lastMs: 9_000, schedule: document(3_000, 20, 0) },
+        ],
+        0,
+      )
+    const moments = [500, 1_000, 2_000, 3_000, 60_000]
+    expect(moments.map(seenUntil(2_999))).toEqual([0, 0, 10, 20, 20])
+    expect(moments.map(seenUntil(1_500))).toEqual([0, 0, 20, 20, 20])
   })
 })
 
