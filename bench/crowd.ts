@@ -228,6 +228,17 @@ export class Crowd {
     })
   }
 
+  /** The admission has run out while all units were in carts: the turn has passed, and there is a new place at the end. */
+  #joinAgain(visitor: number, answer: Answer) {
+    const { visitors } = this
+    visitors.admittedMs[visitor] = 0
+    visitors.servingTold[visitor] = 0
+    visitors.position[visitor] = 0
+    this.counts.joined--
+    this.#go(visitor, STEP.join)
+    this.#wheel.at(visitor, answer.answeredMs + this.#think())
+  }
+
   #inBrowser(visitor: number): boolean {
     return this.options.pages && !this.visitors.has(visitor, PLAN.poller | PLAN.bot)
   }
@@ -335,7 +346,6 @@ export class Crowd {
       if (status === 410) return this.#toldOver(visitor, answer)
       const order = status === 200 || status === 201 || status === 202 ? orderIn(answer) : null
       if (!order) {
-        // The admission has run out while all units were in carts: back to the line's answer, whatever it is.
         return this.#again(visitor, 'checkout', answer)
       }
       this.recent.checkout.add(answer.answeredMs - intendedMs)
@@ -489,14 +499,13 @@ export class Crowd {
   #again(visitor: number, kind: Kind, answer: Answer) {
     const { visitors } = this
     const { status } = answer
+    if (kind === 'checkout' && status === 429) return this.#joinAgain(visitor, answer)
     const tries = (visitors.attempts[visitor] ?? 0) + 1
     const waits = status === 409 || status === 503 || status === 425 || status === 0
     if (!waits || status === 0)
       this.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
     if (tries > MAX_TRIES || (!waits && tries > 5)) return this.#finish(visitor, 'failed')
     visitors.attempts[visitor] = tries
-    // The admission has run out, while all units were in carts for instance: the place in line was given up for it.
-    if (kind === 'checkout' && status === 429) return this.#finish(visitor, 'missed_turn')
     const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
     const backoffMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(tries, 10))
     const waitMs = (askedMs > 0 ? Math.min(askedMs, 60_000) : backoffMs) * (0.9 + this.options.random() * 0.2)
