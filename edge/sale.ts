@@ -172,7 +172,7 @@ export async function problemPage(response: Response, { request, config }: Call)
 // -- Final answers -----------------------------------------------------------------------------------------------------
 
 interface FinalAnswer {
-  readonly body: string
+  readonly body: Uint8Array
   readonly etag: string
   readonly headers: Record<string, string>
 }
@@ -193,8 +193,9 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
     const html = kind !== 'json'
     // As of the moment it took effect, so that every isolate and every data centre says the same, byte for byte.
     const then = { ...now, atMs: now.schedule.server_time_ms }
-    const body = html ? renderSale(viewOf(sale, then, call)) : JSON.stringify(publicSale(then))
-    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
+    const text = html ? renderSale(viewOf(sale, then, call)) : JSON.stringify(publicSale(then))
+    const body = new TextEncoder().encode(text)
+    const digest = await crypto.subtle.digest('SHA-256', body)
     const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
     const headers = {
       ...PAGE_HEADERS,
