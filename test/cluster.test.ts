@@ -12,6 +12,7 @@ import { type RedisCluster, startRedisCluster } from './redis-cluster.ts'
 import { useDatabase } from './servers.ts'
 
 const BUCKETS = 6
+const PATIENCE_MS = 20_000
 const database = useDatabase()
 let cluster: RedisCluster
 let redis: Store
@@ -55,9 +56,9 @@ async function knownSale(options: SaleOptions): Promise<string> {
   return sale
 }
 
-/** So many buyers at both origins; each tries again for as long as they are told to. */
-async function crowd(sale: string, buyers: number, withinMs = 20_000): Promise<Answer[]> {
-  const until = Date.now() + withinMs
+/** So many buyers at both origins; each tries again while they are told what they take for "later". */
+async function crowd(sale: string, buyers: number, again = [503]): Promise<Answer[]> {
+  const until = Date.now() + PATIENCE_MS
   return Promise.all(
     Array.from({ length: buyers }, async (_, i) => {
       const origin = origins[i % 2] as typeof first
@@ -65,7 +66,7 @@ async function crowd(sale: string, buyers: number, withinMs = 20_000): Promise<A
       const key = `key-${i}-${Math.random()}`
       for (;;) {
         const answer = await origin.checkout(sale, { token, key })
-        if (answer.status !== 503 || Date.now() > until) return answer
+        if (!again.includes(answer.status) || Date.now() > until) return answer
         await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 200))
       }
     }),
@@ -74,6 +75,25 @@ async function crowd(sale: string, buyers: number, withinMs = 20_000): Promise<A
 
 const count = (answers: readonly Answer[], status: number) =>
   answers.filter((a) => a.status === status).length
+
+/**
+ * Twice as many buyers as there are units, and some more until the last is sold: one on its way between two buckets, or
+ * mislaid by a failover until the reconciler's next round, is "in carts" meanwhile, but never sold out.
+ */
+async function buyOut(sale: string, units: number): Promise<Answer[]> {
+  const answers: Answer[] = []
+  await eventually(
+    async () => {
+      answers.push(...(await crowd(sale, answers.length === 0 ? 2 * units : 5)))
+      return count(answers, 201)
+    },
+    (sold) => sold >= units,
+    30_000,
+  )
+  expect(count(answers, 201)).toBe(units)
+  expect(count(answers, 409)).toBe(answers.length - units)
+  return answers
+}
 
 test('the buckets of a product lie on all three nodes', async () => {
   const sale = await knownSale({ total: 60 })
@@ -84,9 +104,7 @@ test('the buckets of a product lie on all three nodes', async () => {
 
 test('a crowd at both origins buys the stock to the last unit, and nobody is told "sold out" before', async () => {
   const sale = await knownSale({ total: 150, hold_seconds: 60 })
-  const answers = await crowd(sale, 300)
-  expect(count(answers, 201)).toBe(150)
-  expect(count(answers, 409)).toBe(150)
+  await buyOut(sale, 150)
   expect(await first.stock(sale)).toMatchObject({ total: 150, available: 0, held: 150, sold: 0 })
 })
 
@@ -113,13 +131,11 @@ test('when a node dies in mid-sale its replica takes over, and every unit is sol
   const sale = await knownSale({ total: 200, hold_seconds: 120 })
   const before = await crowd(sale, 50)
   expect(count(before, 201)).toBe(50)
-  const during = crowd(sale, 60)
+  const during = crowd(sale, 60, [503, 409])
   await cluster.killMaster()
   expect(count(await during, 201)).toBe(60)
   expect(await inUse(sale)).toBe(true)
-  const after = await crowd(sale, 150)
-  expect(count(after, 201)).toBe(90)
-  expect(count(after, 409)).toBe(60)
+  const after = await buyOut(sale, 90)
   const orders = [...before, ...(await during), ...after].flatMap((a) =>
     a.status === 201 ? [a.body.order_id] : [],
   )
