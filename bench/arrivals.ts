@@ -46,15 +46,3 @@ function arrival(shape: Shape, spreadMs: number, random: () => number): number {
       return random() < SPIKE_BEFORE ? -towards(before) : towards(after)
   }
 }
-
-/** A small seeded generator (mulberry32), so that a rehearsal can be played again. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}

@@ -19,7 +19,8 @@ import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../edge/l
 import type { SaleState } from '../shared/api.ts'
 import { positionOf } from '../shared/draw.ts'
 import { placeOf, pollAfterMs, type Schedule, serving } from '../shared/schedule.ts'
-import { arrivalTimes, leadMs, type Shape, seeded } from './arrivals.ts'
+import { seeded } from '../test/random.ts'
+import { arrivalTimes, leadMs, type Shape } from './arrivals.ts'
 import { Wheel } from './wheel.ts'
 
 export interface Scenario {

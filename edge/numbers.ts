@@ -3,6 +3,7 @@
  * knows this isolate takes numbers on lease from a shard and hands them out from memory: a crowd of them costs a few
  * calls a second.
  */
+import { hashOf } from '../shared/hash.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
@@ -129,9 +130,7 @@ function counterOf(sale: string, shards: number): Counter {
   return counter
 }
 
-/** A known visitor's shard is always the same, by a hash of their name (FNV-1a). */
+/** A known visitor's shard is always the same. */
 function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < visitor.length; i++) hash = Math.imul(hash ^ visitor.charCodeAt(i), 0x01000193)
-  return shardOf(sale, (hash >>> 0) % config.ticketShards, env)
+  return shardOf(sale, hashOf(visitor) % config.ticketShards, env)
 }

@@ -124,6 +124,7 @@ function keepFresh(name: string, known: Known, asking: Asking) {
   if (isSettled(known, nowMs)) {
     if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking))
   } else if (nowMs - known.asOfMs > FRESH_MS && !isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS)) {
+    countOn(name)
     ctx.waitUntil(renew(name, asking))
   }
 }
@@ -169,11 +170,10 @@ function countOn(name: string) {
   else remember(lookedUpUntilMs, name, Date.now() + FIRST_MS, MAX_UNKNOWN)
 }
 
-/** Brings the next copy from a ticket shard, which hands on what the waiting room tells; any of them will do. */
+/** Brings the next copy, as the others count on, from a ticket shard, which hands on what the waiting room tells; any of them will do. */
 async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sale' | 'unavailable'> {
   const nowMs = Date.now()
   const known = sales.get(name)
-  countOn(name)
   const told = await answerOf(() => anyShard(name, asking).look({ sale: name }))
   if (known) known.renewingUntilMs = 0
   lookedUpUntilMs.delete(name)

@@ -37,11 +37,6 @@ export class Batcher<Call, Answer> {
     this.#run = run
   }
 
-  /** Calls waiting or under way. */
-  get depth(): number {
-    return this.#waiting.length + this.#underWay * this.#limits.size
-  }
-
   add(call: Call): Promise<Answer> {
     if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { CheckoutRequest } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { Batcher, Overloaded } from './batch.ts'
-import type { Bucket, ReserveAnswer, Stock } from './gate/bucket.ts'
+import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
 import {
@@ -351,7 +351,7 @@ export class Checkout {
   async #giveBack(r: Reservation, entry: string): Promise<void> {
     const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
     await bucket
-      .settle([{ order: r.order, visitor: r.visitor, quantity: r.quantity, key: r.key, how: 'refuse' }])
+      .settle([refused(r)])
       .then(() => bucket.acknowledge([entry]))
       .catch((error) =>
         this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will'),

@@ -7,6 +7,7 @@
 import type { Deps } from './deps.ts'
 import type { Bucket } from './gate/bucket.ts'
 import type { OrderRow } from './ledger/ledger.ts'
+import { holdEnd } from './orders.ts'
 import { productsInUse } from './sales.ts'
 
 const BATCH = 500
@@ -39,13 +40,7 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
   await deps.orders.expire(over)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
   await bucket.settle(
-    ended.map((o) => ({
-      order: o.order_id,
-      visitor: o.visitor,
-      quantity: o.quantity,
-      key: o.idempotency_key,
-      how: o.status === 'confirmed' || o.status === 'fulfilled' ? ('sell' as const) : ('release' as const),
-    })),
+    ended.map((o) => holdEnd(o, o.status === 'confirmed' || o.status === 'fulfilled' ? 'sell' : 'release')),
   )
   const gone = new Set([...over, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, o.left_ms]))

@@ -5,8 +5,8 @@
  */
 import type { Deps } from './deps.ts'
 import { note } from './findings.ts'
-import type { Bucket, Intent } from './gate/bucket.ts'
-import { type Reservation, record } from './ledger/ledger.ts'
+import { type Bucket, type Intent, refused } from './gate/bucket.ts'
+import { record } from './ledger/ledger.ts'
 import { productsInUse } from './sales.ts'
 
 const BATCH = 500
@@ -58,18 +58,18 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
-  const refused = intents.filter((intent, i) => {
+  const untaken = intents.filter((intent, i) => {
     const verdict = verdicts[i]
     return (
       verdict?.verdict !== 'recorded' && !(verdict?.verdict === 'replay' && verdict.order === intent.order)
     )
   })
-  await bucket.settle(refused.map(asRefused))
+  await bucket.settle(untaken.map(refused))
   await bucket.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
   for (const one of batch) {
     if (!one.intent) await setAside(place, one, 'it cannot be read')
   }
-  deps.log.info({ sale, product, intents: batch.length, refused: refused.length }, 'intents recorded')
+  deps.log.info({ sale, product, intents: batch.length, refused: untaken.length }, 'intents recorded')
 }
 
 async function setAside(place: Place, { entry, intent, fields }: Intent, error: string): Promise<void> {
@@ -78,17 +78,9 @@ async function setAside(place: Place, { entry, intent, fields }: Intent, error: 
   await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: fields, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
-  if (intent) await bucket.settle([asRefused(intent)])
+  if (intent) await bucket.settle([refused(intent)])
   await bucket.acknowledge([entry])
 }
-
-const asRefused = (r: Reservation) => ({
-  order: r.order,
-  visitor: r.visitor,
-  quantity: r.quantity,
-  key: r.key,
-  how: 'refuse' as const,
-})
 
 /**
  * Errors by which Postgres says that what it was given can never be right (SQLSTATE classes 22, 23, P0), and the

@@ -10,6 +10,7 @@
 import type { Logger } from 'pino'
 import { Batcher } from './batch.ts'
 import type { Checkout } from './checkout.ts'
+import type { HoldEnd } from './gate/bucket.ts'
 import { type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -38,6 +39,15 @@ const HOLD_ENDS: Partial<Record<OrderRow['status'], 'release' | 'sell'>> = {
   expired: 'release',
   cancelled: 'release',
 }
+
+/** The end of an order's hold, as the gate is told of it. */
+export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
+  order: order.order_id,
+  visitor: order.visitor,
+  quantity: order.quantity,
+  key: order.idempotency_key,
+  how,
+})
 
 export class Orders {
   readonly #deps: OrdersDeps
@@ -115,13 +125,7 @@ export class Orders {
     for (const orders of byProduct.values()) {
       const [first] = orders
       if (!first) continue
-      const ends = orders.map((o) => ({
-        order: o.order_id,
-        visitor: o.visitor,
-        quantity: o.quantity,
-        key: o.idempotency_key,
-        how,
-      }))
+      const ends = orders.map((order) => holdEnd(order, how))
       await this.#deps.checkout
         .gate(first.sale_id, first.product_id)
         .settle(ends)

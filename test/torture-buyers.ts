@@ -30,18 +30,6 @@ export const INTENTIONS = {
 } as const
 type Intention = keyof typeof INTENTIONS
 
-/** mulberry32: the same choices for the same seed. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** What one order's buyer was told of it, in the order in which answers came. */
 export interface Told {
   readonly visitor: string

@@ -10,7 +10,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { killEverything, stopEverything } from '../origin/local/children.ts'
-import { LIMIT_PER_VISITOR, Notebook, play, random } from './torture-buyers.ts'
+import { seeded } from './random.ts'
+import { LIMIT_PER_VISITOR, Notebook, play } from './torture-buyers.ts'
 import { Inspector } from './torture-checks.ts'
 import { PARTS, type PartName, startTortureSystem, type TortureSystem } from './torture-system.ts'
 
@@ -86,7 +87,7 @@ async function playSale(
       }
     })()
     const crowd = Array.from({ length: buyers }, (_, i) =>
-      play({ system, sale, notes, over: () => over }, random(seed * 100_003 + i)),
+      play({ system, sale, notes, over: () => over }, seeded(seed * 100_003 + i)),
     )
     const progress = setInterval(() => {
       const away = PARTS.filter((name) => !system.parts[name].up)
@@ -97,7 +98,7 @@ async function playSale(
     }, 5_000)
 
     const comingBack = new Set<Promise<void>>()
-    const rng = random(seed)
+    const rng = seeded(seed)
     const between = ({ least, most }: { least: number; most: number }) => least + rng() * (most - least)
     for (const next of rounds(rng)) {
       const [calm, down, wipe] = [between(CALM_MS), between(DOWN_MS), rng() < WIPE]

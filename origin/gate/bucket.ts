@@ -32,6 +32,12 @@ export interface HoldEnd {
   readonly how: 'release' | 'sell' | 'refuse'
 }
 
+/** The end of a reservation that the ledger does not take. */
+export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
+  ...{ order, visitor, quantity, key },
+  how: 'refuse',
+})
+
 /** A reservation that waits in the stream to be recorded. */
 export interface Intent {
   readonly entry: string

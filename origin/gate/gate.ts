@@ -4,6 +4,7 @@
  * nobody hears "sold out" while a unit is left anywhere.
  */
 import { randomUUID } from 'node:crypto'
+import { hashOf } from '../../shared/hash.ts'
 import type { Reservation } from '../ledger/ledger.ts'
 import {
   Bucket,
@@ -34,11 +35,9 @@ export class Gate {
     this.#left = this.buckets.map(() => ({ available: 0, held: 0 }))
   }
 
-  /** A visitor's bucket, by a hash of their name (FNV-1a). */
+  /** A visitor's bucket is always the same. */
   bucketOf(visitor: string): Bucket {
-    let hash = 0x811c9dc5
-    for (let i = 0; i < visitor.length; i++) hash = Math.imul(hash ^ visitor.charCodeAt(i), 0x01000193)
-    return this.buckets[(hash >>> 0) % this.buckets.length] as Bucket
+    return this.buckets[hashOf(visitor) % this.buckets.length] as Bucket
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
@@ -97,7 +96,7 @@ export class Gate {
         await home.take(lent)
         await bucket.arrived(lent)
       }
-      const left = sum(all.map(({ available, held, lent }) => ({ available, held: held + lent })))
+      const left = sum(all.map(withLent))
       if (taken > 0) return 'filled'
       const seen = all.map(({ moves, epoch }) => `${moves} ${epoch}`).join()
       if (left.available > 0 || left.held > 0 || seen === before) return left
@@ -133,7 +132,7 @@ export class Gate {
   /** What the buckets say together; null while one of them is fenced. Units on their way between them are held. */
   async stock(): Promise<Stock | null> {
     const all = await Promise.all(this.buckets.map((bucket) => bucket.stock()))
-    const stocks = all.flatMap((one) => (one ? { available: one.available, held: one.held + one.lent } : []))
+    const stocks = all.flatMap((one) => (one ? withLent(one) : []))
     return stocks.length === all.length ? sum(stocks) : null
   }
 
@@ -191,6 +190,9 @@ export class Rebuild {
     return opened.every(Boolean)
   }
 }
+
+/** To a buyer, units on their way to another bucket are in other people's hands. */
+const withLent = ({ available, held, lent }: Lent): Stock => ({ available, held: held + lent })
 
 const sum = (all: readonly Stock[]): Stock =>
   all.reduce((so, one) => ({ available: so.available + one.available, held: so.held + one.held }), {

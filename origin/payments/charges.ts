@@ -6,7 +6,7 @@
 import { Batcher } from '../batch.ts'
 import type { Deps } from '../deps.ts'
 import { note } from '../findings.ts'
-import type { OrderRow, Queryable } from '../ledger/ledger.ts'
+import type { OrderRow } from '../ledger/ledger.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import type { Refund, Refunds } from './refunds.ts'
@@ -174,11 +174,6 @@ export class Charges {
       const about = { sale: '', product: '', kind: 'unknown_charge', subject: charge } as const
       await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
     }
-  }
-
-  /** Gives money back, in the transaction that finds it due. */
-  refund(tx: Queryable, refunds: readonly Refund[]): Promise<void> {
-    return this.#refunds.ask(tx, refunds)
   }
 
   /** Compares with the provider's own records: paid but unrecorded is found here, whatever was lost on the way. */
