@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts'
 import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
 import { connectRedis } from './gate/redis.ts'
-import { connect, isWriteToDeadConnection, prepare } from './ledger/ledger.ts'
+import { connect, prepare } from './ledger/ledger.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -143,7 +143,6 @@ function readConfigOrExit(): Config {
 }
 
 process.on('uncaughtException', (error) => {
-  if (isWriteToDeadConnection(error)) return log.warn('the connection to the ledger broke off in mid-write')
   log.fatal({ error: error.stack ?? String(error) }, 'unexpected error')
   process.exit(1)
 })

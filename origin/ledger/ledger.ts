@@ -29,14 +29,6 @@ export function connect(url: string): Sql {
   })
 }
 
-/**
- * postgres.js flushes a short write a moment later, and fails for all to see if the connection has died meanwhile
- * (porsager/postgres#1154, #1208). Who waited has been told by then; it must not take the process along.
- */
-export function isWriteToDeadConnection(error: Error): boolean {
-  return error instanceof TypeError && /nextWrite .*postgres\/src\/connection\.js/.test(error.stack ?? '')
-}
-
 /** Brings the schema up to date; safe to run from several origins at once. */
 export async function prepare(url: string): Promise<void> {
   const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
