@@ -192,10 +192,11 @@ export class Checkout {
     )
     this.#processing++
     this.#underWay.set(r.order, recorded)
-    void recorded.finally(() => {
+    const over = () => {
       this.#processing--
       this.#underWay.delete(r.order)
-    })
+    }
+    recorded.then(over, over)
     return this.#within(recorded, r)
   }
 

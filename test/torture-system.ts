@@ -21,12 +21,15 @@ const KEY_ID = 'torture'
 /** A part that is not back after so long will not come back. */
 const BACK_WITHIN_MS = 60_000
 const START_AGAIN_AFTER_MS = 200
+/** What of the log is told of one that ended by itself. */
+const LAST_LINES = 5
 
 export const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
 export type PartName = (typeof PARTS)[number]
 
 interface Running {
   readonly ended: Promise<string>
+  lastWords?(): string
   kill(): Promise<void>
   stop(): Promise<void>
 }
@@ -81,7 +84,8 @@ class Part {
     if (this.#running !== running) return
     this.#running = undefined
     if (this.#stopped) return
-    this.#fault(`${this.name} ended by itself (${how})`)
+    const lastWords = running.lastWords?.().trimEnd().split('\n').slice(-LAST_LINES).join('\n') ?? ''
+    this.#fault(`${this.name} ended by itself (${how}); its last words:\n${lastWords}`)
     void this.start()
   }
 
