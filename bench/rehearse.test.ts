@@ -34,7 +34,8 @@ const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
 
 beforeAll(async () => {
   const database = await emptyDatabase()
-  system = await startSystem({ databaseUrl: database.url, edgeVars: { CLAIM_SECONDS: '3' } })
+  // Longer than somebody who is held back goes without a look (6.25 s), or they might miss their turn unawares.
+  system = await startSystem({ databaseUrl: database.url, edgeVars: { CLAIM_SECONDS: '8' } })
   ledger = postgres(database.url, { max: 1, onnotice: () => {} })
 })
 

@@ -31,8 +31,8 @@ import { available, phaseOf, type Sales } from './sales.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
 const RECORD_BATCH = 500
-/** One batch is being committed while the next is being sent. */
-const RECORD_CONCURRENCY = 2
+/** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
+const RECORD_CONCURRENCY = 1
 /** Reservations waiting for the ledger; more are told to try again, and keep their place. */
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */

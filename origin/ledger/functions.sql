@@ -21,6 +21,7 @@ declare
   v_limit int;
   v_hold interval;
   v_now timestamptz;
+  v_simple boolean;
 begin
   select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
     from sales s where s.sale_id = p_sale for no key update;
@@ -29,6 +30,37 @@ begin
     order by p.product_id for no key update;
   v_now := date_trunc('milliseconds', clock_timestamp());
 
+  -- Most batches: all of it fits, and each visitor in it comes once, wants no more than they may, and has no order here.
+  select bool_and(coalesce(p.held + p.sold + w.units <= p.total, false) and w.most <= v_limit) into v_simple
+    from (select a.product, sum(a.quantity) as units, max(a.quantity) as most
+          from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
+    left join products p on p.sale_id = p_sale and p.product_id = w.product;
+  if v_simple and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
+      and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) then
+    return query
+    with written as (
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                          status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
+      select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
+             'reserved', a.key, a.hash, a.method, v_now, v_now + v_hold
+      from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
+        as a(id, product, visitor, number, quantity, key, hash, method)
+      join products p on p.sale_id = p_sale and p.product_id = a.product
+      returning orders.order_id, orders.product_id, orders.quantity
+    ),
+    counted as (
+      update products p set held = p.held + w.units
+      from (select product_id, sum(quantity)::int as units from written group by product_id) w
+      where p.sale_id = p_sale and p.product_id = w.product_id
+    ),
+    noted as (
+      insert into order_events (order_id, status) select w.order_id, 'reserved' from written w
+    )
+    select a.i, 'recorded', a.id, v_now, v_now + v_hold from unnest(p_ids) with ordinality as a(id, i);
+    return;
+  end if;
+
+  -- The others: who may have what is found out one by one.
   return query
   with asked as (
     select * from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
@@ -47,7 +79,7 @@ begin
       first_value(k.id) over (partition by k.visitor order by k.i) as earlier_id
     from keyed k
     left join lateral (
-      select sum(o.quantity) as units, (array_agg(o.order_id order by o.created_at desc))[1] as order_id
+      select sum(o.quantity) as units, (array_agg(o.order_id order by o.created_at desc, o.order_id desc))[1] as order_id
       from orders o
       where o.sale_id = p_sale and o.visitor = k.visitor and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')
     ) live on true

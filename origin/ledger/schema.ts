@@ -1,6 +1,6 @@
 /**
  * The ledger's tables: what Postgres says is what is true. Migrations are generated from here (`npm run migrations`);
- * the statements whose plan matters are SQL functions in `functions/`.
+ * the statements whose plan matters are in functions.sql.
  */
 import { sql } from 'drizzle-orm'
 import {

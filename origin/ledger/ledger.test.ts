@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useDatabase } from '../../test/servers.ts'
+import { connect, moveOrders, prepare, type Reservation, record, type Sql, writeSale } from './ledger.ts'
+
+const database = useDatabase()
+let sql: Sql
+beforeAll(async () => {
+  await prepare(database.url)
+  sql = connect(database.url)
+})
+afterAll(() => sql.end({ timeout: 1 }))
+
+const PRODUCTS = ['one', 'two']
+const LIVE = ['reserved', 'paying', 'confirmed', 'fulfilled']
+
+interface Asked {
+  readonly visitor: string
+  readonly key: string
+  readonly product: string
+  readonly quantity: number
+}
+type Step = { readonly batch: readonly Asked[]; readonly noteRefusals: boolean } | { readonly cancel: number }
+interface Told {
+  readonly verdict: string
+  readonly order?: string
+}
+
+/** What the exact gate promises, said again in the plainest way. */
+class Model {
+  readonly limit: number
+  readonly totals: ReadonlyMap<string, number>
+  readonly orders: { order: string; visitor: string; key: string; product: string; units: number }[] = []
+
+  constructor(limit: number, totals: ReadonlyMap<string, number>) {
+    this.limit = limit
+    this.totals = totals
+  }
+
+  held(product: string): number {
+    return this.orders.reduce((sum, o) => sum + (o.product === product ? o.units : 0), 0)
+  }
+
+  record(batch: readonly Reservation[], noteRefusals: boolean): Told[] {
+    const before = [...this.orders]
+    const left = new Map(PRODUCTS.map((p) => [p, (this.totals.get(p) ?? 0) - this.held(p)]))
+    const wanted = new Map<string, { units: number; first: string }>()
+    return batch.map((r, i): Told => {
+      const known = before.find((o) => o.visitor === r.visitor && o.key === r.key)
+      if (known) return { verdict: 'replay', order: known.order }
+      const first = batch.slice(0, i).find((b) => b.visitor === r.visitor && b.key === r.key)
+      if (first) return { verdict: 'replay', order: first.order }
+      const live = before.filter((o) => o.visitor === r.visitor && o.units > 0)
+      const asked = wanted.get(r.visitor) ?? { units: 0, first: r.order }
+      asked.units += r.quantity
+      wanted.set(r.visitor, asked)
+      const refuse = (told: Told): Told => {
+        if (noteRefusals) this.orders.push({ ...r, units: 0 })
+        return told
+      }
+      if (live.reduce((sum, o) => sum + o.units, asked.units) > this.limit)
+        return refuse({ verdict: 'limit', order: live.at(-1)?.order ?? asked.first })
+      // Those behind one that does not fit wait for the next batch, however little they want.
+      const rest = (left.get(r.product) ?? 0) - r.quantity
+      left.set(r.product, rest)
+      if (rest < 0) return refuse({ verdict: 'no_stock' })
+      this.orders.push({ ...r, units: r.quantity })
+      return { verdict: 'recorded' }
+    })
+  }
+}
+
+const asked = fc.record({
+  visitor: fc.constantFrom('ann', 'bob', 'cem', 'dee', 'eve', 'fay'),
+  key: fc.constantFrom('k1', 'k2', 'k3'),
+  product: fc.constantFrom(...PRODUCTS),
+  quantity: fc.integer({ min: 1, max: 3 }),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      batch: fc.array(asked, { minLength: 1, maxLength: 6 }),
+      noteRefusals: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat(20) }) },
+)
+
+test('the exact gate gives every batch the answers of its model, and counts what it gave', async () => {
+  let sales = 0
+  const total = fc.integer({ min: 0, max: 8 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.tuple(total, total),
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      async (limit, totals, steps) => {
+        const sale = `model-${++sales}`
+        const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, totals[i] ?? 0])))
+        await createSale(sale, model)
+        for (const one of steps) {
+          if ('cancel' in one) {
+            const given = model.orders.filter((o) => o.units > 0)
+            const order = given[one.cancel % given.length]
+            if (order) {
+              await moveOrders(sql, [order.order], { from: ['reserved'], to: 'cancelled' })
+              order.units = 0
+            }
+            continue
+          }
+          const batch = one.batch.map((r): Reservation => ({ ...r, ...identity(), sale }))
+          const told = await record(sql, sale, batch, one.noteRefusals)
+          expect(told.map(({ verdict, ...rest }) => ({ verdict, ...('order' in rest && rest) }))).toEqual(
+            model.record(batch, one.noteRefusals),
+          )
+        }
+        expect(await ledgerOf(sale)).toEqual(
+          PRODUCTS.map((p) => ({ product_id: p, held: model.held(p), live: model.held(p) })),
+        )
+        expect(await eventsOf(sale)).toBe(model.orders.length)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+let orders = 0
+const identity = () => ({
+  order: `00000000-0000-7000-8000-${String(++orders).padStart(12, '0')}`,
+  number: orders,
+  hash: 'hash',
+  method: null,
+})
+
+async function createSale(sale: string, { limit, totals }: Model): Promise<void> {
+  const at = new Date().toISOString()
+  await writeSale(sql, sale, {
+    name: sale,
+    opens_at: at,
+    ends_at: null,
+    pre_queue_opens_at: null,
+    hold_seconds: 60,
+    limit_per_visitor: limit,
+    oversell_policy: 'cancel_latest',
+    admission: { rate_per_second: 1, max_inside: null },
+    products: PRODUCTS.map((product_id) => ({
+      ...{ product_id, name: product_id, unit_price_minor: 100, currency: 'EUR' },
+      total: totals.get(product_id) ?? 0,
+    })),
+  })
+}
+
+const ledgerOf = async (sale: string) => [
+  ...(await sql`
+    select p.product_id, p.held, (
+      select coalesce(sum(o.quantity), 0)::int from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${LIVE})) as live
+    from products p where p.sale_id = ${sale} order by p.place`),
+]
+
+/** How many orders of a sale have told how they began. */
+const eventsOf = async (sale: string): Promise<number> => {
+  const [row] = await sql`
+    select count(distinct e.order_id)::int as orders from order_events e
+    join orders o using (order_id) where o.sale_id = ${sale}`
+  return row?.orders
+}
