@@ -19,12 +19,13 @@ const ALTERNATIVES = {
   conditional: 'conditional UPDATE on one row',
   'skip-locked': 'a row per unit, SKIP LOCKED',
   'redis-insert': 'Redis script, INSERT per order',
+  batched: 'a sketch of ours, and no more',
 } as const
 type Mode = keyof typeof ALTERNATIVES
 
 /** More than any run sells; as unit rows they must be made. */
 const UNITS_PER_SECOND = 6_000
-const TOKENS_PER_SECOND = 9_000
+const TOKENS_PER_SECOND = 14_000
 /** Where the aim is stated. */
 const AIMED_AT = 256
 const AIM = 6
@@ -80,7 +81,7 @@ export async function againstAlternatives(stage: Stage, bench: Bench): Promise<T
           row('ours: batched through both gates', ours, null),
           ...modes.flatMap((mode) => {
             const theirs = results[mode]
-            return theirs ? [ahead(ALTERNATIVES[mode], theirs, ours, buyers)] : []
+            return theirs ? [ahead(ALTERNATIVES[mode], theirs, ours, aimFor(mode, buyers))] : []
           }),
         ],
       })
@@ -96,15 +97,20 @@ export async function againstAlternatives(stage: Stage, bench: Bench): Promise<T
 }
 
 /** How many times as fast as this one ours is. */
-function ahead(what: string, theirs: Measured, ours: Measured, buyers: number): Row {
+function ahead(what: string, theirs: Measured, ours: Measured, aim: number | null): Row {
   const ratio = theirs.perSecond > 0 ? ours.perSecond / theirs.perSecond : Number.POSITIVE_INFINITY
   return {
     what,
     measured: theirs,
     ratio,
     cpuRatio: theirs.cpuMicros && ours.cpuMicros ? theirs.cpuMicros / ours.cpuMicros : null,
-    aim: buyers < 16 ? null : { ratio: buyers >= AIMED_AT ? AIM : 1 },
+    aim: aim === null ? null : { ratio: aim },
   }
+}
+
+function aimFor(mode: Mode, buyers: number): number | null {
+  if (buyers < 16) return null
+  return buyers >= AIMED_AT && mode !== 'batched' ? AIM : 1
 }
 
 async function prepare(sql: postgres.Sql): Promise<void> {
@@ -143,8 +149,10 @@ async function theirCheckout(
   if (mode === 'skip-locked') {
     await sql`insert into bench.units (sale, unit) select ${sale}, n from generate_series(1, ${units}::int) n`
     await sql`vacuum analyze bench.units`
-  } else if (mode === 'redis-insert') await redis.set(`bench:${sale}:stock`, 10_000_000)
-  else await sql`insert into bench.stock (sale, available) values (${sale}, 10000000)`
+  } else {
+    await redis.set(`bench:${sale}:stock`, 10_000_000)
+    await sql`insert into bench.stock (sale, available) values (${sale}, 10000000)`
+  }
   const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND))
   const measured = await closedLoop(
     {
@@ -208,9 +216,9 @@ async function rooms(stage: Stage, bench: Bench, theirs: Server, redis: Redis): 
     against: 'ours is',
     rows: [
       row('ours: join, a signed place', results.join, null),
-      ahead('sorted set: join, a signed name', results.theirJoin, results.join, 1),
+      ahead('sorted set: join, a signed name', results.theirJoin, results.join, null),
       row('ours: status, from the token alone', results.status, null),
-      ahead('sorted set: status, by rank', results.theirStatus, results.status, 1),
+      ahead('sorted set: status, by rank', results.theirStatus, results.status, null),
     ],
   }
 }

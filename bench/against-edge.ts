@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { placeIn } from './crowd.ts'
 import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
-import { createSale, type Stage, startBareWorker } from './stage.ts'
+import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'
 import type { Bench, Row } from './table.ts'
 
 const CLIENTS = 64
@@ -15,10 +15,21 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
   // A line that hardly moves: whoever asks is waiting.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
   const over = await createSale(stage, { stock: 0 })
-  const bare = await startBareWorker()
+  const bare = await startBareWorker(SMALL)
+  const echoes: Server[] = []
   try {
     const places = await join(edgeUrl, live, PLACES)
     await untilFinal(edgeUrl, over)
+    const echo = async (path: string, accept: string) => {
+      const server = await startBareWorker(await sameBytes(`${edgeUrl}${path}`, accept))
+      echoes.push(server)
+      return run(
+        server.url,
+        server.pid,
+        constant((host) => requestText('GET', path, host, [`accept: ${accept}`])),
+        (a) => a.status === 200,
+      )
+    }
     const run =
       (url: string, pid: number, next: (client: HttpClient) => string, right: (a: Answer) => boolean) => () =>
         closedLoop({ url, next, right, seconds, pids: [pid] }, CLIENTS)
@@ -34,6 +45,10 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
         return text
       }
     }
+    const [sameSchedule, samePage] = [
+      await echo(`/sales/${live}/schedule`, 'application/json'),
+      await echo(`/sales/${over}`, 'text/html'),
+    ]
     const results = await contest(rounds, {
       bare: run(
         bare.url,
@@ -65,10 +80,12 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
         constant((host) => requestText('GET', `/sales/${live}/schedule`, host, json)),
         (a) => a.status === 200,
       ),
+      '  its bytes from a bare Worker': sameSchedule,
       'sold-out page': at(
         constant((host) => requestText('GET', `/sales/${over}`, host, ['accept: text/html'])),
         isFinalPage,
       ),
+      '  the same from a bare Worker': samePage,
       'sold-out page, unchanged': at(
         constant((host) =>
           requestText('GET', `/sales/${over}`, host, ['accept: text/html', `if-none-match: ${finalTag}`]),
@@ -95,8 +112,25 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
       aim: aims[what] === undefined ? null : { ratio: aims[what] },
     }))
   } finally {
-    await bare.stop()
+    for (const server of [bare, ...echoes]) await server.stop()
   }
+}
+
+/** A bare JSON Worker: what every answer of the edge is held against. */
+const SMALL = `export default {
+  fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
+}`
+
+/** A Worker that has nothing but one answer of ours, its headers and its bytes: the most that could be reached with it. */
+async function sameBytes(url: string, accept: string): Promise<string> {
+  const answer = await fetch(url, { headers: { accept } })
+  const body = await answer.text()
+  const ours = [...answer.headers].filter(
+    ([name]) => !/^(content-length|content-encoding|date|transfer-encoding)$/.test(name),
+  )
+  return `const body = new TextEncoder().encode(${JSON.stringify(body)})
+const headers = ${JSON.stringify(Object.fromEntries(ours))}
+export default { fetch() { return new Response(body, { headers }) } }`
 }
 
 let finalTag = ''

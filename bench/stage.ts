@@ -90,16 +90,12 @@ export async function startServer(name: string, env: Readonly<Record<string, str
   }
 }
 
-/** A bare JSON Worker in the same runtime as the edge: what the edge is held against. */
-const BARE_WORKER = `export default {
-  fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
-}`
-
-export async function startBareWorker(): Promise<Server> {
+/** A Worker in the same runtime as the edge, for the edge to be held against. */
+export async function startBareWorker(script: string): Promise<Server> {
   const port = await freePort()
   const folder = temporaryFolder('bench')
   mkdirSync(folder.path, { recursive: true })
-  writeFileSync(join(folder.path, 'worker.js'), BARE_WORKER)
+  writeFileSync(join(folder.path, 'worker.js'), script)
   writeFileSync(
     join(folder.path, 'config.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
