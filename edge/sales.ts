@@ -109,8 +109,10 @@ export async function saleNow(name: string, asking: Asking): Promise<SaleNow | P
     const brought = sales.get(name)
     return brought ? viewOf(brought, Date.now()) : problem('unknown-sale')
   }
-  if (!known && lookups.take('', LOOKUPS, Date.now()) > 0)
+  if (!known && lookups.take('', LOOKUPS, Date.now()) > 0) {
+    lookedUpUntilMs.delete(name)
     return problem('try-again', { retry_after_seconds: 1 })
+  }
   const told = await renew(name, asking)
   const after = sales.get(name)
   if (!after) return problem(told === 'unknown-sale' ? told : 'try-again', { retry_after_seconds: 1 })
@@ -170,7 +172,7 @@ function countOn(name: string) {
   else remember(lookedUpUntilMs, name, Date.now() + FIRST_MS, MAX_UNKNOWN)
 }
 
-/** Brings the next copy, as the others count on, from a ticket shard, which hands on what the waiting room tells; any of them will do. */
+/** Brings the next copy, as the others count on, from any ticket shard: they hand on what the waiting room tells. */
 async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sale' | 'unavailable'> {
   const nowMs = Date.now()
   const known = sales.get(name)
