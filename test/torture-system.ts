@@ -40,6 +40,7 @@ class Part {
   readonly #launch: () => Promise<Running>
   readonly #fault: (what: string) => void
   #running: Running | undefined
+  #why = ''
   #stopped = false
   #starting: Promise<void> | undefined
 
@@ -51,6 +52,11 @@ class Part {
 
   get up(): boolean {
     return this.#running !== undefined
+  }
+
+  /** What became of the last attempt to start it. */
+  get why(): string {
+    return this.#why
   }
 
   start(): Promise<void> {
@@ -70,8 +76,9 @@ class Part {
         this.#running = running
         void running.ended.then((how) => this.#ended(running, how))
       } catch (error) {
+        this.#why = (error as Error).message
         if (performance.now() > until) {
-          this.#fault(`${this.name} did not come back: ${(error as Error).message}`)
+          this.#fault(`${this.name} did not come back: ${this.#why}`)
           return
         }
         await sleep(START_AGAIN_AFTER_MS)
@@ -102,6 +109,10 @@ class Part {
     await running?.stop()
     await this.#starting
   }
+}
+
+function allUp(...parts: Part[]): void {
+  for (const { name, up, why } of parts) if (!up) throw new Error(`${name} did not start: ${why}`)
 }
 
 export interface TortureSystem {
@@ -181,13 +192,13 @@ export async function startTortureSystem(
   }
   try {
     await Promise.all([parts.postgres.start(), parts.redis.start()])
+    allUp(parts.postgres, parts.redis)
     sandbox = await node('sandbox', 'origin/payments/sandbox.ts', ports.sandbox, {
       WEBHOOK_URL: `${at(ports.api)}/webhooks/sandbox`,
       WEBHOOK_SECRET,
     })
     await Promise.all([parts.api.start(), parts.worker.start()])
-    const missing = PARTS.filter((name) => !parts[name].up)
-    if (missing.length > 0) throw new Error(`did not start: ${missing.join(', ')}`)
+    allUp(parts.api, parts.worker)
   } catch (error) {
     await stop()
     throw error
