@@ -84,6 +84,7 @@ export class Reconciler {
     const last = this.#countedAtMs.get(name)
     const due = last === undefined || last === null || performance.now() - last > RECOUNT_EVERY_MS
     const finding = await reconcileProduct(this.#deps, sale, product, { recount: due })
+    await this.#deps.checkout.gate(sale, product).keep()
     if (!due) return
     const watch = finding.recount?.found === 'oversold' && !finding.recount.healed
     this.#countedAtMs.set(name, watch ? null : performance.now())

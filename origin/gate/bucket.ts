@@ -16,6 +16,8 @@ const POSTPONE_MS = 5_000
 const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
 const MAX_WAITING = 5_000
+/** What nobody has looked after for so long is of a sale that is over. */
+const KEPT_MS = 24 * 3_600_000
 
 /** The sale's terms, the same for all callers of one group. */
 export interface Terms {
@@ -215,6 +217,17 @@ export class Bucket {
   /** Notes that what was lent has been taken in. */
   async arrived({ units, epoch }: Lent): Promise<void> {
     await this.#redis.unitsArrived(1, this.#key.stock, units, epoch)
+  }
+
+  /**
+   * Keeps what the bucket knows for another day. The counter goes first: without it the bucket is out of use, and what
+   * else it knew may go. Intents are kept until they are recorded, each having been promised to somebody.
+   */
+  async keep(): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    const kept = this.#redis.multi().pexpire(stock, KEPT_MS)
+    for (const key of [holds, keys, visitors]) kept.pexpire(key, 2 * KEPT_MS)
+    await kept.exec()
   }
 
   /** Takes the bucket out of use and forgets what it knew; the intents stay. */

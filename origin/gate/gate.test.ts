@@ -152,3 +152,21 @@ test('addresses of one server, of Sentinels and of a Cluster are told from other
   expect(good.filter((url) => !isRedisUrl(url))).toEqual([])
   expect(bad.filter(isRedisUrl)).toEqual([])
 })
+
+test('what is not looked after is forgotten after a day, the counter first, but no intent', async () => {
+  const [gate] = await gates(200)
+  await Promise.all(Array.from({ length: 100 }, () => gate?.reserve(buyer())))
+  await gate?.keep()
+  const ttls = new Map<string, number[]>()
+  for (const key of await redis.keys(`{sale-${sales}:one:*`)) {
+    const what = key.split('}:')[1] ?? ''
+    ttls.set(what, [...(ttls.get(what) ?? []), Math.max(0, Math.round((await redis.pttl(key)) / 3_600_000))])
+  }
+  expect(Object.fromEntries(ttls)).toEqual({
+    stock: Array(BUCKETS).fill(24),
+    holds: Array(BUCKETS).fill(48),
+    keys: Array(BUCKETS).fill(48),
+    visitors: Array(BUCKETS).fill(48),
+    intents: Array(BUCKETS).fill(0),
+  })
+})

@@ -136,6 +136,11 @@ export class Gate {
     return stocks.length === all.length ? sum(stocks) : null
   }
 
+  /** Keeps what the gate knows for another day; what is not kept, Redis forgets. */
+  async keep(): Promise<void> {
+    await Promise.all(this.buckets.map((bucket) => bucket.keep()))
+  }
+
   /** Takes the gate out of use and forgets what it knew; the intents stay. */
   async fence(): Promise<Rebuild> {
     const fence = randomUUID()
