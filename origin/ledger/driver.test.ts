@@ -1,6 +1,8 @@
+import { connect as connectTo, createServer } from 'node:net'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
+import { freePort, LOOPBACK } from '../local/children.ts'
 import type { Sql } from './ledger.ts'
 
 const database = useDatabase()
@@ -64,5 +66,42 @@ describe('when a connection breaks off', () => {
       expect(await written.promise).toMatchObject([{ status: 'rejected' }])
     })
     expect(await sql`select note from notes`).toEqual([{ note: 'from the living' }])
+  })
+
+  test('while it begins, the statement that wanted it fails and nothing else', async () => {
+    const url = new URL(database.url)
+    const port = Number(url.port)
+    const way = createServer((client) => {
+      const server = connectTo(port, LOOPBACK)
+      for (const socket of [client, server]) socket.on('error', () => {})
+      client.pipe(server).pipe(client)
+      // Before its first statement the driver asks for the types of arrays.
+      client.on('data', (sent) => {
+        if (!sent.includes('typarray')) return
+        client.destroy()
+        server.destroy()
+      })
+    })
+    url.port = String(await freePort())
+    await new Promise<void>((resolve) => way.listen(Number(url.port), LOOPBACK, resolve))
+    const through = postgres(url.href, { max: 1, connect_timeout: 2 })
+    await expect(through`select 1`).rejects.toThrow('CONNECTION_CLOSED')
+    await through.end({ timeout: 1 })
+    way.close()
+  })
+
+  test('as soon as it is accepted, as by a proxy with nothing behind it, the statement fails', async () => {
+    let calls = 0
+    const way = createServer((client) => {
+      calls++
+      client.on('error', () => {}).end()
+    })
+    const port = await freePort()
+    await new Promise<void>((resolve) => way.listen(port, LOOPBACK, resolve))
+    const through = postgres(`postgres://somebody:secret@${LOOPBACK}:${port}/somewhere`, { max: 1 })
+    await expect(through`select 1`).rejects.toThrow('CONNECTION_CLOSED')
+    expect(calls).toBe(1)
+    await through.end({ timeout: 1 })
+    way.close()
   })
 })

@@ -1,7 +1,8 @@
 /**
- * Mends the driver after an install (postgres.js 3.4.9, until a version with what driver.patch does is out): unmended, a
- * connection that dies in mid-write ends the process or answers nobody for 20 s and more (porsager/postgres#1154,
- * #1208), and a transaction whose connection has died goes on inside the next one that gets it (#1216).
+ * Mends the driver after an install (postgres.js 3.4.9, until a version with what driver.patch does is out). Unmended, a
+ * connection that dies in mid-write or as it begins ends the process, or answers nobody for 20 s and more
+ * (porsager/postgres#1154, #1208); a transaction whose connection has died goes on inside the next one that gets it
+ * (#1216); and where a proxy hangs up at once, statements wait for ever, while it is called 800 times a second.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { applyPatch, parsePatch, reversePatch } from 'diff'
