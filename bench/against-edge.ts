@@ -20,16 +20,6 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
   try {
     const places = await join(edgeUrl, live, PLACES)
     await untilFinal(edgeUrl, over)
-    const echo = async (path: string, accept: string) => {
-      const server = await startBareWorker(await sameBytes(`${edgeUrl}${path}`, accept))
-      echoes.push(server)
-      return run(
-        server.url,
-        server.pid,
-        constant((host) => requestText('GET', path, host, [`accept: ${accept}`])),
-        (a) => a.status === 200,
-      )
-    }
     const run =
       (url: string, pid: number, next: (client: HttpClient) => string, right: (a: Answer) => boolean) => () =>
         closedLoop({ url, next, right, seconds, pids: [pid] }, CLIENTS)
@@ -45,10 +35,18 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
         return text
       }
     }
-    const [sameSchedule, samePage] = [
-      await echo(`/sales/${live}/schedule`, 'application/json'),
-      await echo(`/sales/${over}`, 'text/html'),
-    ]
+    const echo = async (path: string, accept: string) => {
+      const server = await startBareWorker(await sameBytes(`${edgeUrl}${path}`, accept))
+      echoes.push(server)
+      return run(
+        server.url,
+        server.pid,
+        constant((host) => requestText('GET', path, host, [`accept: ${accept}`])),
+        (a) => a.status === 200,
+      )
+    }
+    const sameSchedule = await echo(`/sales/${live}/schedule`, 'application/json')
+    const samePage = await echo(`/sales/${over}`, 'text/html')
     const results = await contest(rounds, {
       bare: run(
         bare.url,
