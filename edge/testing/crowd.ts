@@ -4,7 +4,6 @@
  */
 import type { SaleState } from '../../shared/api.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
-import { seeded } from '../../test/random.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../bulletin.ts'
 import {
   type Memory,
@@ -59,7 +58,7 @@ const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and tells of every tick. */
 export function* play(scenario: Scenario): Generator<Moment> {
-  const random = seeded(scenario.seed)
+  const random = randomFrom(scenario.seed)
   const { crowd, stock } = scenario
   let clockMs = BEGINNING_MS
   let memory: Memory = { ...NOTHING_SEEN, looked_at_ms: clockMs, reached_at_ms: clockMs }
@@ -198,5 +197,16 @@ export function beforeOpening(rate: number): Schedule {
     opens_at: '',
     ends_at: null,
     server_time_ms: BEGINNING_MS,
+  }
+}
+
+/** A small generator of its own (mulberry32), so that a seed means the same everywhere. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
