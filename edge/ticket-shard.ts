@@ -3,8 +3,10 @@
  * it, and hands on what the waiting room tells, so that neither ever meets the crowd.
  *
  * Visitors who are known (signed in, or by their cookie) are recorded in storage before they are answered: whoever joins
- * twice has the same number. A number needs no record to be unique: its block was leased to this instance alone, and a
- * new instance begins with a new block.
+ * twice has the same number. They join in turns: who comes while the turn before is being written is written together
+ * with the others who do, since a write costs five times as much as all else about a join, and as much for one as for
+ * fifty. A number needs no record to be unique: its block was leased to this instance alone, and a new instance begins
+ * with a new block.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { MIRROR_MS, type Told } from './bulletin.ts'
@@ -24,9 +26,17 @@ import {
 
 /** Leases asked for on behalf of one caller before it is told to try again. */
 const MAX_LEASES_PER_CALL = 5
+/** Known visitors waiting for their turn to join, some seconds' worth; more are told to try again. */
+const MAX_COMING = 10_000
 
 /** The way of an isolate's rest to here. */
 const RETURN_MS = 75
+
+const TRY_AGAIN: Joined = { joined: false, reason: 'try-again' }
+const CLOSED: Joined = { joined: false, reason: 'closed' }
+
+/** What became of those who joined together; an error is thrown to whom it belongs. */
+type Turn = (Joined | Error | null)[]
 
 type Visitor = { number: number; present: number; paid_with: string | null }
 
@@ -35,6 +45,10 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #leasing: Promise<'leased' | 'closed'> | null = null
   /** Numbers that callers wait for at this moment. */
   #wanted = 0
+  /** Who joins in the next turn, that turn, and the end of the one before. */
+  #coming: JoinRequest[] = []
+  #turn: Promise<Turn> | null = null
+  #turnBefore: Promise<unknown> = Promise.resolve()
   readonly #demand = new Demand(LEASE_MS)
   #told: { readonly at: Told; readonly askedAtMs: number } | null = null
   #asking: Promise<void> | null = null
@@ -53,26 +67,16 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** A known visitor joins: 'first' if the number is new. */
   async join(request: JoinRequest): Promise<Joined> {
-    const before = this.#find(request)
-    if (before) return before
-    const nowMs = Date.now()
-    this.#demand.add(1, nowMs)
-    let number = this.#block?.take(nowMs) ?? null
-    if (number === null) {
-      const leased = await this.#number(request.sale)
-      if (typeof leased === 'string') return { joined: false, reason: leased }
-      // While this call waited for a lease, another one of the same visitor may have been served.
-      const meanwhile = this.#find(request)
-      if (meanwhile) return meanwhile
-      number = leased
+    if (this.#coming.length >= MAX_COMING) return TRY_AGAIN
+    const place = this.#coming.push(request) - 1
+    if (!this.#turn) {
+      this.#turn = this.#turnBefore.then(() => this.#takeTurn())
+      this.#turnBefore = this.#turn.then(() => this.ctx.storage.sync()).catch(() => {})
     }
-    this.ctx.storage.sql.exec(
-      'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
-      request.visitor,
-      number,
-      request.paid_with ?? null,
-    )
-    return { joined: true, number, first: true }
+    const turn = await this.#turn
+    const joined = turn[place] ?? TRY_AGAIN
+    if (joined instanceof Error) throw joined
+    return joined
   }
 
   /** A visitor leaves; if they come back, it is at the end. */
@@ -123,13 +127,35 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return spent ? { joined: false, reason: 'paid-already' } : null
   }
 
-  async #number(sale: string): Promise<number | 'closed' | 'try-again'> {
-    for (let leases = 0; leases < MAX_LEASES_PER_CALL; leases++) {
-      if ((await this.#lease(sale, 1)) === 'closed') return 'closed'
-      const number = this.#block?.take(Date.now())
-      if (number) return number
+  /** What becomes of those who join now, in their order; null for who finds no number after all. */
+  async #takeTurn(): Promise<Turn> {
+    const requests = this.#coming
+    this.#coming = []
+    this.#turn = null
+    const turn: Turn = requests.map(() => null)
+    for (let leases = 0; ; leases++) {
+      for (const [i, request] of requests.entries()) turn[i] ??= this.#find(request) ?? this.#enter(request)
+      const [next] = requests.filter((_, i) => turn[i] === null)
+      if (!next || leases === MAX_LEASES_PER_CALL) return turn
+      const wanted = turn.filter((one) => one === null).length
+      const leased = await this.#lease(next.sale, wanted).catch((error: Error) => error)
+      if (leased !== 'leased') return turn.map((one) => one ?? (leased === 'closed' ? CLOSED : leased))
     }
-    return 'try-again'
+  }
+
+  /** A visitor without a number takes the next of the block; null when it is used up. */
+  #enter({ visitor, paid_with }: JoinRequest): Joined | null {
+    const nowMs = Date.now()
+    const number = this.#block?.take(nowMs)
+    if (!number) return null
+    this.#demand.add(1, nowMs)
+    this.ctx.storage.sql.exec(
+      'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
+      visitor,
+      number,
+      paid_with ?? null,
+    )
+    return { joined: true, number, first: true }
   }
 
   /** Gets the next block; callers of the same moment share one. */

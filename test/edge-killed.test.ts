@@ -1,0 +1,79 @@
+/**
+ * The edge killed in mid-crowd, again and again: who was told a number has it for good, nobody else gets it, and whoever
+ * comes again as the same visitor finds it. Many join at once, so that they are written together.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type System, startSystem } from '../origin/local/system.ts'
+import type { QueueAnswer } from '../shared/api.ts'
+import { emptyDatabase } from './servers.ts'
+
+const SALE = 'launch'
+const KILLS = 3
+const AT_ONCE = 60
+const MOST = 3_000
+
+let system: System
+
+beforeAll(async () => {
+  system = await startSystem({ databaseUrl: (await emptyDatabase()).url })
+  const created = await fetch(`${system.originUrl}/admin/sales/${SALE}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Launch',
+      opens_at: new Date().toISOString(),
+      products: [
+        { product_id: 'poster', name: 'Poster', unit_price_minor: 2500, currency: 'EUR', total: 10 },
+      ],
+      admission: { rate_per_second: 1 },
+    }),
+  })
+  expect(created.status).toBe(201)
+})
+afterAll(() => system?.stop())
+
+test('a number that was told outlives the edge, and nobody else gets it', async () => {
+  const told = new Map<string, number>()
+  let killing = true
+  let visitors = 0
+  const crowd = Array.from({ length: AT_ONCE }, async () => {
+    while (killing && visitors < MOST) {
+      const visitor = `visitor-of-the-crowd-${++visitors}`
+      const answer = await join(visitor)
+      if (answer?.status === 201) told.set(visitor, answer.number)
+      else await sleep(20)
+    }
+  })
+  for (let kill = 0; kill < KILLS; kill++) {
+    const before = told.size
+    await until(() => told.size >= before + AT_ONCE)
+    await system.edge.kill()
+    await system.edge.restart()
+  }
+  killing = false
+  await Promise.all(crowd)
+
+  expect(told.size).toBeGreaterThanOrEqual(KILLS * AT_ONCE)
+  expect(new Set(told.values()).size).toBe(told.size)
+  for (const [visitor, number] of told) expect(await join(visitor)).toEqual({ status: 200, number })
+})
+
+/** Null if the edge is away. */
+async function join(visitor: string): Promise<{ status: number; number: number } | null> {
+  try {
+    const response = await fetch(`${system.edgeUrl}/sales/${SALE}/queue`, {
+      method: 'POST',
+      headers: { cookie: `visitor=${visitor}` },
+    })
+    const { number = 0 } = (await response.json()) as QueueAnswer
+    return { status: response.status, number }
+  } catch {
+    return null
+  }
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + 20_000; !reached(); await sleep(5))
+    if (performance.now() > endMs) throw new Error('not within 20 s')
+}
