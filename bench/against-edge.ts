@@ -1,6 +1,6 @@
 /** The edge on raw workerd, each of its answers against a bare JSON Worker in the same runtime. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { placeIn } from './crowd.ts'
+import { placeIn } from './answers.ts'
 import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
 import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'

@@ -3,7 +3,8 @@
  * for the verdict. None of it may gain anything.
  */
 
-import { type Crowd, orderIn, placeIn } from './crowd.ts'
+import { orderIn, placeIn } from './answers.ts'
+import type { Crowd } from './crowd.ts'
 import type { Answer } from './http.ts'
 import { headerOf, requestText } from './http.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS, play, type Scenario } from './model-sale.ts'
+import { play } from './model/sale.ts'
+import { LIMITS, type Scenario } from './model/scenario.ts'
 import { costOf, PRICES, sum } from './prices.ts'
 
 const scenario: Scenario = {

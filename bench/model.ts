@@ -6,7 +6,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs, styleText } from 'node:util'
 import { SHAPES, type Shape } from './arrivals.ts'
-import { LIMITS, type Outcome, play, type Scenario } from './model-sale.ts'
+import { play } from './model/sale.ts'
+import { LIMITS, type Outcome, type Scenario } from './model/scenario.ts'
 import { type Cost, costOf, count, PRICES, sum } from './prices.ts'
 
 const HELP = `Plays a sale for the whole internet on a virtual clock, with the real modules.

@@ -1,0 +1,160 @@
+/**
+ * A sale for the whole internet, on a virtual clock: millions of visitors, hundreds of data centres, thousands of
+ * isolates, and between them the real modules that decide: the leases and their demand, the controller, the bulletin, the
+ * schedule, the places and when to ask again. What is modelled is only what surrounds them: who comes when and where,
+ * how long a call takes, how people buy. A few thousand visitors stand for all when it comes to waiting; joins are
+ * counted one by one, because there it matters how they fall on isolates.
+ */
+import { inEffect } from '../../edge/bulletin.ts'
+import { positionOf } from '../../shared/draw.ts'
+import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
+import { seeded } from '../../test/random.ts'
+import { arrivalTimes, leadMs } from '../arrivals.ts'
+import { Wheel } from '../wheel.ts'
+import { Edge, sharesOf } from './edge.ts'
+import { PerSecond } from './per-second.ts'
+import { Room } from './room.ts'
+import type { Outcome, Scenario } from './scenario.ts'
+import { Shop } from './shop.ts'
+
+const TICK_MS = 50
+/** Visitors who really wait, for all the others; a hundred thousand would only say the same more slowly. */
+const SAMPLE = 20_000
+/** Nothing is watched for longer than this after the opening. */
+const MAX_SECONDS = 3_600
+const FINAL_SPREAD_MS = 10_000
+/** Looks at an order until it is settled. */
+const ORDER_LOOKS = 3
+
+export function play(s: Scenario): Outcome {
+  const random = seeded(s.seed)
+  const spreadMs = s.spreadSeconds * 1000
+  // On the grid of ticks, so that what ends does so at one of them.
+  const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
+  const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
+  const each = s.visitors / SAMPLE
+  const edge = new Edge(s, peakPerSecond(arrivals, each), random)
+  const shop = new Shop(s)
+  const room = new Room(s, shop)
+  const requests = { page: 0, join: 0, claim: 0, checkout: 0, order: 0, final: 0 }
+  const workers = new PerSecond()
+  const origin = new PerSecond()
+  const reads = new PerSecond()
+  const numbers = new Float64Array(SAMPLE)
+  /** Remembered, since they never change once they are drawn. */
+  const positions = new Float64Array(SAMPLE)
+  let told = 0
+  let nowMs = beginMs
+  const count = (kind: keyof typeof requests, many: number) => {
+    requests[kind] += many
+    workers.add(nowMs, many)
+  }
+  const read = (visitor: number) => {
+    reads.add(nowMs, each)
+    // A copy in a cache is up to a second old.
+    const schedule = inEffect(room.timeline, nowMs - random() * 1_000)
+    const place = placeOf(schedule, numbers[visitor] ?? 1, nowMs, (draw, number) => {
+      positions[visitor] ||= positionOf(draw, number)
+      return positions[visitor] ?? number
+    })
+    if (place.status === 'sold_out' || place.status === 'ended') {
+      told++
+      // A page that is over for all is loaded anew by all, within some seconds of each other.
+      requests.final += each
+      workers.add(nowMs + random() * FINAL_SPREAD_MS, each)
+    } else if (place.status === 'ready' || place.status === 'missed_turn') told++
+    else wheel.at(visitor, clock(nowMs + pollAfterMs(place, random())))
+  }
+  // The wheel's clock begins at 1.
+  const clock = (ms: number) => ms - beginMs + 1
+  const wheel = new Wheel(SAMPLE, 0, read)
+  let next = 0
+  let called = 0
+  for (; nowMs < MAX_SECONDS * 1000; nowMs += TICK_MS) {
+    const from = next
+    while (next < SAMPLE && (arrivals[next] ?? 0) < nowMs + TICK_MS) next++
+    const over = room.isOver(nowMs)
+    const coming = (next - from) * each
+    count('page', coming)
+    count('join', coming)
+    if (over) told += next - from
+    else {
+      edge.join(coming, nowMs, room)
+      for (let visitor = from; visitor < next; visitor++) {
+        // Where this one stands among those of the moment.
+        numbers[visitor] = Math.max(1, Math.floor(room.highest - random() * Math.max(0, coming - 1)))
+        wheel.at(visitor, clock(nowMs + 1_000 + random() * 500))
+      }
+    }
+    edge.listen(nowMs, workers, room)
+    room.turn(nowMs)
+    const reached = Math.min(room.highest, serving(inEffect(room.timeline, nowMs), nowMs))
+    const people = Math.max(0, (reached - called) / (1 + edge.gaps))
+    called = Math.max(called, reached)
+    count('claim', people)
+    const { checkouts, payments } = shop.turn(nowMs, people)
+    count('checkout', checkouts)
+    count('order', payments * (1 + ORDER_LOOKS))
+    origin.add(nowMs, checkouts + payments * (1 + ORDER_LOOKS))
+    wheel.run(clock(nowMs))
+    if (next === SAMPLE && told === SAMPLE) break
+  }
+  const misses = missesOf(reads, s)
+  return {
+    seconds: (nowMs - beginMs) / 1000,
+    soldOutAfterSeconds: shop.soldOutAtMs === null ? null : shop.soldOutAtMs / 1000,
+    requests,
+    scheduleReads: reads.total,
+    scheduleMisses: misses,
+    isolates: edge.isolates,
+    objectCalls: edge.shardCalls.total + room.calls.total,
+    peaks: {
+      workerRequests: workers.peak,
+      coordinatorCalls: room.calls.peak,
+      shardCalls: edge.shardCalls.peak / s.shards,
+      shardWrites: edge.writes.peak / s.shards,
+      originCalls: origin.peak,
+    },
+    rowsWritten: edge.writes.total + room.writes.total,
+    gaps: edge.gaps,
+    sold: shop.sold,
+  }
+}
+
+/** Makes the second after the opening as busy as the stampede says, by calling in those who would have come later. */
+function rush(
+  times: Float64Array,
+  { stampede, spreadSeconds }: Scenario,
+  random: () => number,
+): Float64Array {
+  const wanted = Math.min(times.length, Math.floor((times.length / spreadSeconds) * stampede))
+  let there = times.filter((ms) => ms >= 0 && ms < 1_000).length
+  for (let i = times.length - 1; i >= 0 && there < wanted; i--) {
+    if ((times[i] ?? 0) < 1_000) break
+    times[i] = random() * 1_000
+    there++
+  }
+  return times.sort()
+}
+
+function peakPerSecond(arrivals: Float64Array, each: number): number {
+  let [peak, from] = [0, 0]
+  for (let to = 0; to < arrivals.length; to++) {
+    while ((arrivals[to] ?? 0) - (arrivals[from] ?? 0) >= 1_000) from++
+    peak = Math.max(peak, to - from + 1)
+  }
+  return peak * each
+}
+
+/** Each cache fetches once a second, and for everyone who asks while it fetches: misses are not collapsed. */
+function missesOf(reads: PerSecond, { dataCentres, tripMs }: Scenario): number {
+  const shares = sharesOf(dataCentres)
+  let misses = 0
+  for (const perSecond of reads.values) {
+    for (const share of shares) {
+      const here = perSecond * share
+      misses += Math.min(here, 1 + (here * tripMs) / 1000)
+    }
+  }
+  return misses
+}
