@@ -2,9 +2,10 @@
  * Rate limits, kept in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be
  * exact (one number per visitor, one order per visitor) is exact elsewhere.
  */
+import { Recent } from '../shared/recent.ts'
 import type { Rate } from './config.ts'
 
-/** Most keys remembered; beyond it the one used longest ago is forgotten. */
+/** Most keys remembered; beyond it those used longest ago are forgotten. */
 const MAX_KEYS = 50_000
 
 /**
@@ -12,7 +13,7 @@ const MAX_KEYS = 50_000
  * at which the key's calls would be used up at the steady rate.
  */
 export class Limiter {
-  readonly #usedUntilMs = new Map<string, number>()
+  readonly #usedUntilMs = new Recent<string, number>(MAX_KEYS)
 
   /** Takes one call; answers the milliseconds to wait if it is one too many, 0 if it is not. */
   take(key: string, rate: Rate, nowMs: number): number {
@@ -21,14 +22,7 @@ export class Limiter {
     // A clock that was put back must not lock anyone out.
     const waitMs = Math.min(periodMs, usedUntilMs - nowMs - periodMs)
     if (waitMs > 0) return waitMs
-    this.#usedUntilMs.delete(key)
     this.#usedUntilMs.set(key, usedUntilMs)
-    if (this.#usedUntilMs.size > MAX_KEYS) {
-      for (const oldest of this.#usedUntilMs.keys()) {
-        this.#usedUntilMs.delete(oldest)
-        break
-      }
-    }
     return 0
   }
 }

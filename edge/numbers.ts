@@ -5,12 +5,13 @@
  */
 import { hashOf } from '../shared/hash.ts'
 import { type Problem, problem } from '../shared/problem.ts'
+import { Recent } from '../shared/recent.ts'
 import type { Call } from './http.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { proofRequired } from './proof-of-work.ts'
 import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
 
-/** Most sales with a block in hand; beyond it the oldest block becomes a gap. */
+/** Most sales with a block in hand; beyond it the block used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
 /** How long a number is waited for, before the visitor is asked to try again. */
 const GIVE_UP_MS = 3_000
@@ -28,7 +29,7 @@ interface Counter {
   wanted: number
 }
 
-const counters = new Map<string, Counter>()
+const counters = new Recent<string, Counter>(MAX_BLOCKS)
 
 export interface Given {
   readonly number: number
@@ -121,12 +122,6 @@ function counterOf(sale: string, shards: number): Counter {
     wanted: 0,
   }
   counters.set(sale, counter)
-  if (counters.size > MAX_BLOCKS) {
-    for (const oldest of counters.keys()) {
-      counters.delete(oldest)
-      break
-    }
-  }
   return counter
 }
 

@@ -6,6 +6,7 @@
 
 import { positionOf } from '../shared/draw.ts'
 import { type Problem, problem } from '../shared/problem.ts'
+import { Recent } from '../shared/recent.ts'
 import { type Place, placeOf, type Schedule } from '../shared/schedule.ts'
 import {
   ANNOUNCE_MS,
@@ -21,7 +22,7 @@ import type { Config, Env } from './config.ts'
 import { Limiter } from './limits.ts'
 import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
 
-/** Most sales known at once, and most names known to be unknown; beyond it the oldest is forgotten. */
+/** Most sales known at once, and most names known to be unknown; beyond it those asked for longest ago are forgotten. */
 const MAX_SALES = 1_000
 const MAX_UNKNOWN = 1_000
 /** How long a name that nobody knows is answered from memory. */
@@ -51,13 +52,13 @@ interface Known {
   /** Until when another request is counted on to bring the next copy, and to hear of news. */
   renewingUntilMs: number
   listeningUntilMs: number
-  positions: Map<number, number>
+  readonly positions: Recent<number, number>
 }
 
-const sales = new Map<string, Known>()
-const unknownUntilMs = new Map<string, number>()
+const sales = new Recent<string, Known>(MAX_SALES)
+const unknownUntilMs = new Recent<string, number>(MAX_UNKNOWN)
 /** Until when another request is counted on to bring the first copy of a sale. */
-const lookedUpUntilMs = new Map<string, number>()
+const lookedUpUntilMs = new Recent<string, number>(MAX_UNKNOWN)
 const lookups = new Limiter()
 
 /** A sale at the moment of a request. */
@@ -66,9 +67,9 @@ export class SaleNow {
   readonly facts: SaleFacts
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
-  readonly #positions: Map<number, number>
+  readonly #positions: Recent<number, number>
 
-  constructor(schedule: Schedule, facts: SaleFacts, atMs: number, positions: Map<number, number>) {
+  constructor(schedule: Schedule, facts: SaleFacts, atMs: number, positions: Recent<number, number>) {
     this.schedule = schedule
     this.facts = facts
     this.atMs = atMs
@@ -83,7 +84,7 @@ export class SaleNow {
       const known = positions.get(number)
       if (known !== undefined) return known
       const position = positionOf(draw, number)
-      remember(positions, number, position, MAX_POSITIONS)
+      positions.set(number, position)
       return position
     })
   }
@@ -153,7 +154,7 @@ function isUnderWay(untilMs: number, nowMs: number, atMostMs: number): boolean {
  * if it is for the caller to bring, whom the others count on from now on.
  */
 async function othersBring(name: string, sinceMs: number): Promise<boolean> {
-  const withinMs = sales.has(name) ? OTHERS_MS : FIRST_MS
+  const withinMs = sales.get(name) ? OTHERS_MS : FIRST_MS
   for (let nowMs = sinceMs; nowMs - sinceMs < withinMs; nowMs = Date.now()) {
     const known = sales.get(name)
     if (known ? isUsable(known, nowMs) : (unknownUntilMs.get(name) ?? 0) > nowMs) return true
@@ -169,7 +170,7 @@ async function othersBring(name: string, sinceMs: number): Promise<boolean> {
 function countOn(name: string) {
   const known = sales.get(name)
   if (known) known.renewingUntilMs = Date.now() + OTHERS_MS
-  else remember(lookedUpUntilMs, name, Date.now() + FIRST_MS, MAX_UNKNOWN)
+  else lookedUpUntilMs.set(name, Date.now() + FIRST_MS)
 }
 
 /** Brings the next copy, as the others count on, from any ticket shard: they hand on what the waiting room tells. */
@@ -184,8 +185,7 @@ async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sa
     takeNews(name, told.bulletin, nowMs)
     return 'told'
   }
-  if (told.reason === 'unknown-sale' && !known)
-    remember(unknownUntilMs, name, Date.now() + UNKNOWN_MS, MAX_UNKNOWN)
+  if (told.reason === 'unknown-sale' && !known) unknownUntilMs.set(name, Date.now() + UNKNOWN_MS)
   return told.reason
 }
 
@@ -212,9 +212,9 @@ export function takeNews(name: string, bulletin: Bulletin, askedAtMs: number) {
   const before = sales.get(name)
   if (!before) {
     unknownUntilMs.delete(name)
-    const positions = new Map<number, number>()
+    const positions = new Recent<number, number>(MAX_POSITIONS)
     const known = { bulletin, asOfMs, clockMs, renewingUntilMs: 0, listeningUntilMs: 0, positions }
-    remember(sales, name, known, MAX_SALES)
+    sales.set(name, known)
     return
   }
   if (latest(bulletin.timeline).schedule.version < latest(before.bulletin.timeline).schedule.version) return
@@ -231,14 +231,4 @@ function viewOf(known: Known, nowMs: number): SaleNow {
   const holds = inEffect(bulletin.timeline, atMs)
   const silent = nowMs - certainUntilMs > PAUSED_AFTER_MS && holds.phase === 'open'
   return new SaleNow(silent ? { ...holds, phase: 'paused' } : holds, bulletin.facts, atMs, positions)
-}
-
-/** Sets a key of a map that forgets its oldest key when it is full. */
-function remember<K, V>(map: Map<K, V>, key: K, value: V, max: number) {
-  map.set(key, value)
-  if (map.size <= max) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    break
-  }
 }

@@ -26,6 +26,7 @@ import {
   type SaleRow,
   type Sql,
 } from './ledger/ledger.ts'
+import type { WarmConnections } from './ledger/warm.ts'
 import type { Metrics } from './metrics.ts'
 import { available, phaseOf, type Sales } from './sales.ts'
 
@@ -67,6 +68,8 @@ const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
 
 export interface CheckoutDeps {
   readonly sql: Sql
+  /** For recording orders. */
+  readonly warm: WarmConnections
   readonly redis: Store
   /** Buckets that a product's stock is split into: the same for all origins on one Redis. */
   readonly buckets: number
@@ -324,11 +327,11 @@ export class Checkout {
   }
 
   async #recordBatch(sale: string, batch: readonly Reservation[]): Promise<RecordVerdict[]> {
-    const { metrics, sql } = this.#deps
+    const { metrics, warm } = this.#deps
     metrics.recordSize.observe(batch.length)
     const done = metrics.recordSeconds.startTimer()
     try {
-      return await record(sql, sale, batch, false)
+      return await warm.use((sql) => record(sql, sale, batch, false))
     } finally {
       done()
     }

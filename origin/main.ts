@@ -15,6 +15,7 @@ import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
 import { connectRedis } from './gate/redis.ts'
 import { connect, prepare } from './ledger/ledger.ts'
+import { WarmConnections } from './ledger/warm.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -48,7 +49,9 @@ async function start(): Promise<void> {
   const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
   await jobs.start()
   stops.push(['jobs', () => jobs.stop()])
-  const checkout = new Checkout({ sql, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
+  const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
+  stops.push(['warm connections', () => warm.end()])
+  const checkout = new Checkout({ sql, warm, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
   const arrivals = new Arrivals(redis)

@@ -17,9 +17,9 @@ const MAX_CONNECTIONS = 10
 /** A statement that takes longer has lost its callers anyway: nobody waits for it, and its locks are in the way. */
 const STATEMENT_TIMEOUT_MS = 10_000
 
-export function connect(url: string): Sql {
+export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
   return postgres(url, {
-    max: MAX_CONNECTIONS,
+    max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
     backoff: (attempt) => Math.min(2, 0.05 * 2 ** attempt) * (0.5 + Math.random() / 2),
