@@ -7,7 +7,7 @@
 import type { Store } from './gate/redis.ts'
 
 const FLUSH_MS = 200
-/** Visitors remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
+/** Visitors of a sale remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
 const MAX_REMEMBERED = 200_000
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
@@ -33,7 +33,7 @@ const NOBODY: Counts = { arrivals: 0, hopeful: 0 }
 export class Arrivals {
   readonly #redis: Store
   readonly #counts = new Map<string, Counts>()
-  readonly #known = new Set<string>()
+  readonly #known = new Map<string, Set<string>>()
   #noted = new Map<string, Noted>()
   #timer: NodeJS.Timeout | undefined
 
@@ -50,10 +50,10 @@ export class Arrivals {
   }
 
   arrived(sale: string, visitor: string): void {
-    const one = `${sale} ${visitor}`
-    if (this.#known.has(one)) return
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear()
-    this.#known.add(one)
+    const known = this.#knownOf(sale)
+    if (known.has(visitor)) return
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.add(visitor)
     this.#of(sale).arrived.add(visitor)
   }
 
@@ -79,6 +79,12 @@ export class Arrivals {
     return counts
   }
 
+  #knownOf(sale: string): Set<string> {
+    const known = this.#known.get(sale) ?? new Set()
+    this.#known.set(sale, known)
+    return known
+  }
+
   #of(sale: string): Noted {
     let noted = this.#noted.get(sale)
     if (!noted) {
@@ -98,7 +104,7 @@ export class Arrivals {
         const arrivals = Math.max(before.arrivals, await this.#countArrived(sale, [...arrived]))
         this.#counts.set(sale, { arrivals, hopeful: await this.#countHopeful(sale, [...hopes]) })
       } catch {
-        for (const visitor of arrived) this.#known.delete(`${sale} ${visitor}`)
+        for (const visitor of arrived) this.#knownOf(sale).delete(visitor)
       }
     }
   }

@@ -7,7 +7,7 @@
  * Without Redis the exact gate serves alone. Without the ledger a unit taken in Redis is promised as `processing`, and
  * its intent waits in the stream until a worker has recorded it. Without both nothing can be promised.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
 import { v7 as uuidv7 } from 'uuid'
 import type { CheckoutRequest } from '../shared/api.ts'
@@ -437,9 +437,8 @@ export const tryAgain = (detail: string) =>
   problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
 
 function hashOf(product: string, request: CheckoutRequest): string {
-  return createHash('sha256')
-    .update(JSON.stringify([product, request.quantity, request.payment_method ?? null]))
-    .digest('base64url')
+  const asked = [product, request.quantity, request.payment_method ?? null]
+  return hash('sha256', JSON.stringify(asked), 'base64url')
 }
 
 /** A promise with an end. */

@@ -5,6 +5,7 @@
 import { createHmac, KeyObject, timingSafeEqual, type webcrypto } from 'node:crypto'
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters } from 'jose'
 import * as v from 'valibot'
+import { Recent } from '../shared/recent.ts'
 import {
   ADMISSION,
   type AdmissionClaims,
@@ -19,6 +20,8 @@ import type { Signed } from './signatures.ts'
 /** Finds the public key that a token's header names (jose's local or remote JWKS). */
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
 
+/** Headers as they were read before: an issuer has one for each of its keys. */
+const heads = new Recent<string, JWTHeaderParameters>(100)
 const nodeKeys = new WeakMap<CryptoKey, KeyObject>()
 
 /** Tells whether a signature holds: on the spot (`holds`), or by a thread (`Signatures`). */
@@ -34,7 +37,8 @@ export async function readAdmission(
   if (!ADMISSION.signature.test(token)) return INVALID
   const [head = '', payload = '', signature = ''] = token.split('.')
   try {
-    const header: JWTHeaderParameters = jsonIn(head)
+    const header = heads.get(head) ?? jsonIn(head)
+    heads.set(head, header)
     if (header.alg !== ADMISSION.alg || header.crit !== undefined) return INVALID
     const key = await find(header, { protected: head, payload, signature })
     let nodeKey = nodeKeys.get(key)

@@ -18,7 +18,7 @@ import { tryAgain, within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
 import { readOrderToken, signOrderToken } from '../tokens.ts'
-import { bearer, limitedBody, readBody, refuse, sendProblem } from './rim.ts'
+import { bearer, limitedBody, readBody, refuse, sendJson, sendProblem } from './rim.ts'
 
 /** How long a look at the ledger may take before the caller is told to try again. */
 const LOOK_UP_MS = 3_000
@@ -69,12 +69,12 @@ export function buyerRoutes(deps: Deps): Hono {
       if (outcome.kind === 'processing') {
         const order = processingOf(outcome.reservation)
         headers.Location = `/orders/${order.order_id}`
-        return c.json({ ...order, order_token: tokenFor(order) }, 202, headers)
+        return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
       }
       if (outcome.kind === 'reserved' && !outcome.replayed) orders.beginPayment(outcome.order)
       const order = orderOf(outcome.order)
       headers.Location = `/orders/${order.order_id}`
-      return c.json(
+      return sendJson(
         { ...order, remaining: outcome.remaining, order_token: tokenFor(order) },
         outcome.kind === 'live' ? 200 : 201,
         headers,

@@ -11,6 +11,14 @@ export function sendProblem(p: Problem): Response {
   return new Response(body, { status, headers })
 }
 
+/** As Hono's `c.json`, but for its `Headers`, which cost a twentieth of a whole checkout. */
+export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>>): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+}
+
 /** Ends the request with a problem. */
 export function refuse(p: Problem): never {
   throw new ProblemError(p)
