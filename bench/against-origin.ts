@@ -4,9 +4,9 @@
  * script alone against what redis-benchmark gets out of the same Redis.
  */
 import { execFile } from 'node:child_process'
+import { randomUUIDv7 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { v7 as uuidv7 } from 'uuid'
 import { Gate } from '../origin/gate/gate.ts'
 import type { Store } from '../origin/gate/redis.ts'
 import { defineScripts } from '../origin/gate/scripts.ts'
@@ -178,7 +178,7 @@ async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<
     for (let round = 0; round < rounds; round++) {
       for (const [name, perSecond] of Object.entries(await redisCeilings(redisUrl)))
         ceilings[name] = [...(ceilings[name] ?? []), perSecond]
-      ours.push(await reserveAlone(redis, `bench-gate-${uuidv7()}`, seconds))
+      ours.push(await reserveAlone(redis, `bench-gate-${randomUUIDv7()}`, seconds))
     }
   } finally {
     redis.disconnect()
@@ -205,7 +205,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   let wrong = 0
   const one = async () => {
     while (performance.now() < untilMs) {
-      const order = uuidv7()
+      const order = randomUUIDv7()
       const visitor = `bench-${order}`
       const sentMs = performance.now()
       const answer = await gate.reserve({

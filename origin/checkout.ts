@@ -7,9 +7,8 @@
  * Without Redis the exact gate serves alone. Without the ledger a unit taken in Redis is promised as `processing`, and
  * its intent waits in the stream until a worker has recorded it. Without both nothing can be promised.
  */
-import { hash } from 'node:crypto'
+import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'
-import { v7 as uuidv7 } from 'uuid'
 import type { CheckoutRequest } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { Batcher, Overloaded } from './batch.ts'
@@ -135,7 +134,7 @@ export class Checkout {
       )
     }
     const reservation: Reservation = {
-      order: uuidv7(),
+      order: randomUUIDv7(),
       sale: sale.sale_id,
       product: product.product_id,
       visitor: buyer.visitor,

@@ -9,14 +9,13 @@
  *   batched       ours as a sketch: callers share a call to Redis and a transaction, and nothing is done besides
  *   zset          not a checkout but a waiting room: a sorted set in Redis, asked for the rank with every poll
  */
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import { createLocalJWKSet } from 'jose'
 import postgres from 'postgres'
-import { v7 as uuidv7 } from 'uuid'
 import { Batcher } from '../../origin/batch.ts'
 import { Signatures, type Signed } from '../../origin/signatures.ts'
 import { readAdmission } from '../../origin/tokens.ts'
@@ -130,7 +129,7 @@ app.post('/sales/:sale/checkout', async (c) => {
   const key = c.req.header('idempotency-key')
   if (!body.ok || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
   const sale = c.req.param('sale')
-  const order = uuidv7()
+  const order = randomUUIDv7()
   const took = await take[MODE]?.({ sale, visitor: admission.claims.sub, key, order })
   if (!took) return c.json({ type: '/problems/sold-out' }, 410)
   return c.json({ order_id: order, sale, quantity: body.value.quantity, status: 'reserved' }, 201)

@@ -1,6 +1,6 @@
 /** A product's stock in several buckets: as one, whoever asks, and however units move between them. */
+import { randomUUIDv7 } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useRedis } from '../../test/servers.ts'
 import type { Bucket, ReserveAnswer } from './bucket.ts'
@@ -26,8 +26,8 @@ async function gates(available: number, origins = 1): Promise<Gate[]> {
   return all
 }
 
-function buyer(visitor = uuidv7(), quantity = 1, limit = 10) {
-  const order = uuidv7()
+function buyer(visitor: string = randomUUIDv7(), quantity = 1, limit = 10) {
+  const order = randomUUIDv7()
   return {
     ...{
       order,
@@ -48,7 +48,7 @@ function buyer(visitor = uuidv7(), quantity = 1, limit = 10) {
 function neighbours(gate: Gate, bucket: Bucket | undefined, count: number): string[] {
   const found: string[] = []
   while (found.length < count) {
-    const visitor = uuidv7()
+    const visitor = randomUUIDv7()
     if (gate.bucketOf(visitor) === bucket) found.push(visitor)
   }
   return found
@@ -77,9 +77,13 @@ test('a crowd at several origins takes every unit once', async () => {
 
 test('two units at once are found where each bucket has only one', async () => {
   const [gate] = (await gates(BUCKETS)) as [Gate]
-  expect(await gate.reserve(buyer(uuidv7(), 2))).toMatchObject({ verdict: 'reserved' })
-  expect(await gate.reserve(buyer(uuidv7(), 3))).toMatchObject({ verdict: 'reserved' })
-  expect(await gate.reserve(buyer(uuidv7(), 1))).toMatchObject({ verdict: 'none', available: 0, held: 5 })
+  expect(await gate.reserve(buyer(randomUUIDv7(), 2))).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(randomUUIDv7(), 3))).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(randomUUIDv7(), 1))).toMatchObject({
+    verdict: 'none',
+    available: 0,
+    held: 5,
+  })
 })
 
 test('nobody hears "sold out" while the last unit goes from hand to hand', async () => {
@@ -108,7 +112,7 @@ test('nobody hears "sold out" while the last unit goes from hand to hand', async
 
 test('a key and a limit hold across buckets, and after a rebuild', async () => {
   const [gate] = (await gates(10)) as [Gate]
-  const visitor = uuidv7()
+  const visitor = randomUUIDv7()
   const [first, second] = [buyer(visitor, 1, 2), buyer(visitor, 1, 2)]
   await gate.reserve(first)
   await gate.reserve(second)
