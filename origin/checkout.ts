@@ -39,6 +39,8 @@ const LOOK_UP_CONCURRENCY = 2
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
 const RECORD_WAIT_MS = 2_000
+/** Recorded intents are told to the stream together, so often: workers look at those that are much older. */
+const ACKNOWLEDGE_MS = 25
 /** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
 const MAX_PROCESSING = 20_000
 /** Calls under way in one process from which the edge is told to slow down: some 100 ms of work. */
@@ -338,13 +340,13 @@ export class Checkout {
 
   /** An intent that is recorded has done its work. Losing this call is harmless: a worker finds the order recorded. */
   #acknowledge(r: Reservation, entry: string): void {
-    this.#acknowledgements ??= setImmediate(() => this.#flush())
+    this.#acknowledgements ??= setTimeout(() => this.#flush(), ACKNOWLEDGE_MS)
     const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
     const waiting = this.#recordedEntries.get(bucket)
     if (waiting) waiting.push(entry)
     else this.#recordedEntries.set(bucket, [entry])
   }
-  #acknowledgements: NodeJS.Immediate | undefined
+  #acknowledgements: NodeJS.Timeout | undefined
   #recordedEntries = new Map<Bucket, string[]>()
 
   #flush(): void {
