@@ -12,7 +12,7 @@ import { checkoutsOf, durableCheckouts, row } from './against-origin.ts'
 import { type HttpClient, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
 import { createSale, endSale, type Server, type Stage, startServer } from './stage.ts'
-import type { Bench, Row } from './table.ts'
+import type { Bench, Row, Table } from './table.ts'
 
 const ALTERNATIVES = {
   'for-update': 'SELECT FOR UPDATE on one row',
@@ -36,13 +36,7 @@ const ROOM_CROWD = 100_000
 /** Places asked for by turns. */
 const PLACES = 500
 
-interface Table {
-  readonly title: string
-  readonly against: string
-  readonly rows: Row[]
-}
-
-export async function againstAlternatives(stage: Stage, bench: Bench): Promise<Table[]> {
+export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
   const redis = new Redis(stage.system.redisUrl)
   const servers: Server[] = []
@@ -87,17 +81,13 @@ export async function againstAlternatives(stage: Stage, bench: Bench): Promise<T
         ],
       }
     }
-    const tables: Table[] = []
-    for (const buyers of bench.buyers) tables.push(await checkouts(buyers))
+    for (const buyers of bench.buyers) yield await checkouts(buyers)
     // Only on a Postgres that is ours: it is a setting of the whole server.
     if (stage.system.postgres)
-      tables.push(
-        await withSlowerDisk(sql, () =>
-          checkouts(AIMED_AT, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
-        ),
+      yield await withSlowerDisk(sql, () =>
+        checkouts(AIMED_AT, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
       )
-    tables.push(await rooms(stage, bench, await start('zset'), redis))
-    return tables
+    yield await rooms(stage, bench, await start('zset'), redis)
   } finally {
     for (const server of servers) await server.stop()
     await sql`drop schema if exists bench cascade`.catch(() => {})

@@ -4,13 +4,13 @@ import { placeIn } from './answers.ts'
 import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
 import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'
-import type { Bench, Row } from './table.ts'
+import type { Bench, Table } from './table.ts'
 
 const CLIENTS = 64
 /** Places in line asked for by turns; each is a token of its own. */
 const PLACES = 500
 
-export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Promise<Row[]> {
+export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): AsyncGenerator<Table> {
   const { edgeUrl, edge } = stage.system
   // A line that hardly moves: whoever asks is waiting.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
@@ -99,7 +99,7 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
       'sold-out page': 0.8,
       'sold-out page, unchanged': 0.8,
     }
-    return (Object.entries(results) as [keyof typeof results, Measured][]).map(([what, measured]) => ({
+    const rows = (Object.entries(results) as [keyof typeof results, Measured][]).map(([what, measured]) => ({
       what: what === 'bare' ? 'a bare JSON Worker' : what,
       measured,
       ratio: what === 'bare' ? null : measured.perSecond / results.bare.perSecond,
@@ -109,6 +109,7 @@ export async function againstEdge(stage: Stage, { rounds, seconds }: Bench): Pro
           : results.bare.cpuMicros / measured.cpuMicros,
       aim: aims[what] === undefined ? null : { ratio: aims[what] },
     }))
+    yield { title: 'The edge, on raw workerd', against: 'of bare', rows }
   } finally {
     for (const server of [bare, ...echoes]) await server.stop()
   }

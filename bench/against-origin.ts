@@ -15,7 +15,7 @@ import { Histogram } from './histogram.ts'
 import { HttpClient, requestText } from './http.ts'
 import { closedLoop, contest, type Measured, median, openLoop } from './load.ts'
 import { createSale, endSale, type Stage, startServer } from './stage.ts'
-import type { Bench, Row } from './table.ts'
+import type { Bench, Row, Table } from './table.ts'
 
 /** More tokens than can be used up in a run, warming included; each is used once, as in a sale. */
 const TOKENS_PER_SECOND = 22_000
@@ -26,20 +26,12 @@ const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
 
-interface Table {
-  readonly title: string
-  readonly against: string
-  readonly rows: Row[]
-}
-
-export async function againstOrigin(stage: Stage, bench: Bench): Promise<Table[]> {
+export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const bare = await startServer('bare-hono')
   try {
-    return [
-      await checkouts(stage, bench, bare),
-      await answers(stage, bench, bare),
-      await reserveScript(stage, bench),
-    ]
+    yield await checkouts(stage, bench, bare)
+    yield await answers(stage, bench, bare)
+    yield await reserveScript(stage, bench)
   } finally {
     await bare.stop()
   }

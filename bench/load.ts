@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Histogram, type Percentiles } from './histogram.ts'
 import { type Answer, HttpClient } from './http.ts'
+import { nowMeasuring } from './table.ts'
 
 export interface Load {
   readonly url: string
@@ -223,6 +224,7 @@ export async function contest<Name extends string>(
   const runs = new Map<Name, Measured[]>(names.map((name) => [name, []]))
   for (let round = 0; round <= rounds; round++) {
     for (const name of names) {
+      nowMeasuring(`  ${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}: ${name}`)
       const measured = await contestants[name]()
       if (round > 0) runs.get(name)?.push(measured)
     }

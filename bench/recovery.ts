@@ -18,7 +18,7 @@ import { admin } from './evidence.ts'
 import { Histogram } from './histogram.ts'
 import { closedLoop, contest, type Measured, median } from './load.ts'
 import { createSale, type Stage } from './stage.ts'
-import type { Bench, Row } from './table.ts'
+import type { Bench, Table } from './table.ts'
 
 const STOCK = 10_000_000
 const LIVE = 100_000
@@ -31,14 +31,9 @@ const BUYERS = 256
 /** More than can be used up, warming included. */
 const TOKENS_PER_SECOND = { both: 22_000, exact: 12_000 }
 
-interface Table {
-  readonly title: string
-  readonly against: string
-  readonly rows: Row[]
-}
-
-export async function recovery(bench: Bench): Promise<Table[]> {
-  return [await onItsOwn(bench, rebuilds), await onItsOwn(bench, withoutRedis)]
+export async function* recovery(bench: Bench): AsyncGenerator<Table> {
+  yield await onItsOwn(bench, rebuilds)
+  yield await onItsOwn(bench, withoutRedis)
 }
 
 async function onItsOwn(

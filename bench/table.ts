@@ -27,6 +27,13 @@ export interface Row {
   } | null
 }
 
+export interface Table {
+  readonly title: string
+  /** What the ratios are to, as the head of their column. */
+  readonly against: string
+  readonly rows: readonly Row[]
+}
+
 const terminal = process.stdout.isTTY === true
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   terminal ? styleText(format, text) : text
@@ -39,7 +46,13 @@ export function reached({ aim, ratio, measured }: Row): boolean | null {
   return aim.p99Ms === undefined || measured.ms.p99 < aim.p99Ms
 }
 
-export function printRows(title: string, against: string, rows: readonly Row[]): void {
+/** Says on the last line of a terminal what is being measured; nothing takes the line away. */
+export function nowMeasuring(what: string): void {
+  if (terminal) process.stdout.write(`\r\x1b[K${what && paint('dim', what)}`)
+}
+
+export function printTable({ title, against, rows }: Table): void {
+  nowMeasuring('')
   const width = Math.max(26, ...rows.map((r) => r.what.length))
   console.log(`\n${paint('bold', title)}`)
   const head = ['a second', 'p50', 'p99', against, 'by CPU', 'CPU each', 'aim']
