@@ -1,5 +1,7 @@
 /** The edge on raw workerd, each of its answers against a bare JSON Worker in the same runtime. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { signQueueToken } from '../shared/tokens.ts'
 import { placeIn } from './answers.ts'
 import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
@@ -7,8 +9,10 @@ import { createSale, type Server, type Stage, startBareWorker } from './stage.ts
 import type { Bench, Table } from './table.ts'
 
 const CLIENTS = 64
-/** Places in line asked for by turns; each is a token of its own. */
+/** Places in line asked for by turns, as visitors poll; each is a token of its own. */
 const PLACES = 500
+/** More than can be asked for the first time in a run. */
+const STATUSES_PER_SECOND = 20_000
 
 export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): AsyncGenerator<Table> {
   const { edgeUrl, edge } = stage.system
@@ -74,6 +78,17 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
           ]),
         (a) => a.status === 200 && a.body.includes('"waiting"'),
       ),
+      'status, of a place not seen before': async () => {
+        const unseen = await unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
+        return at(
+          ({ host }) =>
+            requestText('GET', `/sales/${live}/queue/status`, host, [
+              ...json,
+              `authorization: Bearer ${unseen.pop()}`,
+            ]),
+          (a) => a.status === 200 && a.body.includes('"waiting"'),
+        )()
+      },
       schedule: at(
         constant((host) => requestText('GET', `/sales/${live}/schedule`, host, json)),
         (a) => a.status === 200,
@@ -147,6 +162,16 @@ export async function join(edgeUrl: string, sale: string, visitors: number): Pro
     if (!token) throw new Error(`A join answered ${answer.status}: ${answer.body.slice(0, 200)}`)
     return token
   })
+}
+
+/** Places that the edge has not read yet, as it would have signed them. */
+async function unseenPlaces({ system }: Stage, sale: string, count: number): Promise<string[]> {
+  const key = new TextEncoder().encode(system.secrets.queueSecret)
+  const iat = Math.floor(Date.now() / 1000)
+  const places: string[] = []
+  for (let num = 1; num <= count; num++)
+    places.push(await signQueueToken(key, { sub: randomUUID(), sale, num, iat, exp: iat + 3_600 }))
+  return places
 }
 
 async function untilFinal(edgeUrl: string, sale: string): Promise<void> {

@@ -1,7 +1,9 @@
 /** Who somebody is: signed in with the shop, or known by a cookie. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
-import type { Env } from './config.ts'
+import { signQueueToken } from '../shared/tokens.ts'
+import { type Env, readConfig } from './config.ts'
+import { presentedPlace } from './identity.ts'
 import { call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
 
 const env: Env = {
@@ -128,4 +130,21 @@ it('learns of the shop’s new key when it is used', async () => {
     twice.push((await response.json<{ number: number }>()).number)
   }
   expect(twice[0]).toBe(twice[1])
+})
+
+it('reads a place that was read before only until it ends, and only with the key that signed it', async () => {
+  const config = await readConfig(edgeEnv)
+  const nowMs = Date.now()
+  const iat = Math.floor(nowMs / 1000)
+  const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
+  const token = await signQueueToken(config.keys.queue, claims)
+  const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
+  const caller = { request, secure: true, config, nowMs }
+  for (let times = 0; times < 2; times++)
+    expect(await presentedPlace('drop', caller)).toEqual({ kind: 'place', token, claims })
+  expect(await presentedPlace('another-drop', caller)).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', { ...caller, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
+  const rotated = await readConfig({ ...edgeEnv, QUEUE_SECRET: 'another secret, as long as it has to be' })
+  expect(await presentedPlace('drop', { ...caller, config: rotated })).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', caller)).toEqual({ kind: 'place', token, claims })
 })
