@@ -6,8 +6,7 @@
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
  */
 import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
-import { Recent } from '../shared/recent.ts'
-import { type QueueClaims, verifyQueueToken } from '../shared/tokens.ts'
+import { type QueueClaims, VerifiedOnce, verifyQueueToken } from '../shared/tokens.ts'
 import type { Config } from './config.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
 
@@ -18,8 +17,8 @@ const SUBJECT_PREFIX = 'user:'
 const MAX_SUBJECT = 190
 const VISITOR = /^[A-Za-z0-9_-]{16,64}$/
 
-/** Places remembered as read, of about 1 KB each: an eighth of what an isolate may use. */
-const MAX_PLACES_READ = 16_000
+/** Places remembered as verified: an eighth of the memory that an isolate may use. */
+const MAX_PLACES = 16_000
 
 /** The shop's keys are fetched again after so long; and sooner, but no more often than the second, for a new key. */
 const KEYS_FOR_MS = 5 * 60_000
@@ -65,25 +64,23 @@ export type Presented =
 export async function presentedPlace(sale: string, caller: Caller): Promise<Presented> {
   const token = bearer(caller.request) ?? readCookie(caller.request, `queue-${sale}`, caller.secure)
   if (token === null || token === '') return { kind: 'none' }
-  const claims = await placeIn(token, caller)
-  if (claims?.sale !== sale || !(await mayUse(claims.sub, caller))) return { kind: 'bad' }
-  return { kind: 'place', token, claims }
+  const verified = await placesOf(caller.config.keys.queue).verify(token, caller.nowMs)
+  if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
+  if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'bad' }
+  return { kind: 'place', token, claims: verified.claims }
 }
 
-/** Who polls shows the same token again and again: what held does not stop holding. Only its end is checked each time. */
-async function placeIn(token: string, { config, nowMs }: Caller): Promise<QueueClaims | null> {
-  const key = config.keys.queue
-  const read = placesRead.get(token)
-  if (read?.key === key) return read.claims.exp * 1000 > nowMs ? read.claims : null
-  const verified = await verifyQueueToken(key, token, nowMs)
-  if (!verified.ok) return null
-  placesRead.set(token, { key, claims: verified.claims })
-  return verified.claims
+/** The places that were signed with a key: a map for each, since another key makes them worth nothing. */
+function placesOf(key: CryptoKey): VerifiedOnce<QueueClaims> {
+  let known = places.get(key)
+  if (!known) {
+    known = new VerifiedOnce(MAX_PLACES, (token, nowMs) => verifyQueueToken(key, token, nowMs))
+    places.set(key, known)
+  }
+  return known
 }
 
-const placesRead = new Recent<string, { readonly key: CryptoKey; readonly claims: QueueClaims }>(
-  MAX_PLACES_READ,
-)
+const places = new WeakMap<CryptoKey, VerifiedOnce<QueueClaims>>()
 
 /** The token of an `Authorization: Bearer` header; '' where the header says something else. */
 export function bearer(request: Request): string | null {

@@ -11,6 +11,7 @@
  */
 import { base64url, type CryptoKey, compactVerify, type jwtVerify, SignJWT } from 'jose'
 import * as v from 'valibot'
+import { Recent } from './recent.ts'
 
 export const EDGE_ISSUER = 'flash-sale-edge'
 
@@ -85,9 +86,34 @@ export function claimsOf<Claims extends { exp: number }>(
 ): Verified<Claims> {
   const claims = v.safeParse(kind.claims, told)
   if (!claims.success || told.iss !== kind.issuer || told.aud !== kind.audience) return INVALID
-  return claims.output.exp * 1000 > nowMs
-    ? { ok: true, claims: claims.output }
-    : { ok: false, reason: 'expired' }
+  return unlessExpired(claims.output, nowMs)
+}
+
+const unlessExpired = <Claims extends { exp: number }>(claims: Claims, nowMs: number): Verified<Claims> =>
+  claims.exp * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
+
+/**
+ * Tokens verified once: whoever has one shows it again and again, and a signature that held does not stop holding. Only
+ * the end is checked each time. What did not hold is not kept.
+ */
+export class VerifiedOnce<Claims extends { exp: number }> {
+  readonly #verify: (token: string, nowMs: number) => Promise<Verified<Claims>>
+  readonly #held: Recent<string, Claims>
+
+  /** Remembers at most `max` tokens, of about 1 KB each. */
+  constructor(max: number, verify: (token: string, nowMs: number) => Promise<Verified<Claims>>) {
+    this.#held = new Recent(max)
+    this.#verify = verify
+  }
+
+  /** Reads a token at `nowMs`. */
+  async verify(token: string, nowMs: number): Promise<Verified<Claims>> {
+    const claims = this.#held.get(token)
+    if (claims) return unlessExpired(claims, nowMs)
+    const verified = await this.#verify(token, nowMs)
+    if (verified.ok) this.#held.set(token, verified.claims)
+    return verified
+  }
 }
 
 /**

@@ -12,21 +12,26 @@ import {
   SaleId,
 } from '../../shared/api.ts'
 import { problem } from '../../shared/problem.ts'
-import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
-import { Admissions } from '../admissions.ts'
+import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
 import { tryAgain, within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
-import { readOrderToken, signOrderToken } from '../tokens.ts'
+import type { Signed } from '../signatures.ts'
+import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
 import { bearer, limitedBody, readBody, refuse, sendJson, sendProblem } from './rim.ts'
 
+/** Admissions remembered as verified. */
+const MAX_ADMISSIONS = 50_000
 /** How long a look at the ledger may take before the caller is told to try again. */
 const LOOK_UP_MS = 3_000
 
 export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, orders, metrics, keys } = deps
   const app = new Hono()
-  const admissions = new Admissions(keys.admission, deps.signatures)
+  const check = (signed: Signed) => deps.signatures.check(signed)
+  const admissions = new VerifiedOnce<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
+    readAdmission(keys.admission, check, token, nowMs),
+  )
 
   app.post('/sales/:sale/checkout', limitedBody, async (c) => {
     const answer = await checkout.ifRoom(() => checkOut(c))
@@ -86,7 +91,7 @@ export function buyerRoutes(deps: Deps): Hono {
 
   app.get('/orders/:order', async (c) => {
     const found = await ownOrder(c)
-    return c.json('status' in found ? orderOf(found) : processingOf(found), 200, {
+    return sendJson('status' in found ? orderOf(found) : processingOf(found), 200, {
       'cache-control': 'no-store',
     })
   })
@@ -108,7 +113,7 @@ export function buyerRoutes(deps: Deps): Hono {
     const paying = await orders.pay(found.order_id, payment_method)
     const order = paying ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'paying' || order.status === 'confirmed' || order.status === 'fulfilled') {
-      return c.json(orderOf(order), 202, { 'cache-control': 'no-store' })
+      return sendJson(orderOf(order), 202, { 'cache-control': 'no-store' })
     }
     return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderOf(order) }))
   })
@@ -122,7 +127,7 @@ export function buyerRoutes(deps: Deps): Hono {
     }
     const cancelled = await orders.cancel(found.order_id, ['reserved'], 'given_back')
     const order = cancelled ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'cancelled') return c.json(orderOf(order), 200, { 'cache-control': 'no-store' })
+    if (order.status === 'cancelled') return sendJson(orderOf(order), 200, { 'cache-control': 'no-store' })
     return refuse(
       problem('conflict', {
         detail: `The order is ${order.status} and cannot be given back.`,
