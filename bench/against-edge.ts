@@ -39,6 +39,15 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
         return text
       }
     }
+    const statusOf = (place: () => string | undefined) =>
+      at(
+        ({ host }) =>
+          requestText('GET', `/sales/${live}/queue/status`, host, [
+            ...json,
+            `authorization: Bearer ${place()}`,
+          ]),
+        (a) => a.status === 200 && a.body.includes('"waiting"'),
+      )
     const echo = async (path: string, accept: string) => {
       const server = await startBareWorker(await sameBytes(`${edgeUrl}${path}`, accept))
       echoes.push(server)
@@ -70,24 +79,10 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
           ]),
         (a) => a.status === 201,
       ),
-      status: at(
-        ({ host }) =>
-          requestText('GET', `/sales/${live}/queue/status`, host, [
-            ...json,
-            `authorization: Bearer ${places[turn++ % places.length]}`,
-          ]),
-        (a) => a.status === 200 && a.body.includes('"waiting"'),
-      ),
+      status: statusOf(() => places[turn++ % places.length]),
       'status, of a place not seen before': async () => {
         const unseen = await unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
-        return at(
-          ({ host }) =>
-            requestText('GET', `/sales/${live}/queue/status`, host, [
-              ...json,
-              `authorization: Bearer ${unseen.pop()}`,
-            ]),
-          (a) => a.status === 200 && a.body.includes('"waiting"'),
-        )()
+        return statusOf(() => unseen.pop())()
       },
       schedule: at(
         constant((host) => requestText('GET', `/sales/${live}/schedule`, host, json)),

@@ -135,10 +135,10 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const turn: Turn = requests.map(() => null)
     for (let leases = 0; ; leases++) {
       for (const [i, request] of requests.entries()) turn[i] ??= this.#find(request) ?? this.#enter(request)
-      const [next] = requests.filter((_, i) => turn[i] === null)
+      const waiting = requests.filter((_, i) => turn[i] === null)
+      const [next] = waiting
       if (!next || leases === MAX_LEASES_PER_CALL) return turn
-      const wanted = turn.filter((one) => one === null).length
-      const leased = await this.#lease(next.sale, wanted).catch((error: Error) => error)
+      const leased = await this.#lease(next.sale, waiting.length).catch((error: Error) => error)
       if (leased !== 'leased') return turn.map((one) => one ?? (leased === 'closed' ? CLOSED : leased))
     }
   }

@@ -80,8 +80,11 @@ export class Arrivals {
   }
 
   #knownOf(sale: string): Set<string> {
-    const known = this.#known.get(sale) ?? new Set()
-    this.#known.set(sale, known)
+    let known = this.#known.get(sale)
+    if (!known) {
+      known = new Set()
+      this.#known.set(sale, known)
+    }
     return known
   }
 

@@ -37,8 +37,11 @@ export async function readAdmission(
   if (!ADMISSION.signature.test(token)) return INVALID
   const [head = '', payload = '', signature = ''] = token.split('.')
   try {
-    const header = heads.get(head) ?? jsonIn(head)
-    heads.set(head, header)
+    let header = heads.get(head)
+    if (!header) {
+      header = jsonIn(head) as JWTHeaderParameters
+      heads.set(head, header)
+    }
     if (header.alg !== ADMISSION.alg || header.crit !== undefined) return INVALID
     const key = await find(header, { protected: head, payload, signature })
     let nodeKey = nodeKeys.get(key)
