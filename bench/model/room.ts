@@ -2,7 +2,7 @@
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/bulletin.ts'
 import { LOOK_EVERY_MS, type Memory, NOTHING_SEEN, nextSchedule, observe } from '../../edge/controller.ts'
 import { Block, LEASE_MS } from '../../edge/lease.ts'
-import type { SaleState } from '../../shared/api.ts'
+import { stateOf } from '../../edge/testing/crowd.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { PerSecond } from './per-second.ts'
 import type { Scenario } from './scenario.ts'
@@ -51,7 +51,10 @@ export class Room {
     this.#lookedAtMs = nowMs
     this.writes.add(nowMs, 1)
     this.#size ??= this.highest
-    const state = stateOf(this.#s, this.#shop)
+    const { rate } = this.#s
+    const { available, held, sold, arrivals } = this.#shop
+    const stock = { available, held, sold, arrivals: Math.floor(arrivals), hopeful: 0 }
+    const state = stateOf({ rate, maxInside: null }, stock, 'ok')
     const before = inEffect(this.timeline, nowMs)
     this.#memory = observe(
       this.#memory,
@@ -97,38 +100,5 @@ function lobby(s: Scenario): Schedule {
     opens_at: new Date(0).toISOString(),
     ends_at: null,
     server_time_ms: 0,
-  }
-}
-
-function stateOf(s: Scenario, shop: Shop): SaleState {
-  const { available, held, sold } = shop
-  return {
-    sale: 'model',
-    name: 'Model',
-    phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
-    pre_queue_opens_at: null,
-    pre_queue_opens_in_ms: -1,
-    opens_at: new Date(0).toISOString(),
-    opens_in_ms: -1,
-    ends_at: null,
-    ends_in_ms: null,
-    hold_seconds: s.holdSeconds,
-    limit_per_visitor: 1,
-    products: [
-      {
-        product_id: 'unit',
-        name: 'Unit',
-        unit_price_minor: 1,
-        currency: 'EUR',
-        total: s.stock,
-        available,
-        held,
-        sold,
-      },
-    ],
-    admission: { rate_per_second: s.rate, max_inside: null },
-    arrivals: Math.floor(shop.arrivals),
-    hopeful: 0,
-    health: 'ok',
   }
 }
