@@ -277,10 +277,23 @@ function removeFolder(path: string): void {
   warden.tell(`kept ${path}`)
 }
 
-/** A port that is free at this moment. Whoever takes it may find it gone, and should then try another. */
+/** Ports that are meant for a server of ours, whether it listens yet or not. */
+const claimed = new Set<number>()
+
+/** Keeps a port for whom it was asked for, so that `freePort` gives it to nobody else. */
+export function claimPort(port: number): void {
+  claimed.add(port)
+}
+
+/**
+ * A port that is free at this moment, never the same twice. Another process may still take it first; who can, should
+ * then try another.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MAX_PORTS_TRIED; attempt++) {
     const port = randomInt(...OWN_PORTS)
+    if (claimed.has(port)) continue
+    claimPort(port)
     if (!(await portTaken(port))) return port
   }
   throw new LocalError('No free port was found.')

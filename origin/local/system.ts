@@ -21,6 +21,7 @@ import { Redis } from 'ioredis'
 import { exportJWK, generateKeyPair } from 'jose'
 import postgres from 'postgres'
 import {
+  claimPort,
   freePort,
   LOOPBACK,
   LocalError,
@@ -136,6 +137,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   try {
     // What the person gave is looked at first, before anything is started for nothing.
+    for (const given of [options.port, options.edgePort]) if (given !== undefined) claimPort(given)
     const port = await choosePort(options.port, 'PORT')
     const edgePort = await choosePort(options.edgePort, 'EDGE_PORT', port)
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
