@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { assetsDefinition } from './build.ts'
 
