@@ -2,7 +2,9 @@
  * The small idea that makes both gates fast: callers who come while others are being served travel together.
  *
  * A `Batcher` gathers calls and hands them over in groups: as soon as there is room for another group under way, and
- * at most once per turn of the event loop. Its queue is bounded; who finds it full is told so at once.
+ * at most once per turn of the event loop. All who wait go at once, shared among the groups there is room for: the larger
+ * a group, the less each in it costs, here and at every station after it. Its queue is bounded; who finds it full is told
+ * so at once.
  */
 
 export interface BatcherLimits {
@@ -52,7 +54,9 @@ export class Batcher<Call, Answer> {
 
   #dispatch(): void {
     while (this.#waiting.length > 0 && this.#underWay < this.#limits.concurrency) {
-      const group = this.#waiting.splice(0, this.#limits.size)
+      const room = this.#limits.concurrency - this.#underWay
+      const share = Math.ceil(this.#waiting.length / room)
+      const group = this.#waiting.splice(0, Math.min(share, this.#limits.size))
       this.#underWay++
       this.#run(group.map((one) => one.call))
         .then(

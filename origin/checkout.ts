@@ -33,8 +33,6 @@ import { available, phaseOf, type Sales } from './sales.ts'
 const RECORD_BATCH = 500
 /** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
 const RECORD_CONCURRENCY = 1
-/** Looks for the orders of keys wait for nobody: one batch is being answered while the next is being sent. */
-const LOOK_UP_CONCURRENCY = 2
 /** Reservations waiting for the ledger; more are told to try again, and keep their place. */
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
@@ -301,7 +299,7 @@ export class Checkout {
 
   /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
   readonly #lookUps = new Batcher<Reservation, string | null>(
-    { size: RECORD_BATCH, concurrency: LOOK_UP_CONCURRENCY, queue: RECORD_QUEUE },
+    { size: RECORD_BATCH, concurrency: 1, queue: RECORD_QUEUE },
     (batch) => findByKeys(this.#deps.sql, batch),
   )
 

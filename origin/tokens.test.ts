@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import {
   type CryptoKey,
@@ -78,21 +79,28 @@ describe('an admission', () => {
   })
 })
 
-test('threads judge as the event loop does, many at once, and after one has died', async () => {
-  const signatures = new Signatures(1)
-  const check = (signed: Signed) => signatures.check(signed)
-  const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
-  const forged = await signAdmissionToken((await generateKeyPair('EdDSA')).privateKey, 'k1', admission)
-  const judge = () =>
-    Promise.all(
-      Array.from({ length: 100 }, (_, i) => readAdmission(find, check, i % 3 === 0 ? forged : token, NOW)),
-    )
-  const verdicts = (await judge()).map((verdict) => verdict.ok)
-  expect(verdicts).toEqual(Array.from({ length: 100 }, (_, i) => i % 3 !== 0))
-  await signatures.stop()
-  expect((await judge()).map((verdict) => verdict.ok)).toEqual(verdicts)
-  await signatures.stop()
-})
+test.each([1, 3])(
+  'threads (%i) judge each as it deserves, wave upon wave, even when one dies in the middle',
+  async (threads) => {
+    const signatures = new Signatures(threads)
+    const check = (signed: Signed) => signatures.check(signed)
+    const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+    const forged = await signAdmissionToken((await generateKeyPair('EdDSA')).privateKey, 'k1', admission)
+    const judged: Promise<boolean>[] = []
+    const deserved: boolean[] = []
+    for (let wave = 0; wave < 100; wave++) {
+      for (let i = (wave * 17) % 90; i >= 0; i--) {
+        const good = (i * wave) % 3 !== 0
+        deserved.push(good)
+        judged.push(readAdmission(find, check, good ? token : forged, NOW).then((verdict) => verdict.ok))
+      }
+      await sleep(1)
+      if (wave % 40 === 39) await signatures.stop()
+    }
+    expect(await Promise.all(judged)).toEqual(deserved)
+    await signatures.stop()
+  },
+)
 
 describe('an order token', () => {
   const key = createSecretKey(Buffer.alloc(32, 1))

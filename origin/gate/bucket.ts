@@ -9,8 +9,8 @@ import type { Store } from './redis.ts'
 
 /** Callers in one script call: more would keep Redis from others for longer than a millisecond. */
 const RESERVE_BATCH = 128
-/** One under way, one being read: a third would only wait in Redis instead of here. */
-const RESERVE_CONCURRENCY = 2
+/** The others wait here, where they become one call, and not in Redis, where they would be two. */
+const RESERVE_CONCURRENCY = 1
 const POSTPONE_MS = 5_000
 /** Orders restored in one call. */
 const RESTORE_CHUNK = 500
