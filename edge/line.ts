@@ -25,6 +25,8 @@ const PLACE_TTL_SECONDS = 24 * 3600
 /** A visitor's name outlives the sale, so that the next one knows them. */
 const VISITOR_TTL_SECONDS = 365 * 24 * 3600
 
+const PERSONAL = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
+
 const limiter = new Limiter()
 
 /** `POST /sales/{sale}/queue` */
@@ -159,10 +161,7 @@ async function answer(
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
   })
-  const response = new Response(body, {
-    status: httpStatus,
-    headers: { 'content-type': 'application/json', 'cache-control': NO_STORE },
-  })
+  const response = new Response(body, { status: httpStatus, headers: PERSONAL })
   if (token !== null) {
     const lives = claims.exp - Math.floor(call.nowMs / 1000)
     response.headers.append('set-cookie', cookie(`queue-${claims.sale}`, token, call.secure, lives))

@@ -60,7 +60,11 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   if (!written) {
     const { server_time_ms: _, ...rest } = now.schedule
     const etag = `W/"${now.schedule.version}"`
-    const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=1', etag }
+    const headers = new Headers({
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=1',
+      etag,
+    })
     written = { json: JSON.stringify(rest).slice(0, -1), etag, headers }
     schedules.set(now.schedule, written)
   }
@@ -72,7 +76,7 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
 /** Schedules as they are sent, but for the time: a great many ask for the same one. */
 const schedules = new WeakMap<
   Schedule,
-  { readonly json: string; readonly etag: string; readonly headers: Record<string, string> }
+  { readonly json: string; readonly etag: string; readonly headers: Headers }
 >()
 
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
@@ -171,10 +175,11 @@ export async function problemPage(response: Response, { request, config }: Call)
 
 // -- Final answers -----------------------------------------------------------------------------------------------------
 
+/** What a great many ask for is kept as the runtime wants it: an object of headers or a string it takes apart each time. */
 interface FinalAnswer {
   readonly body: Uint8Array
   readonly etag: string
-  readonly headers: Record<string, string>
+  readonly headers: Headers
 }
 
 /** For each schedule that is final, its answers: the page by its language, and the document. */
@@ -197,12 +202,12 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
     const body = new TextEncoder().encode(text)
     const digest = await crypto.subtle.digest('SHA-256', body)
     const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
-    const headers = {
+    const headers = new Headers({
       ...PAGE_HEADERS,
       ...(html ? {} : { 'content-type': 'application/json' }),
       'cache-control': `public, max-age=${FINAL_MAX_AGE_SECONDS}`,
       etag,
-    }
+    })
     answer = { body, etag, headers }
     answers.set(kind, answer)
   }
