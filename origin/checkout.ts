@@ -31,8 +31,6 @@ import { available, phaseOf, type Sales } from './sales.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
 const RECORD_BATCH = 500
-/** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
-const RECORD_CONCURRENCY = 1
 /** Reservations waiting for the ledger; more are told to try again, and keep their place. */
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
@@ -318,7 +316,8 @@ export class Checkout {
   #record(r: Reservation): Promise<RecordVerdict> {
     let recorder = this.#recorders.get(r.sale)
     if (!recorder) {
-      const limits = { size: RECORD_BATCH, concurrency: RECORD_CONCURRENCY, queue: RECORD_QUEUE }
+      // The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead.
+      const limits = { size: RECORD_BATCH, concurrency: 1, queue: RECORD_QUEUE }
       recorder = new Batcher(limits, (batch) => this.#recordBatch(r.sale, batch))
       this.#recorders.set(r.sale, recorder)
     }
@@ -442,7 +441,8 @@ function hashOf(product: string, request: CheckoutRequest): string {
 
 /** A promise with an end. */
 export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

@@ -21,7 +21,6 @@ export interface ChargeQueue {
 
 /** Payments begun in one transaction, as orders are recorded in one: see checkout.ts. */
 const PAYMENT_BATCH = 200
-const PAYMENT_CONCURRENCY = 2
 /** Buyers waiting for their payment to begin; more are told to try again. */
 const PAYMENT_QUEUE = 5_000
 
@@ -61,7 +60,7 @@ export class Orders {
   }
 
   readonly #payments = new Batcher<{ order: string; method: string }, OrderRow | undefined>(
-    { size: PAYMENT_BATCH, concurrency: PAYMENT_CONCURRENCY, queue: PAYMENT_QUEUE },
+    { size: PAYMENT_BATCH, concurrency: 1, queue: PAYMENT_QUEUE },
     async (asked) => {
       const { sql, charges } = this.#deps
       const ids = asked.map((a) => a.order)

@@ -9,8 +9,6 @@ import type { Store } from './redis.ts'
 
 /** Callers in one script call: more would keep Redis from others for longer than a millisecond. */
 const RESERVE_BATCH = 128
-/** The others wait here, where they become one call, and not in Redis, where they would be two. */
-const RESERVE_CONCURRENCY = 1
 const POSTPONE_MS = 5_000
 /** Orders restored in one call. */
 const RESTORE_CHUNK = 500
@@ -99,10 +97,9 @@ export class Bucket {
       visitors: `${tag}:visitors`,
       intents: `${tag}:intents`,
     }
-    this.#calls = new Batcher(
-      { size: RESERVE_BATCH, concurrency: RESERVE_CONCURRENCY, queue: MAX_WAITING },
-      (calls) => this.#reserve(calls),
-    )
+    // One call at a time: the others wait here, where they become one, and not in Redis, where they would be two.
+    const limits = { size: RESERVE_BATCH, concurrency: 1, queue: MAX_WAITING }
+    this.#calls = new Batcher(limits, (calls) => this.#reserve(calls))
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
