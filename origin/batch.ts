@@ -7,6 +7,9 @@
  * so at once.
  */
 
+/** Fewer go as one group, whatever room there is. */
+const WORTH_SHARING = 32
+
 export interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
@@ -55,7 +58,7 @@ export class Batcher<Call, Answer> {
   #dispatch(): void {
     while (this.#waiting.length > 0 && this.#underWay < this.#limits.concurrency) {
       const room = this.#limits.concurrency - this.#underWay
-      const share = Math.ceil(this.#waiting.length / room)
+      const share = Math.max(WORTH_SHARING, Math.ceil(this.#waiting.length / room))
       const group = this.#waiting.splice(0, Math.min(share, this.#limits.size))
       this.#underWay++
       this.#run(group.map((one) => one.call))
