@@ -8,9 +8,9 @@
  * the bytes to Redis for each reservation (no difference that could be measured); ioredis autopipelining (slower); batches
  * for the signature thread that are kept small, so that others need not wait (slower for all: they stay small all the way
  * to the commit); a larger young generation, two batches of orders on their way down one connection (no difference); fewer
- * calls of Redis from the reserve script (a sixth of its time, a hundredth of a checkout). libsodium
- * checks a signature in 53 us where Node's OpenSSL takes 105, which is a third more checkouts, but is a binary for each
- * platform in eighteen packages, and Alpine has none; its WebAssembly takes as long as OpenSSL.
+ * calls of Redis from the reserve script (a sixth of its time, a hundredth of a checkout). libsodium checks a signature in
+ * 53 us where Node's OpenSSL takes 105, which is a third more checkouts, but is a binary for each platform in eighteen
+ * packages, and Alpine has none; its WebAssembly takes as long as OpenSSL.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'

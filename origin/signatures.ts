@@ -53,7 +53,11 @@ export class Signatures {
   async #check(batch: readonly Signed[]): Promise<readonly boolean[]> {
     if (batch.length < WORTH_THE_WAY) return batch.map(holds)
     const freest = this.#threads.reduce((a, b) => (b.batches < a.batches ? b : a))
-    return freest.check(batch).catch(() => batch.map(holds))
+    try {
+      return await freest.check(batch)
+    } catch {
+      return batch.map(holds)
+    }
   }
 
   async stop(): Promise<void> {
@@ -64,7 +68,7 @@ export class Signatures {
 /** A thread that does its batches one after the other; one that has died is started again with the next batch. */
 class Thread {
   #worker: Worker | undefined
-  #answers: PromiseWithResolvers<readonly boolean[]>[] = []
+  readonly #answers: PromiseWithResolvers<readonly boolean[]>[] = []
 
   /** Batches it has yet to answer. */
   get batches(): number {
@@ -72,13 +76,14 @@ class Thread {
   }
 
   check(batch: readonly Signed[]): Promise<readonly boolean[]> {
-    const answer = Promise.withResolvers<readonly boolean[]>()
-    this.#answers.push(answer)
     this.#worker ??= this.#start()
     // A key costs as much on the way as twenty signatures: nearly always there is one for all.
     const keys = [...new Set(batch.map(({ key }) => key))]
     const signed = batch.map(({ key, text, signature }) => [keys.indexOf(key), text, signature] as const)
     this.#worker.postMessage({ keys, signed } satisfies Message)
+    // Only what was sent is answered: one more in the row would be given the verdicts of the next.
+    const answer = Promise.withResolvers<readonly boolean[]>()
+    this.#answers.push(answer)
     return answer.promise
   }
 
