@@ -15,6 +15,14 @@ export interface Call {
 
 export const NO_STORE = 'no-store'
 
+/** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
+const UNKEPT_JSON = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
+
+/** An answer that is nobody else's, or nobody else's a moment later. */
+export function unkeptAnswer(body: object, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: UNKEPT_JSON })
+}
+
 export function problemAnswer(problem: Problem, cookies: readonly string[] = []): Response {
   const { status, headers, body } = problemResponse(problem)
   const response = new Response(body, { status, headers })

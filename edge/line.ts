@@ -13,7 +13,7 @@ import {
 import { isFinal } from './bulletin.ts'
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
-import { type Call, isBrowser, NO_STORE, problemAnswer } from './http.ts'
+import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer } from './http.ts'
 import { presentedPlace, visitorOf } from './identity.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
@@ -24,8 +24,6 @@ import { type SaleNow, saleNow } from './sales.ts'
 const PLACE_TTL_SECONDS = 24 * 3600
 /** A visitor's name outlives the sale, so that the next one knows them. */
 const VISITOR_TTL_SECONDS = 365 * 24 * 3600
-
-const PERSONAL = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
 
 const limiter = new Limiter()
 
@@ -114,7 +112,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   const refused = limitedByAddress('challenge', call.config.limits.joinsPerAddress, call)
   if (refused) return problemAnswer(refused)
   if (call.config.powDifficulty === 0) return problemAnswer(problem('not-found'))
-  return Response.json(await challengeFor(sale, call), { headers: { 'cache-control': NO_STORE } })
+  return unkeptAnswer(await challengeFor(sale, call))
 }
 
 /** The cookies that make a browser forget its place. */
@@ -150,7 +148,7 @@ async function answer(
   const place = now.place(claims.num)
   const browser = isBrowser(call.request)
   const admission = place.status === 'ready' ? await admit(claims, call) : null
-  const body = JSON.stringify({
+  const body = {
     status: place.status,
     queue_token: browser || token === null ? undefined : token,
     number: claims.num,
@@ -160,8 +158,8 @@ async function answer(
     poll_after_ms: pollAfterMs(place, Math.random()),
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
-  })
-  const response = new Response(body, { status: httpStatus, headers: PERSONAL })
+  }
+  const response = unkeptAnswer(body, httpStatus)
   if (token !== null) {
     const lives = claims.exp - Math.floor(call.nowMs / 1000)
     response.headers.append('set-cookie', cookie(`queue-${claims.sale}`, token, call.secure, lives))
@@ -192,10 +190,8 @@ function placeKept(claims: QueueClaims): Response {
   }
   const { status, position_in_queue, now_serving, estimated_wait_time } = place
   const poll_after_ms = pollAfterMs(place, Math.random())
-  return Response.json(
-    { status, number: claims.num, position_in_queue, now_serving, estimated_wait_time, poll_after_ms },
-    { headers: { 'cache-control': NO_STORE } },
-  )
+  const { num: number } = claims
+  return unkeptAnswer({ status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms })
 }
 
 function notOpen({ schedule }: SaleNow, nowMs: number): Problem {

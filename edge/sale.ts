@@ -10,7 +10,7 @@ import type { Schedule } from '../shared/schedule.ts'
 import { isFinal } from './bulletin.ts'
 import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import type { Config } from './config.ts'
-import { type Call, NO_STORE, problemAnswer, seeOther, wantsJson } from './http.ts'
+import { type Call, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
 import { type Again, type Brand, renderProblem, renderSale, type SaleView } from './pages/index.ts'
@@ -47,8 +47,7 @@ export async function salePage(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
   if (isFinal(now.schedule.phase)) return finalAnswer(sale, now, call)
-  if (wantsJson(call.request))
-    return Response.json(publicSale(now), { headers: { 'cache-control': NO_STORE } })
+  if (wantsJson(call.request)) return unkeptAnswer(publicSale(now))
   return livePage(sale, now, call, {})
 }
 

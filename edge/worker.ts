@@ -9,7 +9,7 @@ import { problem } from '../shared/problem.ts'
 import { asset } from './assets.ts'
 import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { type Call, isForeignForm, NO_STORE, problemAnswer, seeOther, wantsHtml } from './http.ts'
+import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
 import { challenge, join, leave, status } from './line.ts'
 import { protectedSite } from './protect.ts'
 import { buyForm, orderForm, orderPage, problemPage, refresh, salePage, schedule } from './sale.ts'
@@ -62,7 +62,7 @@ function route(call: Call): Promise<Response> | Response {
       if (path === '/.well-known/jwks.json') return only('GET', call, () => jwks(call))
       break
     case 'healthz':
-      if (path === '/healthz') return only('GET', call, () => Response.json({ status: 'ok' }, noStore))
+      if (path === '/healthz') return only('GET', call, () => unkeptAnswer({ status: 'ok' }))
       break
     case 'internal':
       if (name === 'sales' && rest.length === 2 && rest[1] === 'refresh' && isSale(rest[0]))
@@ -128,8 +128,6 @@ async function form(sale: string, call: Call, act: (sale: string, call: Call) =>
   if (!wantsHtml(call.request) || response.status >= 400) return response
   return seeOther(`/sales/${sale}`, response.headers.getSetCookie())
 }
-
-const noStore = { headers: { 'cache-control': NO_STORE } }
 
 function jwks({ config: { keys } }: Call): Response {
   return new Response(keys.jwks, {
