@@ -1,6 +1,6 @@
 /**
- * Tokens as the origin reads and signs them: by Node's own crypto, since WebCrypto takes each through the thread pool,
- * which costs as much again as the signature. What is pinned, and what claims must be, shared/tokens.ts says.
+ * Tokens as the origin reads and signs them: not by WebCrypto, which takes each through the thread pool, at the cost of
+ * another signature. What is pinned, and what claims must be, shared/tokens.ts says.
  */
 import { createHmac, KeyObject, timingSafeEqual, type webcrypto } from 'node:crypto'
 import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters } from 'jose'
@@ -22,7 +22,7 @@ export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) =>
 
 /** Headers as they were read before: an issuer has one for each of its keys. */
 const heads = new Recent<string, JWTHeaderParameters>(100)
-const nodeKeys = new WeakMap<CryptoKey, KeyObject>()
+const pems = new WeakMap<CryptoKey, string>()
 
 /** Tells whether a signature holds: on the spot (`holds`), or by a thread (`Signatures`). */
 type Check = (signed: Signed) => boolean | Promise<boolean>
@@ -44,12 +44,14 @@ export async function readAdmission(
     }
     if (header.alg !== ADMISSION.alg || header.crit !== undefined) return INVALID
     const key = await find(header, { protected: head, payload, signature })
-    let nodeKey = nodeKeys.get(key)
-    if (!nodeKey) {
-      nodeKey = KeyObject.from(key as webcrypto.CryptoKey)
-      nodeKeys.set(key, nodeKey)
+    let pem = pems.get(key)
+    if (!pem) {
+      pem = KeyObject.from(key as webcrypto.CryptoKey)
+        .export({ type: 'spki', format: 'pem' })
+        .toString()
+      pems.set(key, pem)
     }
-    if (!(await check({ key: nodeKey, text: `${head}.${payload}`, signature }))) return INVALID
+    if (!(await check({ key: pem, token }))) return INVALID
     return claimsOf(ADMISSION, jsonIn(payload), nowMs)
   } catch {
     return INVALID
