@@ -200,19 +200,8 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
       const order = randomUUIDv7()
       const visitor = `bench-${order}`
       const sentMs = performance.now()
-      const answer = await gate.reserve({
-        order,
-        visitor,
-        key: order,
-        hash: 'h',
-        quantity: 1,
-        sale,
-        product: 'unit',
-        number: 1,
-        method: null,
-        holdMs: 60_000,
-        limit: 1,
-      })
+      const call = { order, visitor, key: order, hash: 'h', quantity: 1, sale, product: 'unit', number: 1 }
+      const answer = await gate.reserve({ ...call, method: null }, { holdMs: 60_000, limit: 1 })
       if (answer.verdict === 'reserved') reserved++
       else wrong++
       histogram.add(performance.now() - sentMs)

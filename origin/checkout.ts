@@ -168,7 +168,7 @@ export class Checkout {
   async #reserve(sale: SaleRow, r: Reservation): Promise<ReserveAnswer | 'overloaded'> {
     try {
       const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
-      return await this.gate(r.sale, r.product).reserve({ ...r, ...terms })
+      return await this.gate(r.sale, r.product).reserve(r, terms)
     } catch (error) {
       if (error instanceof Overloaded) return 'overloaded'
       return { verdict: 'fenced' }

@@ -192,17 +192,19 @@ describe.concurrent('the reconciler', () => {
     const stream = `{${sale}:one:0}:intents`
     const good = {
       order: randomUUID(),
+      sale,
+      product: 'one',
       visitor: 'v',
       number: 1,
       quantity: 1,
       key: 'k',
       hash: 'h',
-      method: '',
+      method: null,
     }
-    const fields = (told: object) => Object.entries(told).flat()
+    const intent = (told: object) => redis.xadd(stream, '*', 'reservation', JSON.stringify(told))
     await redis.xadd(stream, '*', 'what', 'is this')
-    await redis.xadd(stream, '*', ...fields({ ...good, order: 'no uuid', key: 'other' }))
-    await redis.xadd(stream, '*', ...fields(good))
+    await intent({ ...good, order: 'no uuid', key: 'other' })
+    await intent(good)
     await eventually(
       () => redis.xlen(stream),
       (waiting) => waiting === 0,

@@ -3,6 +3,8 @@
  * a failover for instance, and is therefore only ever asked first, never last; but it knows when it may be wrong
  * (`fenced`), and says so. All keys of a bucket carry one hash tag, so that on a Cluster they live in one slot.
  */
+import * as v from 'valibot'
+import { parseJson } from '../../shared/api.ts'
 import { Batcher } from '../batch.ts'
 import type { Reservation } from '../ledger/ledger.ts'
 import type { Store } from './redis.ts'
@@ -17,7 +19,7 @@ const MAX_WAITING = 5_000
 /** What nobody has looked after for so long is of a sale that is over. */
 const KEPT_MS = 24 * 3_600_000
 
-/** The sale's terms, the same for all callers of one group. */
+/** The sale's terms, the same for all callers. */
 export interface Terms {
   readonly holdMs: number
   readonly limit: number
@@ -45,6 +47,19 @@ export interface Intent {
   readonly intent: Reservation | null
   readonly fields: readonly string[]
 }
+
+const text = v.pipe(v.string(), v.minLength(1))
+const Waiting = v.object({
+  order: text,
+  sale: text,
+  product: text,
+  visitor: text,
+  number: v.pipe(v.number(), v.safeInteger()),
+  quantity: v.pipe(v.number(), v.safeInteger()),
+  key: text,
+  hash: text,
+  method: v.nullable(text),
+}) satisfies v.GenericSchema<unknown, Reservation>
 
 /** A live order as the gate needs to know it, to be rebuilt. */
 export interface LiveOrder {
@@ -83,12 +98,11 @@ export interface Lent extends Stock {
 export class Bucket {
   readonly #redis: Store
   readonly #key: { stock: string; holds: string; keys: string; visitors: string; intents: string }
-  readonly #of: { readonly sale: string; readonly product: string }
-  readonly #calls: Batcher<Reservation & Terms, ReserveAnswer>
+  readonly #calls: Batcher<Reservation, ReserveAnswer>
+  #terms: Terms = { holdMs: 0, limit: 0 }
 
   constructor(redis: Store, sale: string, product: string, index: number) {
     this.#redis = redis
-    this.#of = { sale, product }
     const tag = `{${sale}:${product}:${index}}`
     this.#key = {
       stock: `${tag}:stock`,
@@ -103,22 +117,15 @@ export class Bucket {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  reserve(call: Reservation & Terms): Promise<ReserveAnswer> {
+  reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
+    this.#terms = terms
     return this.#calls.add(call)
   }
 
-  async #reserve(calls: readonly (Reservation & Terms)[]): Promise<ReserveAnswer[]> {
+  async #reserve(calls: readonly Reservation[]): Promise<ReserveAnswer[]> {
     const { stock, holds, keys, visitors, intents } = this.#key
-    const { holdMs, limit } = calls[0] as Terms
-    const args = calls.flatMap((c) => [
-      c.order,
-      c.visitor,
-      c.key,
-      c.hash,
-      c.quantity,
-      c.number,
-      c.method ?? '',
-    ])
+    const { holdMs, limit } = this.#terms
+    const callers = calls.map((call) => JSON.stringify(call))
     const answer = await this.#redis.reserveUnits(
       5,
       stock,
@@ -128,7 +135,7 @@ export class Bucket {
       intents,
       holdMs,
       limit,
-      ...args,
+      ...callers,
     )
     if (answer[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
     const left = { available: Number(answer[0]), held: Number(answer[1]) }
@@ -170,17 +177,10 @@ export class Bucket {
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
     const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
     const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
-    return entries.map(([entry, fields]) => ({ entry, intent: this.#readIntent(fields), fields }))
-  }
-
-  #readIntent(fields: readonly string[]): Reservation | null {
-    const told: Record<string, string> = {}
-    for (let i = 0; i < fields.length; i += 2) told[fields[i] ?? ''] = fields[i + 1] ?? ''
-    const { order, visitor, key, hash, method } = told
-    const [quantity, number] = [Number(told.quantity), Number(told.number)]
-    const whole = Number.isSafeInteger(quantity) && Number.isSafeInteger(number)
-    if (!order || !visitor || !key || !hash || !whole) return null
-    return { ...this.#of, order, visitor, number, quantity, key, hash, method: method || null }
+    return entries.map(([entry, fields]) => {
+      const read = parseJson(Waiting, fields[fields.indexOf('reservation') + 1] ?? '')
+      return { entry, intent: read.ok ? read.value : null, fields }
+    })
   }
 
   /** How many intents wait to be recorded. */

@@ -1,5 +1,6 @@
 /** A product's stock in several buckets: as one, whoever asks, and however units move between them. */
 import { randomUUIDv7 } from 'node:crypto'
+import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useRedis } from '../../test/servers.ts'
@@ -26,21 +27,13 @@ async function gates(available: number, origins = 1): Promise<Gate[]> {
   return all
 }
 
-function buyer(visitor: string = randomUUIDv7(), quantity = 1, limit = 10) {
+const TERMS = { holdMs: 60_000, limit: 10 }
+
+function buyer(visitor: string = randomUUIDv7(), quantity = 1, key?: string) {
   const order = randomUUIDv7()
   return {
-    ...{
-      order,
-      sale: 's',
-      product: 'one',
-      visitor,
-      number: 1,
-      key: order,
-      hash: 'h',
-      quantity,
-      method: null,
-    },
-    ...{ holdMs: 60_000, limit },
+    ...{ order, sale: 's', product: 'one', visitor, number: 1, key: key ?? order, hash: 'h', quantity },
+    method: null,
   }
 }
 
@@ -60,7 +53,7 @@ const isSoldOut = (a: ReserveAnswer) => a.verdict === 'none' && a.available === 
 test('all units are sold, and no more, to visitors of one bucket as to those of all', async () => {
   const [gate] = (await gates(7)) as [Gate]
   const visitors = neighbours(gate, gate.buckets[2], 12)
-  const answers = await Promise.all(visitors.map((visitor) => gate.reserve(buyer(visitor))))
+  const answers = await Promise.all(visitors.map((visitor) => gate.reserve(buyer(visitor), TERMS)))
   expect(reserved(answers)).toBe(7)
   expect(await gate.stock()).toEqual({ available: 0, held: 7 })
 })
@@ -68,7 +61,7 @@ test('all units are sold, and no more, to visitors of one bucket as to those of 
 test('a crowd at several origins takes every unit once', async () => {
   const all = await gates(100, 3)
   const answers = await Promise.all(
-    Array.from({ length: 400 }, (_, i) => (all[i % 3] as Gate).reserve(buyer())),
+    Array.from({ length: 400 }, (_, i) => (all[i % 3] as Gate).reserve(buyer(), TERMS)),
   )
   expect(reserved(answers)).toBe(100)
   expect(answers.filter(isSoldOut)).toEqual([])
@@ -77,9 +70,9 @@ test('a crowd at several origins takes every unit once', async () => {
 
 test('two units at once are found where each bucket has only one', async () => {
   const [gate] = (await gates(BUCKETS)) as [Gate]
-  expect(await gate.reserve(buyer(randomUUIDv7(), 2))).toMatchObject({ verdict: 'reserved' })
-  expect(await gate.reserve(buyer(randomUUIDv7(), 3))).toMatchObject({ verdict: 'reserved' })
-  expect(await gate.reserve(buyer(randomUUIDv7(), 1))).toMatchObject({
+  expect(await gate.reserve(buyer(randomUUIDv7(), 2), TERMS)).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(randomUUIDv7(), 3), TERMS)).toMatchObject({ verdict: 'reserved' })
+  expect(await gate.reserve(buyer(randomUUIDv7(), 1), TERMS)).toMatchObject({
     verdict: 'none',
     available: 0,
     held: 5,
@@ -95,7 +88,7 @@ test('nobody hears "sold out" while the last unit goes from hand to hand', async
       const gate = all[i % 3] as Gate
       while (performance.now() < until) {
         const call = buyer()
-        const answer = await gate.reserve(call)
+        const answer = await gate.reserve(call, TERMS)
         answers.push(answer)
         if (answer.verdict === 'reserved') await gate.settle([{ ...call, how: 'release' }])
       }
@@ -105,19 +98,59 @@ test('nobody hears "sold out" while the last unit goes from hand to hand', async
   expect(answers.filter(isSoldOut)).toEqual([])
   expect(await all[0]?.stock()).toEqual({ available: 1, held: 0 })
   const last = buyer()
-  await all[0]?.reserve(last)
+  await all[0]?.reserve(last, TERMS)
   await all[0]?.settle([{ ...last, how: 'sell' }])
-  expect(isSoldOut((await all[1]?.reserve(buyer())) as ReserveAnswer)).toBe(true)
+  expect(isSoldOut((await all[1]?.reserve(buyer(), TERMS)) as ReserveAnswer)).toBe(true)
+})
+
+test('a bucket says to each of a group what a plain model of it says to one after the other', async () => {
+  const few = (count: number) => fc.integer({ min: 1, max: count })
+  const call = fc.record({ visitor: few(4), key: few(5), quantity: few(3) })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(call, { minLength: 1, maxLength: 12 }), { maxLength: 6 }),
+      few(4),
+      async (groups, limit) => {
+        const sale = `sale-${++sales}`
+        const gate = new Gate(redis, sale, 'one', 1)
+        await (await gate.fence()).open({ available: 9, held: 0 })
+        let available = 9
+        const orders = new Map<string, string>()
+        const standing = new Map<string, { units: number; order: string }>()
+        const intents: string[] = []
+        for (const group of groups) {
+          const calls = group.map(({ visitor, key, quantity }) => buyer(`v${visitor}`, quantity, `k${key}`))
+          const expected = calls.map(({ order, visitor, key, quantity }) => {
+            const known = orders.get(`${visitor}|${key}`)
+            if (known) return { verdict: 'replay', order: known }
+            const has = standing.get(visitor)
+            if ((has?.units ?? 0) + quantity > limit) return { verdict: 'limit', order: has?.order ?? '' }
+            if (available < quantity) return { verdict: 'none' }
+            available -= quantity
+            orders.set(`${visitor}|${key}`, order)
+            standing.set(visitor, { units: (has?.units ?? 0) + quantity, order })
+            intents.push(order)
+            return { verdict: 'reserved' }
+          })
+          const answers = await Promise.all(calls.map((one) => gate.reserve(one, { ...TERMS, limit })))
+          expect(answers).toMatchObject(expected)
+        }
+        expect(await gate.stock()).toEqual({ available, held: 9 - available })
+        expect((await gate.intents(100)).map(({ intent }) => intent?.order)).toEqual(intents)
+      },
+    ),
+    { numRuns: 100 },
+  )
 })
 
 test('a key and a limit hold across buckets, and after a rebuild', async () => {
   const [gate] = (await gates(10)) as [Gate]
   const visitor = randomUUIDv7()
-  const [first, second] = [buyer(visitor, 1, 2), buyer(visitor, 1, 2)]
-  await gate.reserve(first)
-  await gate.reserve(second)
+  const [first, second] = [buyer(visitor), buyer(visitor)]
+  await gate.reserve(first, TERMS)
+  await gate.reserve(second, TERMS)
   const rebuild = await gate.fence()
-  expect(await gate.reserve(buyer(visitor))).toEqual({ verdict: 'fenced' })
+  expect(await gate.reserve(buyer(visitor), TERMS)).toEqual({ verdict: 'fenced' })
   const live = [first, second].map(({ order, key, hash, quantity }) => ({
     order,
     visitor,
@@ -129,8 +162,10 @@ test('a key and a limit hold across buckets, and after a rebuild', async () => {
   await rebuild.restore(live)
   expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
   expect(await gate.stock()).toEqual({ available: 8, held: 2 })
-  expect(await gate.reserve(first)).toMatchObject({ verdict: 'replay', order: first.order })
-  expect(await gate.reserve(buyer(visitor, 1, 2))).toMatchObject({ verdict: 'limit' })
+  expect(await gate.reserve(first, TERMS)).toMatchObject({ verdict: 'replay', order: first.order })
+  expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 2 })).toMatchObject({
+    verdict: 'limit',
+  })
 })
 
 test('units that were on their way when the gate was rebuilt are not counted twice', async () => {
@@ -159,7 +194,7 @@ test('addresses of one server, of Sentinels and of a Cluster are told from other
 
 test('what is not looked after is forgotten after a day, the counter first, but no intent', async () => {
   const [gate] = await gates(200)
-  await Promise.all(Array.from({ length: 100 }, () => gate?.reserve(buyer())))
+  await Promise.all(Array.from({ length: 100 }, () => gate?.reserve(buyer(), TERMS)))
   await gate?.keep()
   const ttls = new Map<string, number[]>()
   for (const key of await redis.keys(`{sale-${sales}:one:*`)) {

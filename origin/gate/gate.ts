@@ -41,10 +41,10 @@ export class Gate {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  async reserve(call: Reservation & Terms): Promise<ReserveAnswer> {
+  async reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
     const home = this.bucketOf(call.visitor)
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const answer = await home.reserve(call)
+      const answer = await home.reserve(call, terms)
       if (answer.verdict === 'fenced' || this.buckets.length === 1) return answer
       if (answer.verdict !== 'none') return { ...answer, ...this.#note(home, answer) }
       const found = await this.#fill(home, call.quantity)

@@ -1,10 +1,12 @@
--- Reserve: the hot path. Many callers in one call; the only place where the counter goes down.
+-- Reserve: the hot path. Many callers in one call; the only place where the counter goes down. What is known of all of
+-- them is read at once, and what has become of them is written at once: a command for each would take twice as long.
 --
 -- KEYS  1 stock (hash: available, held, run)             2 holds (zset: order -> end of the hold, ms)
 --       3 keys (hash: visitor|key -> order|request hash)  4 visitors (hash: visitor -> units|order)
 --       5 intents (stream)
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
---       then seven per caller: order, visitor, key, request hash, quantity, ticket number, payment method (or empty)
+--       then one per caller: the reservation as JSON, of which order, visitor, key, hash and quantity are read here, and
+--       which waits in the stream as it is
 -- Returns {'fenced'}, and nothing was done, unless the counter was loaded into this very run of the server: after a
 --       restart, a flush or a failover it may be too high, and is used again only when rebuilt from the ledger; else
 --       {available, held, verdict, detail, verdict, detail, ..} in the callers' order:
@@ -16,37 +18,54 @@ local available, held = tonumber(stock[2]), tonumber(stock[3])
 local time = redis.call('TIME')
 local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
 local limit = tonumber(ARGV[2])
-local answer = { 0, 0 }
-local before = available
 
-for i = 3, #ARGV, 7 do
-  local order, visitor, key, hash, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], tonumber(ARGV[i + 4])
+local callers, keys, visitors = {}, {}, {}
+for i = 3, #ARGV do
+  local caller = cjson.decode(ARGV[i])
+  callers[#callers + 1] = caller
+  keys[#keys + 1] = caller.visitor .. '|' .. caller.key
+  visitors[#visitors + 1] = caller.visitor
+end
+
+-- What is known, by key and by visitor: at first what Redis has, then also what earlier callers of this call have done.
+local known, has = {}, {}
+for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys[i]] = found end
+for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
+
+local answer, newHolds, newKeys, newVisitors = { 0, 0 }, {}, {}, {}
+for i, caller in ipairs(callers) do
+  local key, visitor = keys[i], visitors[i]
   local verdict, detail = 'none', ''
-  local known = redis.call('HGET', KEYS[3], visitor .. '|' .. key)
-  if known then
-    verdict, detail = 'replay', known
+  if known[key] then
+    verdict, detail = 'replay', known[key]
   else
-    local has = redis.call('HGET', KEYS[4], visitor)
-    local units, standing = 0, nil
-    if has then
-      local bar = string.find(has, '|', 1, true)
-      units, standing = tonumber(string.sub(has, 1, bar - 1)), string.sub(has, bar + 1)
+    local units, standing = 0, ''
+    if has[visitor] then
+      local bar = string.find(has[visitor], '|', 1, true)
+      units, standing = tonumber(string.sub(has[visitor], 1, bar - 1)), string.sub(has[visitor], bar + 1)
     end
-    if units + quantity > limit then
-      verdict, detail = 'limit', standing or ''
-    elseif available >= quantity then
-      available, held = available - quantity, held + quantity
-      redis.call('ZADD', KEYS[2], ends, order)
-      redis.call('HSET', KEYS[3], visitor .. '|' .. key, order .. '|' .. hash)
-      redis.call('HSET', KEYS[4], visitor, (units + quantity) .. '|' .. order)
-      verdict, detail = 'reserved', redis.call('XADD', KEYS[5], '*', 'order', order, 'visitor', visitor, 'key', key,
-        'hash', hash, 'quantity', quantity, 'number', ARGV[i + 5], 'method', ARGV[i + 6])
+    if units + caller.quantity > limit then
+      verdict, detail = 'limit', standing
+    elseif available >= caller.quantity then
+      available, held = available - caller.quantity, held + caller.quantity
+      known[key] = caller.order .. '|' .. caller.hash
+      has[visitor] = (units + caller.quantity) .. '|' .. caller.order
+      local n = #newHolds
+      newHolds[n + 1], newHolds[n + 2] = ends, caller.order
+      newKeys[n + 1], newKeys[n + 2] = key, known[key]
+      newVisitors[n + 1], newVisitors[n + 2] = visitor, has[visitor]
+      verdict, detail = 'reserved', redis.call('XADD', KEYS[5], '*', 'reservation', ARGV[i + 2])
     end
   end
   answer[#answer + 1] = verdict
   answer[#answer + 1] = detail
 end
 
-if available ~= before then redis.call('HSET', KEYS[1], 'available', available, 'held', held) end
+if #newHolds > 0 then
+  redis.call('ZADD', KEYS[2], unpack(newHolds))
+  redis.call('HSET', KEYS[3], unpack(newKeys))
+  redis.call('HSET', KEYS[4], unpack(newVisitors))
+  redis.call('HSET', KEYS[1], 'available', available, 'held', held)
+end
 answer[1], answer[2] = available, held
 return answer
