@@ -236,6 +236,15 @@ describe('bad input', () => {
     })
   })
 
+  test('a body whose length is not told is read, as far as it may go', async () => {
+    const sale = await origin.sale()
+    const chunked = (body: object) => new Blob([JSON.stringify(body)]).stream()
+    expect(await origin.checkout(sale, { body: chunked({ quantity: 1 }) })).toMatchObject({ status: 201 })
+    expect(await origin.checkout(sale, { body: chunked({ padding: 'x'.repeat(70_000) }) })).toMatchObject({
+      status: 413,
+    })
+  })
+
   test('another content type is refused', async () => {
     const sale = await origin.sale()
     const answer = await origin.call('POST', `/sales/${sale}/checkout`, {

@@ -96,7 +96,7 @@ export function useOrigin(
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: sendable(body), duplex: 'half' }),
       signal: AbortSignal.timeout(20_000),
     })
     const text = await response.text()
@@ -175,6 +175,10 @@ export function useOrigin(
     },
   }
 }
+
+/** Text is sent as it is, a stream without a length told before. */
+const sendable = (body: unknown) =>
+  typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
 
 export type TestOrigin = ReturnType<typeof useOrigin>
 

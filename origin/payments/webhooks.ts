@@ -2,12 +2,12 @@
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
-import { limitedBody, refuse } from '../routes/rim.ts'
+import { readText, refuse } from '../routes/rim.ts'
 
 export function paymentWebhooks({ payments }: Deps): Hono {
   const app = new Hono()
-  app.post(`/${payments.provider.name}`, limitedBody, async (c) => {
-    const charge = await payments.provider.readWebhook(c.req.raw.headers, await c.req.text())
+  app.post(`/${payments.provider.name}`, async (c) => {
+    const charge = await payments.provider.readWebhook(c.req.raw.headers, await readText(c))
     if (charge === undefined)
       return refuse(problem('unauthorized', { detail: 'The signature does not hold.' }))
     if (charge) await payments.charges.settle(charge)

@@ -18,7 +18,7 @@ import { readFindings } from '../findings.ts'
 import { type ProductRow, restock, type SaleRow, setRate, switches, writeSale } from '../ledger/ledger.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
-import { accept, limitedBody, readBody, refuse, requireSecret } from './rim.ts'
+import { accept, readBody, refuse, requireSecret } from './rim.ts'
 
 const Oversell = v.optional(
   v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`),
@@ -35,7 +35,7 @@ export function operatorRoutes(deps: Deps): Hono {
       : refuse(problem('unknown-sale', { detail: `A sale's name has ${sale.problem.detail}.` }))
   })
 
-  app.put('/sales/:sale', limitedBody, async (c) => {
+  app.put('/sales/:sale', async (c) => {
     const sale = c.req.param('sale')
     const written = await writeSale(sql, sale, await readBody(c, SaleConfig))
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
@@ -65,14 +65,14 @@ export function operatorRoutes(deps: Deps): Hono {
     })
   }
 
-  app.patch('/sales/:sale/admission', limitedBody, async (c) => {
+  app.patch('/sales/:sale/admission', async (c) => {
     const sale = c.req.param('sale')
     const { rate_per_second } = await readBody(c, AdmissionChange)
     await setRate(sql, known(sale).sale_id, rate_per_second)
     return c.json(await told(sale))
   })
 
-  app.post('/sales/:sale/products/:product/restock', limitedBody, async (c) => {
+  app.post('/sales/:sale/products/:product/restock', async (c) => {
     const { sale, product } = c.req.param()
     const { quantity } = await readBody(c, Restock)
     const found = parse(ProductId, product).ok && known(sale).products.find((p) => p.product_id === product)

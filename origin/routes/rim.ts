@@ -1,13 +1,14 @@
 /** The rim: how requests are read and errors leave, the same for every route. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { GenericSchema } from 'valibot'
 import { MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
 import { type Problem, ProblemError, problem, problemResponse } from '../../shared/problem.ts'
 
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p)
+  // The rest of a body that is too large is not read, so nothing more can come over its connection.
+  if (p.type === '/problems/body-too-large') headers.connection = 'close'
   return new Response(body, { status, headers })
 }
 
@@ -24,30 +25,33 @@ export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
-function tooLarge(): Response {
-  const detail = `at most ${MAX_BODY_BYTES} bytes`
-  const response = sendProblem(problem('body-too-large', { detail, errors: [{ field: 'body', detail }] }))
-  // The rest of the body is not read, so nothing more can come over this connection.
-  response.headers.set('connection', 'close')
-  return response
+/**
+ * The body, unless it is too large: no body is read but through here. Its length is believed where it is given, since
+ * Node reads no further than that; a body without one is counted as it comes.
+ */
+export async function readText(c: Context): Promise<string> {
+  const length = c.req.header('content-length')
+  if (length !== undefined && c.req.header('transfer-encoding') === undefined)
+    return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(tooLarge())
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of c.req.raw.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) refuse(tooLarge())
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
-const countedBody = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
-
-/**
- * Refuses a body that is too large before it is read. Its length is believed where it is given, since Node reads no
- * further than that; only a body without one is counted as it comes, which costs as much as the rest of the call.
- */
-export const limitedBody: MiddlewareHandler = async (c, next) => {
-  const length = c.req.header('content-length')
-  if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedBody(c, next)
-  return Number(length) <= MAX_BODY_BYTES ? next() : tooLarge()
+function tooLarge(): Problem {
+  const detail = `at most ${MAX_BODY_BYTES} bytes`
+  return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })
 }
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
   const type = c.req.header('content-type')
-  const text = await c.req.text()
+  const text = await readText(c)
   if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
     refuse(problem('unsupported-media-type'))
   return accept(parseJson(schema, text === '' ? '{}' : text))
