@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
+import { record } from './ledger/ledger.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -115,6 +116,23 @@ describe.concurrent("an order's events", () => {
     })
     await watching.done
     expect(statuses(watching.seen)).toEqual(['reserved'])
+  })
+
+  test('tell of one that was refused only that', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const visitor = randomUUID()
+    const token = await origin.token(sale, visitor)
+    const reservations = ['first', 'second'].map((key) => ({
+      ...{ order: randomUUID(), sale, product: 'one', visitor: key === 'second' ? visitor : key, number: 1 },
+      ...{ quantity: 1, key, hash: 'h', method: null },
+    }))
+    await record(origin.sql(), sale, reservations, true)
+    const { seen, done } = watch(reservations[1]?.order ?? '', token)
+    await done
+    expect(statuses(seen)).toEqual(['cancelled'])
+    const again = watch(reservations[1]?.order ?? '', token, { lastEventId: seen[0]?.id ?? '' })
+    expect((await again.opened).status).toBe(204)
+    await again.done
   })
 
   test('are for the owner only', async () => {

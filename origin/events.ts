@@ -1,7 +1,7 @@
 /**
- * An order's changes as server-sent events (WHATWG HTML, section 9.2). Every status an order comes to is a row in
- * order_events, whose sequence number is the event's id: after a break the browser says which it saw last
- * (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the streams, and those
+ * An order's changes as server-sent events (WHATWG HTML, section 9.2). The first is how the order began, with the id 0;
+ * every status it comes to is a row in order_events, whose sequence number is the event's id: after a break the browser says
+ * which it saw last (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the streams, and those
  * that are awake at the same time are read for in one statement, however many watch.
  */
 import type { Context } from 'hono'
@@ -26,6 +26,8 @@ const RETRY_MS = 1_000
 const READ = { size: 500, concurrency: 1, queue: MAX_STREAMS }
 /** Events of one order read at once; an order has five in its life. */
 const MAX_EVENTS = 50
+/** Before the first event. */
+const NOTHING = -1
 const FINAL = new Set(['fulfilled', 'expired', 'cancelled'])
 
 interface Event {
@@ -89,8 +91,8 @@ export class OrderEvents {
         }),
       )
     }
-    const asked = Number(c.req.header('last-event-id'))
-    const after = Number.isSafeInteger(asked) && asked > 0 ? asked : 0
+    const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
+    const after = seen ? Number(seen[0]) : NOTHING
     const first = await this.#reads.add({ order, last: after }).catch(() => undefined)
     // By this answer a browser knows that there is nothing to come back for.
     if (first?.order && FINAL.has(first.order.status) && first.events.length === 0) return c.body(null, 204)
@@ -143,8 +145,11 @@ export class OrderEvents {
     const rows = await this.#sql<(OrderView & { events: { seq: number; status: string; at: string }[] })[]>`
       select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
         (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
-         from (select seq, status, at from order_events
-               where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS}) e) as events
+         from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
+                 o.created_at as at where o.order_id is not null and a.last < 0
+               union all
+               (select seq, status, at from order_events
+                where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS})) e) as events
       from unnest(${asked.map((a) => a.order)}::uuid[], ${asked.map((a) => a.last)}::bigint[])
         with ordinality as a(id, last, i)
       left join orders o on o.order_id = a.id

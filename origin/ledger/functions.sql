@@ -52,9 +52,6 @@ begin
       update products p set held = p.held + w.units
       from (select product_id, sum(quantity)::int as units from written group by product_id) w
       where p.sale_id = p_sale and p.product_id = w.product_id
-    ),
-    noted as (
-      insert into order_events (order_id, status) select w.order_id, 'reserved' from written w
     )
     select a.i, 'recorded', a.id, v_now, v_now + v_hold from unnest(p_ids) with ordinality as a(id, i);
     return;
@@ -108,19 +105,14 @@ begin
   ),
   refused as (
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
-                        status, idempotency_key, request_hash, payment_method, reserved_until, reason)
+                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
     select f.id, p_sale, f.product, f.visitor, f.number, f.quantity, p.unit_price_minor, p.currency,
-           'cancelled', f.key, f.hash, f.method, clock_timestamp(), case when f.within_limit then 'no_stock' else 'limit' end
+           'cancelled', f.key, f.hash, f.method, v_now, v_now, case when f.within_limit then 'no_stock' else 'limit' end
     from fresh f
     join products p on p.sale_id = p_sale and p.product_id = f.product
     left join stocked s on s.id = f.id
     where p_note_refusals and s.fits is not true
     on conflict do nothing
-    returning orders.order_id
-  ),
-  noted as (
-    insert into order_events (order_id, status)
-    select w.order_id, 'reserved' from written w union all select r.order_id, 'cancelled' from refused r
   )
   select k.i,
     case when w.order_id is not null then 'recorded'

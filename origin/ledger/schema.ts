@@ -63,7 +63,7 @@ export const products = pgTable(
   ],
 )
 
-/** A reservation is an order in status `reserved`. */
+/** A reservation is an order in status `reserved`. One that was refused begins as `cancelled`, and was held for no time. */
 export const orders = pgTable(
   'orders',
   {
@@ -87,10 +87,8 @@ export const orders = pgTable(
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (t) => [
+    // A visitor's orders, and those of a sale, are found by the beginning of it.
     uniqueIndex('one_order_per_key').on(t.saleId, t.visitor, t.idempotencyKey),
-    index('live_orders')
-      .on(t.saleId, t.visitor)
-      .where(sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled')`),
     index('holds_by_end').on(t.reservedUntil).where(sql`status = 'reserved'`),
     index('payments_to_begin').on(t.createdAt).where(sql`status = 'reserved' and payment_method is not null`),
     index('payments_under_way').on(t.updatedAt).where(sql`status = 'paying'`),
@@ -101,7 +99,7 @@ export const orders = pgTable(
   ],
 )
 
-/** Every status an order has had, in order: what the event stream replays. */
+/** Every status an order has come to since it began, in order: what the event stream replays. */
 export const orderEvents = pgTable(
   'order_events',
   {
