@@ -7,8 +7,8 @@
 import type { Store } from './gate/redis.ts'
 
 const FLUSH_MS = 200
-/** Visitors of a sale remembered as noted, so that a client that hammers costs nothing; then forgotten all at once. */
-const MAX_REMEMBERED = 200_000
+/** Visitors of a sale noted and not yet told to Redis; should it be away for long, who comes later is not counted. */
+const MAX_NOTED = 200_000
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
@@ -33,7 +33,6 @@ const NOBODY: Counts = { arrivals: 0, hopeful: 0 }
 export class Arrivals {
   readonly #redis: Store
   readonly #counts = new Map<string, Counts>()
-  readonly #known = new Map<string, Set<string>>()
   #noted = new Map<string, Noted>()
   #timer: NodeJS.Timeout | undefined
 
@@ -50,16 +49,14 @@ export class Arrivals {
   }
 
   arrived(sale: string, visitor: string): void {
-    const known = this.#knownOf(sale)
-    if (known.has(visitor)) return
-    if (known.size >= MAX_REMEMBERED) known.clear()
-    known.add(visitor)
-    this.#of(sale).arrived.add(visitor)
+    const { arrived } = this.#of(sale)
+    if (arrived.size < MAX_NOTED) arrived.add(visitor)
   }
 
-  /** A visitor found all units in carts, or has got one. */
+  /** A visitor found all units in carts, or has got one; of those who got one only they matter who may have hoped. */
   hopes(sale: string, visitor: string, stillHopes: boolean): void {
-    this.#of(sale).hopes.set(visitor, stillHopes)
+    const { hopes } = this.#of(sale)
+    if (stillHopes || hopes.has(visitor) || this.counts(sale).hopeful > 0) hopes.set(visitor, stillHopes)
   }
 
   /** After how many seconds somebody who found all units in carts is to ask again; jittered. */
@@ -77,15 +74,6 @@ export class Arrivals {
     const counts = this.#counts.get(sale) ?? NOBODY
     this.#counts.set(sale, counts)
     return counts
-  }
-
-  #knownOf(sale: string): Set<string> {
-    let known = this.#known.get(sale)
-    if (!known) {
-      known = new Set()
-      this.#known.set(sale, known)
-    }
-    return known
   }
 
   #of(sale: string): Noted {
@@ -107,7 +95,7 @@ export class Arrivals {
         const arrivals = Math.max(before.arrivals, await this.#countArrived(sale, [...arrived]))
         this.#counts.set(sale, { arrivals, hopeful: await this.#countHopeful(sale, [...hopes]) })
       } catch {
-        for (const visitor of arrived) this.#knownOf(sale).delete(visitor)
+        for (const visitor of arrived) this.arrived(sale, visitor)
       }
     }
   }

@@ -103,17 +103,17 @@ export class Checkout {
   }
 
   /**
-   * Does the work of one call if there is room for it; null if there is not, and nothing was done. By Little's law the
-   * calls under way are the rate times the time each takes: their number is what overload looks like first.
+   * Begins a call if there is room for it; who is let in tells its end by `leave`. By Little's law the calls under way are
+   * the rate times the time each takes: their number is what overload looks like first.
    */
-  async ifRoom<T>(work: () => Promise<T>): Promise<T | null> {
-    if (this.#calls >= MAX_UNDER_WAY) return null
+  enter(): boolean {
+    if (this.#calls >= MAX_UNDER_WAY) return false
     this.#calls++
-    try {
-      return await work()
-    } finally {
-      this.#calls--
-    }
+    return true
+  }
+
+  leave(): void {
+    this.#calls--
   }
   #calls = 0
 
@@ -145,8 +145,15 @@ export class Checkout {
     const closed = closedFor(sale, this.#deps.sales.nowMs())
     if (closed) return (await this.#replayIfKnown(reservation)) ?? refuse(closed)
 
-    const answer = await this.#reserve(sale, reservation)
-    if (answer === 'overloaded') return refuse(tryAgain('Too many people are checking out at this moment.'))
+    let answer: ReserveAnswer
+    try {
+      const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
+      answer = await this.gate(sale.sale_id, product.product_id).reserve(reservation, terms)
+    } catch (error) {
+      if (error instanceof Overloaded)
+        return refuse(tryAgain('Too many people are checking out at this moment.'))
+      answer = { verdict: 'fenced' }
+    }
     switch (answer.verdict) {
       case 'reserved':
         return this.#recordReserved(sale, reservation, answer)
@@ -159,19 +166,9 @@ export class Checkout {
         // The gate forgets keys that the ledger remembers, when it is rebuilt for instance.
         return (await this.#replayIfKnown(reservation)) ?? refuse(noStock(answer))
       case 'fenced':
+        // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
         return this.#recordExactly(sale, reservation)
-    }
-  }
-
-  /** The fast gate; where it does not answer, its caller takes the exact one. */
-  async #reserve(sale: SaleRow, r: Reservation): Promise<ReserveAnswer | 'overloaded'> {
-    try {
-      const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
-      return await this.gate(r.sale, r.product).reserve(r, terms)
-    } catch (error) {
-      if (error instanceof Overloaded) return 'overloaded'
-      return { verdict: 'fenced' }
     }
   }
 

@@ -1,6 +1,5 @@
 /** What the parts of one origin process share, made once in main.ts. */
 
-import type { KeyObject } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Arrivals } from './arrivals.ts'
 import type { Checkout } from './checkout.ts'
@@ -34,6 +33,6 @@ export interface Deps {
     /** Finds the edge's public key. */
     readonly admission: FindKey
     /** Signs and reads order tokens. */
-    readonly order: KeyObject
+    readonly order: Uint8Array
   }
 }

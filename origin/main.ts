@@ -2,7 +2,6 @@
  * The origin: one program whose role is configuration. `api` answers calls, `worker` does what must happen without a
  * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
  */
-import { createSecretKey } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
 import { pino } from 'pino'
@@ -79,7 +78,7 @@ async function start(): Promise<void> {
             cooldownDuration: 5_000,
             timeoutDuration: 3_000,
           }),
-      order: createSecretKey(config.ORDER_TOKEN_SECRET, 'utf8'),
+      order: Buffer.from(config.ORDER_TOKEN_SECRET),
     },
   }
   const payments = await startPayments(base, jobs)

@@ -107,12 +107,13 @@ export class VerifiedOnce<Claims extends { exp: number }> {
   }
 
   /** Reads a token at `nowMs`. */
-  async verify(token: string, nowMs: number): Promise<Verified<Claims>> {
+  verify(token: string, nowMs: number): Verified<Claims> | Promise<Verified<Claims>> {
     const claims = this.#held.get(token)
     if (claims) return unlessExpired(claims, nowMs)
-    const verified = await this.#verify(token, nowMs)
-    if (verified.ok) this.#held.set(token, verified.claims)
-    return verified
+    return this.#verify(token, nowMs).then((verified) => {
+      if (verified.ok) this.#held.set(token, verified.claims)
+      return verified
+    })
   }
 }
 

@@ -41,11 +41,15 @@ export class Gate {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  async reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
+  reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
     const home = this.bucketOf(call.visitor)
+    return this.buckets.length === 1 ? home.reserve(call, terms) : this.#reserve(home, call, terms)
+  }
+
+  async #reserve(home: Bucket, call: Reservation, terms: Terms): Promise<ReserveAnswer> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const answer = await home.reserve(call, terms)
-      if (answer.verdict === 'fenced' || this.buckets.length === 1) return answer
+      if (answer.verdict === 'fenced') return answer
       if (answer.verdict !== 'none') return { ...answer, ...this.#note(home, answer) }
       const found = await this.#fill(home, call.quantity)
       if (found === 'fenced') return { verdict: 'fenced' }

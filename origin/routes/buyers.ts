@@ -11,7 +11,7 @@ import {
   parse,
 } from '../../shared/api.ts'
 import { problem } from '../../shared/problem.ts'
-import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
+import { type AdmissionClaims, INVALID, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
 import { tryAgain, within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
@@ -33,16 +33,15 @@ export function buyerRoutes(deps: Deps): Hono {
   )
 
   app.post('/sales/:sale/checkout', async (c) => {
-    const answer = await checkout.ifRoom(() => checkOut(c))
-    if (answer) return answer
-    metrics.checkouts.inc({ sale: c.req.param('sale'), outcome: 'shed' })
-    return sendProblem(tryAgain('Too many people are checking out at this moment.'))
-  })
-
-  async function checkOut(c: Context<object, '/sales/:sale/checkout'>): Promise<Response> {
+    if (!checkout.enter()) {
+      metrics.checkouts.inc({ sale: c.req.param('sale'), outcome: 'shed' })
+      return sendProblem(tryAgain('Too many people are checking out at this moment.'))
+    }
     const done = metrics.checkoutSeconds.startTimer()
     try {
-      const admission = await admissionOf(c)
+      const token = bearer(c)
+      const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
+      const admission = verified.ok ? verified.claims : notAdmitted(c.req.param('sale'), verified.reason)
       const sale = c.req.param('sale')
       if (admission.sale !== sale)
         refuse(problem('wrong-sale', { detail: `The admission is for ${admission.sale}.` }))
@@ -85,8 +84,9 @@ export function buyerRoutes(deps: Deps): Hono {
       )
     } finally {
       done()
+      checkout.leave()
     }
-  }
+  })
 
   app.get('/orders/:order', async (c) => {
     const found = await ownOrder(c)
@@ -135,16 +135,11 @@ export function buyerRoutes(deps: Deps): Hono {
     )
   })
 
-  async function admissionOf(c: Context): Promise<AdmissionClaims> {
-    const token = bearer(c)
-    const verified = token ? await admissions.verify(token, sales.nowMs()) : undefined
-    if (verified?.ok) return verified.claims
-    const sale = c.req.param('sale')
+  function notAdmitted(sale: string, reason: 'expired' | 'invalid'): never {
     return refuse(
       problem('not-admitted', {
-        detail:
-          verified?.reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
-        ...(sale ? { queue: `/sales/${encodeURIComponent(sale)}/queue` } : {}),
+        detail: reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
+        queue: `/sales/${encodeURIComponent(sale)}/queue`,
         retry_after_seconds: 5,
       }),
     )

@@ -28,8 +28,8 @@ export function operatorRoutes(deps: Deps): Hono {
   const { sql, sales, config } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.ADMIN_TOKEN))
-  app.use('/sales/:sale{.+}', async (c, next) => {
-    const sale = parse(SaleId, c.req.path.split('/')[3])
+  app.use('/sales/:sale/*', async (c, next) => {
+    const sale = parse(SaleId, c.req.param('sale'))
     return sale.ok
       ? next()
       : refuse(problem('unknown-sale', { detail: `A sale's name has ${sale.problem.detail}.` }))

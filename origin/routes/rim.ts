@@ -29,10 +29,13 @@ export function refuse(p: Problem): never {
  * The body, unless it is too large: no body is read but through here. Its length is believed where it is given, since
  * Node reads no further than that; a body without one is counted as it comes.
  */
-export async function readText(c: Context): Promise<string> {
+export function readText(c: Context): Promise<string> {
   const length = c.req.header('content-length')
-  if (length !== undefined && c.req.header('transfer-encoding') === undefined)
-    return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(tooLarge())
+  if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedText(c)
+  return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(tooLarge())
+}
+
+async function countedText(c: Context): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
