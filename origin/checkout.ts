@@ -81,7 +81,6 @@ export class Checkout {
   readonly #recorders = new Map<string, Batcher<Reservation, RecordVerdict>>()
   /** Reservations of this process on their way into the ledger. */
   readonly #underWay = new Map<string, Promise<Outcome>>()
-  #processing = 0
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
@@ -178,46 +177,36 @@ export class Checkout {
     r: Reservation,
     { entry, available }: { entry: string } & Stock,
   ): Promise<Outcome> {
-    if (this.#processing >= MAX_PROCESSING) {
+    if (this.#underWay.size >= MAX_PROCESSING) {
       await this.#giveBack(r, entry)
       return refuse(tryAgain('Orders cannot be recorded at this moment.'))
     }
-    const recorded = this.#record(r).then(
-      (verdict) => this.#afterRecord(sale, r, verdict, entry, available),
-      (error) => {
-        this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
-        return { kind: 'processing', reservation: r, replayed: false } as const
-      },
-    )
-    this.#processing++
+    const recorded = this.#untilRecorded(sale, r, entry, available)
     this.#underWay.set(r.order, recorded)
-    const over = () => {
-      this.#processing--
-      this.#underWay.delete(r.order)
-    }
-    recorded.then(over, over)
-    return this.#within(recorded, r)
+    return promptly(recorded, r)
   }
 
-  async #afterRecord(
-    sale: SaleRow,
-    r: Reservation,
-    verdict: RecordVerdict,
-    entry: string,
-    left: number,
-  ): Promise<Outcome> {
-    if (verdict.verdict === 'recorded') {
-      this.#acknowledge(r, entry)
-      return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining: left }
+  async #untilRecorded(sale: SaleRow, r: Reservation, entry: string, left: number): Promise<Outcome> {
+    try {
+      const verdict = await this.#record(r)
+      if (verdict.verdict === 'recorded') {
+        this.#acknowledge(r, entry)
+        return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining: left }
+      }
+      if (verdict.verdict === 'replay' && verdict.order === r.order) {
+        this.#acknowledge(r, entry)
+        const order = await findOrder(this.#deps.sql, r.order)
+        if (order && order.status !== 'cancelled')
+          return { kind: 'reserved', order, replayed: false, remaining: left }
+      }
+      await this.#giveBack(r, entry)
+      return await this.#afterRefusal(r, verdict, left)
+    } catch (error) {
+      this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
+      return processing(r)
+    } finally {
+      this.#underWay.delete(r.order)
     }
-    if (verdict.verdict === 'replay' && verdict.order === r.order) {
-      this.#acknowledge(r, entry)
-      const order = await findOrder(this.#deps.sql, r.order)
-      if (order && order.status !== 'cancelled')
-        return { kind: 'reserved', order, replayed: false, remaining: left }
-    }
-    await this.#giveBack(r, entry)
-    return this.#afterRefusal(r, verdict, left)
   }
 
   /** The exact gate alone, while the fast one is away or being rebuilt. */
@@ -258,7 +247,7 @@ export class Checkout {
   ): Promise<Outcome> {
     const underWay = this.#underWay.get(order)
     if (underWay) {
-      const outcome = await this.#within(underWay, { ...r, order })
+      const outcome = await promptly(underWay, { ...r, order })
       if (outcome.kind === 'reserved') {
         return why === 'limit' ? { ...outcome, kind: 'live' } : { ...outcome, replayed: true }
       }
@@ -359,18 +348,27 @@ export class Checkout {
       )
   }
 
-  #within(recorded: Promise<Outcome>, r: Reservation): Promise<Outcome> {
-    return within(recorded, RECORD_WAIT_MS).catch(() => ({
-      kind: 'processing',
-      reservation: r,
-      replayed: false,
-    }))
-  }
-
   /** Waits, within a bound, until nothing is on its way into the ledger any more. */
   async drain(): Promise<void> {
     await within(Promise.allSettled(this.#underWay.values()), 5_000).catch(() => {})
   }
+}
+
+const processing = (reservation: Reservation): Outcome => ({
+  kind: 'processing',
+  reservation,
+  replayed: false,
+})
+
+/** What becomes of an order on its way into the ledger, or that it is still on it. */
+function promptly(recorded: Promise<Outcome>, r: Reservation): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(processing(r)), RECORD_WAIT_MS)
+    recorded.then((outcome) => {
+      clearTimeout(timer)
+      resolve(outcome)
+    })
+  })
 }
 
 function viewOf(sale: SaleRow, r: Reservation, at: { createdAt: Date; reservedUntil: Date }): OrderView {
@@ -440,6 +438,15 @@ function hashOf(product: string, request: CheckoutRequest): string {
 export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+    promise.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }
