@@ -4,13 +4,11 @@
  * less, and those by processor time least, since they hold even when something else is running.
  *
  * Tried, and left because it did not help: undici for the load (25 us a request, 14 us by a raw socket, and the servers
- * share our cores); one WebCrypto job per signature (its way through the thread pool costs as much as the signature); half
- * the bytes to Redis for each reservation (no difference that could be measured); ioredis autopipelining (slower); batches
- * for the signature thread that are kept small, so that others need not wait (slower for all: they stay small all the way
- * to the commit); a larger young generation, two batches of orders on their way down one connection (no difference); fewer
- * calls of Redis from the reserve script (a sixth of its time, a hundredth of a checkout). libsodium checks a signature in
- * 53 us where Node's OpenSSL takes 105, which is a third more checkouts, but is a binary for each platform in eighteen
- * packages, and Alpine has none; its WebAssembly takes as long as OpenSSL.
+ * share our cores); one WebCrypto job per signature (its way through the thread pool costs as much as the signature);
+ * signatures on the event loop, quick as they are by now (0.8 of the checkouts); ioredis autopipelining (slower); batches for
+ * the signature thread that are kept small, so that others need not wait (slower for all: they stay small all the way to the
+ * commit); a larger young generation, a garbage collector without threads (less than two starts of the same code differ by);
+ * two batches of orders on their way down one connection, the batch function's first statements as one (no difference).
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'

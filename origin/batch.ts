@@ -13,8 +13,8 @@ const WORTH_SHARING = 32
 export interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
-  /** Most groups under way at once. */
-  readonly concurrency: number
+  /** Most groups under way at once; one, if nothing else is said: who would wait at the next station waits here instead. */
+  readonly concurrency?: number
   /** Most calls waiting. */
   readonly queue: number
 }
@@ -31,14 +31,14 @@ interface Waiting<Call, Answer> {
 
 export class Batcher<Call, Answer> {
   readonly #run: (calls: readonly Call[]) => Promise<readonly Answer[]>
-  readonly #limits: BatcherLimits
+  readonly #limits: Required<BatcherLimits>
   #waiting: Waiting<Call, Answer>[] = []
   #underWay = 0
   #scheduled = false
 
   /** `run` answers the calls of one group in their order; when it fails, all of the group fail. */
   constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Answer[]>) {
-    this.#limits = limits
+    this.#limits = { concurrency: 1, ...limits }
     this.#run = run
   }
 

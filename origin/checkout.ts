@@ -283,7 +283,7 @@ export class Checkout {
 
   /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
   readonly #lookUps = new Batcher<Reservation, string | null>(
-    { size: RECORD_BATCH, concurrency: 1, queue: RECORD_QUEUE },
+    { size: RECORD_BATCH, queue: RECORD_QUEUE },
     (batch) => findByKeys(this.#deps.sql, batch),
   )
 
@@ -303,7 +303,7 @@ export class Checkout {
     let recorder = this.#recorders.get(r.sale)
     if (!recorder) {
       // The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead.
-      const limits = { size: RECORD_BATCH, concurrency: 1, queue: RECORD_QUEUE }
+      const limits = { size: RECORD_BATCH, queue: RECORD_QUEUE }
       recorder = new Batcher(limits, (batch) => this.#recordBatch(r.sale, batch))
       this.#recorders.set(r.sale, recorder)
     }

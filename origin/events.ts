@@ -23,7 +23,7 @@ const UNRECORDED_MS = 500
 const MAX_STREAM_MS = 15 * 60_000
 /** How soon the browser comes back after a break, jittered so that a restart is not followed by everyone at once. */
 const RETRY_MS = 1_000
-const READ = { size: 500, concurrency: 1, queue: MAX_STREAMS }
+const READ = { size: 500, queue: MAX_STREAMS }
 /** Events of one order read at once; an order has five in its life. */
 const MAX_EVENTS = 50
 /** Before the first event. */

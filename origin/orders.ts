@@ -60,7 +60,7 @@ export class Orders {
   }
 
   readonly #payments = new Batcher<{ order: string; method: string }, OrderRow | undefined>(
-    { size: PAYMENT_BATCH, concurrency: 1, queue: PAYMENT_QUEUE },
+    { size: PAYMENT_BATCH, queue: PAYMENT_QUEUE },
     async (asked) => {
       const { sql, charges } = this.#deps
       const ids = asked.map((a) => a.order)

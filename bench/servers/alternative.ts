@@ -102,11 +102,11 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
 
 // No idempotency, no limit, no hold that ends, no intent that outlives this process, no second answer without Redis:
 // what ours costs above this is what it does besides.
-const units = new Batcher<Buyer, boolean>({ size: 128, concurrency: 1, queue: 10_000 }, async (buyers) => {
+const units = new Batcher<Buyer, boolean>({ size: 128, queue: 10_000 }, async (buyers) => {
   const left = await redis.decrby(`bench:${buyers[0]?.sale}:stock`, buyers.length)
   return buyers.map((_, i) => left + buyers.length - i > 0)
 })
-const orders = new Batcher<Buyer, boolean>({ size: 500, concurrency: 1, queue: 10_000 }, async (buyers) => {
+const orders = new Batcher<Buyer, boolean>({ size: 500, queue: 10_000 }, async (buyers) => {
   const column = (name: keyof Buyer) => buyers.map((buyer) => buyer[name])
   const rows = await sql`
     with taken as (

@@ -112,7 +112,7 @@ export class Bucket {
       intents: `${tag}:intents`,
     }
     // One call at a time: the others wait here, where they become one, and not in Redis, where they would be two.
-    const limits = { size: RESERVE_BATCH, concurrency: 1, queue: MAX_WAITING }
+    const limits = { size: RESERVE_BATCH, queue: MAX_WAITING }
     this.#calls = new Batcher(limits, (calls) => this.#reserve(calls))
   }
 

@@ -14,7 +14,7 @@ import type { Refund, Refunds } from './refunds.ts'
 /** Charges under way at once in one worker: the provider is what is slow, and a few that hang must not hold up the rest. */
 const CONCURRENCY = 256
 /** Charges settled, and jobs ended, in one transaction: the product's row is taken once for all of them. */
-const SETTLE = { size: 200, concurrency: 1, queue: 20_000 }
+const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left to the process that took it for so long. */
 const BEGIN_AFTER_MS = 1_000
 /** Paying for so long without a word means that the job is gone, which pg-boss does not let happen; but who knows. */
