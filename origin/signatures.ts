@@ -1,5 +1,5 @@
 /**
- * Ed25519 signatures, checked beside the event loop. One takes half as long as all the rest of a checkout, so while
+ * Ed25519 signatures, checked beside the event loop. One takes a third as long as all the rest of a checkout, so while
  * many come at once they travel to threads of their own, many to a message: one at a time (as WebCrypto would have it) the
  * way there would cost as much as the check. They are checked by curve25519-dalek, in less than half the time that the
  * OpenSSL in Node takes.

@@ -1,6 +1,7 @@
 /**
  * Tokens as the origin reads and signs them: not by WebCrypto, which takes each through the thread pool, at the cost of
- * another signature, nor by objects of Node's, which keep its garbage collector busy for longer than they work. What is pinned, and what claims must be, shared/tokens.ts says.
+ * another signature, nor by Node's objects, which keep the garbage collector busy for longer than they work. What is
+ * pinned, and what claims must be, shared/tokens.ts says.
  */
 import { KeyObject, type webcrypto } from 'node:crypto'
 import { type Algorithm, signSync, verifySync } from '@node-rs/jsonwebtoken'
