@@ -1,26 +1,33 @@
 -- The ledger's functions: what is decided about stock is decided here, under Postgres's locks.
 -- Applied at every start (create or replace), after the migrations.
 
--- record_reservations: writes a batch of reservations of one sale in one transaction, and says what became of each.
+-- record_reservations: writes a batch of reservations of one sale in one transaction, and says what became of them.
 --
 -- The sale's row is locked first, so that batches of one sale follow each other: the visitor's limit, summed over live
 -- orders, is then exact whatever the limit and whichever the product. The statement after it sees what the batch
 -- before committed (read committed: a new snapshot per statement). The arrays are parallel and in order of arrival;
 -- where not all fit, the earlier ones are taken.
 --
--- verdict: recorded | replay (the key has an order already) | limit (the visitor has a live order) | no_stock
--- order_id is the caller's own order when recorded, else the one that stands instead; null with no_stock.
+-- recorded counts the orders that were, all of them held from created_at to reserved_until; others, where there are any, is
+-- [{index, verdict, order}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
+-- limit (the visitor has a live order) or no_stock, and the order that stands instead (null with no_stock).
 -- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
+do $$ begin
+  -- It once returned a row for each reservation.
+  if exists (select from pg_proc where oid = to_regproc('record_reservations') and proretset) then
+    drop function record_reservations;
+  end if;
+end $$;
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
-  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean
-) returns table (index bigint, verdict text, order_id uuid, created_at timestamptz, reserved_until timestamptz)
+  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz
+)
 -- Planned once per connection: planning takes as long as recording thirty orders.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_limit int;
   v_hold interval;
-  v_now timestamptz;
   v_simple boolean;
 begin
   select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
@@ -28,7 +35,8 @@ begin
   -- Everyone takes product rows before order rows, and in the same order: no deadlocks.
   perform 1 from products p where p.sale_id = p_sale and p.product_id = any(p_products)
     order by p.product_id for no key update;
-  v_now := date_trunc('milliseconds', clock_timestamp());
+  created_at := date_trunc('milliseconds', clock_timestamp());
+  reserved_until := created_at + v_hold;
 
   -- Most batches: all of it fits, and each visitor in it comes once, wants no more than they may, and has no order here.
   select bool_and(coalesce(p.held + p.sold + w.units <= p.total, false) and w.most <= v_limit) into v_simple
@@ -37,28 +45,22 @@ begin
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
       and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) then
-    return query
-    with written as (
-      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
-                          status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-      select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
-             'reserved', a.key, a.hash, a.method, v_now, v_now + v_hold
-      from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
-        as a(id, product, visitor, number, quantity, key, hash, method)
-      join products p on p.sale_id = p_sale and p.product_id = a.product
-      returning orders.order_id, orders.product_id, orders.quantity
-    ),
-    counted as (
-      update products p set held = p.held + w.units
-      from (select product_id, sum(quantity)::int as units from written group by product_id) w
-      where p.sale_id = p_sale and p.product_id = w.product_id
-    )
-    select a.i, 'recorded', a.id, v_now, v_now + v_hold from unnest(p_ids) with ordinality as a(id, i);
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
+    select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
+           'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
+    from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
+      as a(id, product, visitor, number, quantity, key, hash, method)
+    join products p on p.sale_id = p_sale and p.product_id = a.product;
+    get diagnostics recorded = row_count;
+    update products p set held = p.held + w.units
+    from (select a.product, sum(a.quantity)::int as units
+          from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
+    where p.sale_id = p_sale and p.product_id = w.product;
     return;
   end if;
 
   -- The others: who may have what is found out one by one.
-  return query
   with asked as (
     select * from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
       with ordinality as a(id, product, visitor, number, quantity, key, hash, method, i)
@@ -92,7 +94,7 @@ begin
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select s.id, p_sale, s.product, s.visitor, s.number, s.quantity, s.unit_price_minor, s.currency,
-           'reserved', s.key, s.hash, s.method, v_now, v_now + v_hold
+           'reserved', s.key, s.hash, s.method, record_reservations.created_at, record_reservations.reserved_until
     from stocked s where s.fits
     on conflict do nothing
     returning orders.order_id, orders.product_id, orders.quantity
@@ -107,27 +109,30 @@ begin
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
     select f.id, p_sale, f.product, f.visitor, f.number, f.quantity, p.unit_price_minor, p.currency,
-           'cancelled', f.key, f.hash, f.method, v_now, v_now, case when f.within_limit then 'no_stock' else 'limit' end
+           'cancelled', f.key, f.hash, f.method, record_reservations.created_at, record_reservations.created_at,
+           case when f.within_limit then 'no_stock' else 'limit' end
     from fresh f
     join products p on p.sale_id = p_sale and p.product_id = f.product
     left join stocked s on s.id = f.id
     where p_note_refusals and s.fits is not true
     on conflict do nothing
+  ),
+  told as (
+    select k.i as index, w.order_id is not null as recorded,
+      case when k.known is not null or k.first_id <> k.id then 'replay'
+           when not f.within_limit then 'limit'
+           else 'no_stock' end as verdict,
+      case when k.known is not null then k.known
+           when k.first_id <> k.id then k.first_id
+           when not f.within_limit then coalesce(f.live_id, f.earlier_id) end as order
+    from keyed k
+    left join fresh f on f.id = k.id
+    left join written w on w.order_id = k.id
   )
-  select k.i,
-    case when w.order_id is not null then 'recorded'
-         when k.known is not null or k.first_id <> k.id then 'replay'
-         when not f.within_limit then 'limit'
-         else 'no_stock' end,
-    case when w.order_id is not null then k.id
-         when k.known is not null then k.known
-         when k.first_id <> k.id then k.first_id
-         when not f.within_limit then coalesce(f.live_id, f.earlier_id) end,
-    v_now, v_now + v_hold
-  from keyed k
-  left join fresh f on f.id = k.id
-  left join written w on w.order_id = k.id
-  order by k.i;
+  select count(*) filter (where t.recorded),
+    jsonb_agg(jsonb_build_object('index', t.index, 'verdict', t.verdict, 'order', t.order) order by t.index)
+      filter (where not t.recorded)
+  into recorded, others from told t;
 end $$;
 
 -- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes

@@ -81,23 +81,34 @@ export async function record(
   noteRefusals: boolean,
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
-  const rows = await sql<RecordRow[]>`
-    select verdict, order_id, created_at, reserved_until from record_reservations(
+  const [told] = await sql<RecordRow[]>`
+    select recorded, others, created_at, reserved_until from record_reservations(
       ${sale}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
-      ${column('method')}::text[], ${noteRefusals}) order by index`
-  if (rows.length !== batch.length) throw new Error(`recorded ${rows.length} of ${batch.length} reservations`)
-  return rows.map((row): RecordVerdict => {
-    if (row.verdict === 'recorded') {
-      return { verdict: 'recorded', createdAt: row.created_at, reservedUntil: row.reserved_until }
-    }
-    return row.order_id === null ? { verdict: 'no_stock' } : { verdict: row.verdict, order: row.order_id }
-  })
+      ${column('method')}::text[], ${noteRefusals})`
+  const others = told?.others ?? []
+  if (!told || told.recorded + others.length !== batch.length)
+    throw new Error(`recorded ${told?.recorded}, and not ${others.length}, of ${batch.length} reservations`)
+  const recorded = {
+    verdict: 'recorded',
+    createdAt: told.created_at,
+    reservedUntil: told.reserved_until,
+  } as const
+  const verdicts: RecordVerdict[] = batch.map(() => recorded)
+  for (const { index, verdict, order } of others)
+    verdicts[index - 1] = order === null ? { verdict: 'no_stock' } : { verdict, order }
+  return verdicts
 }
 
 interface RecordRow {
-  readonly verdict: 'recorded' | 'replay' | 'limit'
-  readonly order_id: string | null
+  readonly recorded: number
+  readonly others:
+    | readonly {
+        readonly index: number
+        readonly verdict: 'replay' | 'limit'
+        readonly order: string | null
+      }[]
+    | null
   readonly created_at: Date
   readonly reserved_until: Date
 }
