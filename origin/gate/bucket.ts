@@ -49,6 +49,7 @@ export interface Intent {
 }
 
 const text = v.pipe(v.string(), v.minLength(1))
+/** A reservation as it is read from the stream. */
 const Waiting = v.object({
   order: text,
   sale: text,
@@ -111,9 +112,7 @@ export class Bucket {
       visitors: `${tag}:visitors`,
       intents: `${tag}:intents`,
     }
-    // One call at a time: the others wait here, where they become one, and not in Redis, where they would be two.
-    const limits = { size: RESERVE_BATCH, queue: MAX_WAITING }
-    this.#calls = new Batcher(limits, (calls) => this.#reserve(calls))
+    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
