@@ -362,13 +362,7 @@ const processing = (reservation: Reservation): Outcome => ({
 
 /** What becomes of an order on its way into the ledger, or that it is still on it. */
 function promptly(recorded: Promise<Outcome>, r: Reservation): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(processing(r)), RECORD_WAIT_MS)
-    recorded.then((outcome) => {
-      clearTimeout(timer)
-      resolve(outcome)
-    })
-  })
+  return within(recorded, RECORD_WAIT_MS).catch(() => processing(r))
 }
 
 function viewOf(sale: SaleRow, r: Reservation, at: { createdAt: Date; reservedUntil: Date }): OrderView {

@@ -19,10 +19,15 @@ const MAX_WAITING = 5_000
 /** What nobody has looked after for so long is of a sale that is over. */
 const KEPT_MS = 24 * 3_600_000
 
-/** The sale's terms, the same for all callers. */
+/** The sale's terms, the same for all callers of one group. */
 export interface Terms {
   readonly holdMs: number
   readonly limit: number
+}
+
+interface Call {
+  readonly reservation: Reservation
+  readonly terms: Terms
 }
 
 export interface HoldEnd {
@@ -99,8 +104,7 @@ export interface Lent extends Stock {
 export class Bucket {
   readonly #redis: Store
   readonly #key: { stock: string; holds: string; keys: string; visitors: string; intents: string }
-  readonly #calls: Batcher<Reservation, ReserveAnswer>
-  #terms: Terms = { holdMs: 0, limit: 0 }
+  readonly #calls: Batcher<Call, ReserveAnswer>
 
   constructor(redis: Store, sale: string, product: string, index: number) {
     this.#redis = redis
@@ -116,15 +120,14 @@ export class Bucket {
   }
 
   /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
-  reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
-    this.#terms = terms
-    return this.#calls.add(call)
+  reserve(reservation: Reservation, terms: Terms): Promise<ReserveAnswer> {
+    return this.#calls.add({ reservation, terms })
   }
 
-  async #reserve(calls: readonly Reservation[]): Promise<ReserveAnswer[]> {
+  async #reserve(calls: readonly Call[]): Promise<ReserveAnswer[]> {
     const { stock, holds, keys, visitors, intents } = this.#key
-    const { holdMs, limit } = this.#terms
-    const callers = calls.map((call) => JSON.stringify(call))
+    const { holdMs, limit } = (calls[0] as Call).terms
+    const callers = calls.map((call) => JSON.stringify(call.reservation))
     const answer = await this.#redis.reserveUnits(
       5,
       stock,
