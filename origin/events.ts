@@ -1,8 +1,8 @@
 /**
  * An order's changes as server-sent events (WHATWG HTML, section 9.2). The first is how the order began, with the id 0;
- * every status it comes to is a row in order_events, whose sequence number is the event's id: after a break the browser says
- * which it saw last (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the streams, and those
- * that are awake at the same time are read for in one statement, however many watch.
+ * every status it comes to is a row in order_events, whose sequence number is the event's id: after a break the browser
+ * says which it saw last (Last-Event-ID), and what it missed is replayed. One listening connection per process wakes the
+ * streams, and those that are awake at the same time are read for in one statement, however many watch.
  */
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'

@@ -17,7 +17,7 @@ import {
   type Kind,
   type Verified,
 } from '../shared/tokens.ts'
-import type { Signed } from './signatures.ts'
+import { type Signed, signedBy } from './signatures.ts'
 
 /** Finds the public key that a token's header names (jose's local or remote JWKS). */
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
@@ -76,11 +76,12 @@ const ORDER: Kind<OrderClaims> = {
   audience: 'order',
   claims: OrderClaims,
 }
-const ORDER_RULES = { algorithms: [ORDER.alg as Algorithm], requiredSpecClaims: [], validateExp: false }
+const ORDER_HEADER = { algorithm: ORDER.alg as Algorithm }
+const ORDER_RULES = signedBy(ORDER.alg)
 
 /** Signs the right to see one order. */
 export function signOrderToken(secret: Uint8Array, claims: OrderClaims): string {
-  return signSync({ ...claims, iss: ORDER.issuer, aud: ORDER.audience }, secret)
+  return signSync({ ...claims, iss: ORDER.issuer, aud: ORDER.audience }, secret, ORDER_HEADER)
 }
 
 /** Reads the right to see one order at `nowMs`. */

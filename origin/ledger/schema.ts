@@ -63,7 +63,7 @@ export const products = pgTable(
   ],
 )
 
-/** A reservation is an order in status `reserved`. One that was refused begins as `cancelled`, and was held for no time. */
+/** A reservation is an order in status `reserved`; one that is refused begins as `cancelled`, held for no time at all. */
 export const orders = pgTable(
   'orders',
   {

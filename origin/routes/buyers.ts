@@ -39,10 +39,10 @@ export function buyerRoutes(deps: Deps): Hono {
     }
     const done = metrics.checkoutSeconds.startTimer()
     try {
+      const sale = c.req.param('sale')
       const token = bearer(c)
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
-      const admission = verified.ok ? verified.claims : notAdmitted(c.req.param('sale'), verified.reason)
-      const sale = c.req.param('sale')
+      const admission = verified.ok ? verified.claims : notAdmitted(sale, verified.reason)
       if (admission.sale !== sale)
         refuse(problem('wrong-sale', { detail: `The admission is for ${admission.sale}.` }))
       const row = sales.get(sale) ?? refuse(problem('unknown-sale'))
