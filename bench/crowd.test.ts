@@ -171,7 +171,7 @@ describe('what the public documents had called', () => {
     ceiling,
     missed_through: 0,
     pre_queue_size: 0,
-    draw_commitment: '',
+    draw_commitment: '00'.repeat(32),
     draw_seed: '00',
     draw_beacon: null,
     pre_queue_opens_at: '',

@@ -14,7 +14,7 @@
  * auditor each compute one position in microseconds.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 
 /** Ten rounds: Luby-Rackoff needs four; eight and more leave a margin that costs only microseconds. */
 const ROUNDS = 10
@@ -55,8 +55,7 @@ export function positionOf(draw: Draw, number: number): number {
 }
 
 function keyOf({ seed, beacon }: Draw): Uint8Array {
-  const seedBytes = hexToBytes(seed)
-  return beacon ? sha256(concatBytes(seedBytes, hexToBytes(beacon))) : seedBytes
+  return beacon ? sha256(hexToBytes(seed + beacon)) : hexToBytes(seed)
 }
 
 /**

@@ -24,7 +24,7 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     ceiling: NO_CEILING,
     missed_through: 0,
     pre_queue_size: 0,
-    draw_commitment: '',
+    draw_commitment: '00'.repeat(32),
     draw_seed: '00'.repeat(32),
     draw_beacon: null,
     pre_queue_opens_at: '2026-11-27T11:00:00Z',

@@ -35,6 +35,8 @@ export const NO_CEILING = Number.MAX_SAFE_INTEGER
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const hex = v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/))
+/** 32 bytes, in hex. */
+const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 export const Schedule = v.object({
   sale: v.string(),
@@ -51,10 +53,10 @@ export const Schedule = v.object({
   missed_through: count,
   /** Numbers issued before the opening: so far, while phase is upcoming or pre_queue; final once the seed is there. */
   pre_queue_size: count,
-  /** Hex SHA-256 of the seed's bytes. */
-  draw_commitment: hex,
-  /** Hex; null until the draw. */
-  draw_seed: v.nullable(v.pipe(hex, v.length(64))),
+  /** SHA-256 of the seed's bytes. */
+  draw_commitment: hex32,
+  /** Null until the draw. */
+  draw_seed: v.nullable(hex32),
   /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or not there yet. */
   draw_beacon: v.nullable(hex),
   pre_queue_opens_at: v.string(),

@@ -89,29 +89,9 @@ export function moment(lang: string, atMs: number, timeZone?: string): string {
   return times(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
 }
 
-/** What the page's own script says; the page brings the words in its language. */
-export interface ScriptWords {
-  readonly ahead: Plural
-  readonly next: string
-  readonly waitAbout: string
-  readonly waitUntil: string
-  readonly waitSoon: string
-  readonly waitUnknown: string
-  readonly online: string
-  readonly reconnecting: string
-  readonly offline: string
-  readonly offlineText: string
-  readonly announceAhead: Plural
-  readonly titleAhead: string
-  readonly drawYours: string
-  readonly drawLater: string
-  readonly opening: string
-  readonly holdOver: string
-}
-
 /** How long to wait, as a sentence. */
 export function waitText(
-  words: Pick<ScriptWords, 'waitAbout' | 'waitSoon' | 'waitUnknown'>,
+  words: { readonly waitAbout: string; readonly waitSoon: string; readonly waitUnknown: string },
   lang: string,
   seconds: number | null,
 ): string {

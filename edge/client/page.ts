@@ -1,6 +1,9 @@
 /** What all parts of the page's script work on: the page that is shown, the server's clock, and small ways to change the page. */
-import type { ScriptWords } from '../../shared/speak.ts'
+import type { ScriptWords } from '../pages/words.ts'
 import { ServerClock } from './clock.ts'
+
+/** Put here by the build, which makes this script once for each language. */
+declare const __WORDS__: ScriptWords
 
 /** What the server wrote into the page for its script. */
 export interface Page {
@@ -27,7 +30,7 @@ export function readPage(): Page {
     opensAt: data.opensAt ?? '',
     lobbyOpensAt: data.lobbyOpensAt ?? '',
     commitment: data.commitment ?? '',
-    words: JSON.parse(data.words ?? '{}'),
+    words: __WORDS__,
     lang: document.documentElement.lang,
   }
 }

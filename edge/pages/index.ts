@@ -6,8 +6,8 @@
 import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
-import { count, exactly, fill, moment, money, type ScriptWords } from '../../shared/speak.ts'
-import { proofScript, proofStyle, script, style } from '../assets.ts'
+import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
+import { proofScript, proofStyle, scriptIn, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'
 import { endState, linePage, salePage } from './line.ts'
@@ -164,13 +164,12 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 function salePageOf({ view, lang, words }: Shown, content: Content): Html {
   const { title, main, aside, reloadSeconds } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
-  const head = html`<script type="module" src="${script.path}" blocking="render"></script>
+  const head = html`<script type="module" src="${scriptIn(lang).path}" blocking="render"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-page="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}"
-  data-lobby-opens-at="${view.schedule.pre_queue_opens_at}" data-commitment="${view.schedule.draw_commitment}"
-  data-words="${wordsForScript(words)}">
+  data-lobby-opens-at="${view.schedule.pre_queue_opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">
 ${!view.order && html`<p class="own-order" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
 ${main}
@@ -187,35 +186,6 @@ ${aside && html`<aside>${aside}</aside>`}
 function pagePath({ sale, order, problem }: SaleView): string {
   if (problem) return ''
   return order ? `/sales/${sale}/order/${order.order_id}` : `/sales/${sale}`
-}
-
-/** For each language what its script is given: the same in every page, and long. */
-const scriptWords = new WeakMap<Words, Html>()
-
-function wordsForScript(words: Words): Html {
-  const known = scriptWords.get(words)
-  if (known) return known
-  const told: ScriptWords = {
-    ahead: words.ahead,
-    next: words.next,
-    waitAbout: words.waitAbout,
-    waitUntil: words.waitUntil,
-    waitSoon: words.waitSoon,
-    waitUnknown: words.waitUnknown,
-    online: words.online,
-    reconnecting: words.reconnecting,
-    offline: words.offline,
-    offlineText: words.offlineText,
-    announceAhead: words.announceAhead,
-    titleAhead: words.titleAhead,
-    drawYours: words.drawYours,
-    drawLater: words.drawLater,
-    opening: words.opening,
-    holdOver: words.holdOver,
-  }
-  const made = html`${JSON.stringify(told)}`
-  scriptWords.set(words, made)
-  return made
 }
 
 interface Shell {

@@ -134,13 +134,13 @@ function placeFigures({ words, lang }: Shown, place: Place, number: number): Htm
   const progress = place.position ? Math.min(100, (place.now_serving / place.position) * 100) : 0
   return html`<div id="place" ${hidden(!standsInLine(place.status))}>
     <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span id="ahead-of-you">${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+      <span id="ahead-of-you">${ahead === 0 ? words.script.next : plural(lang, ahead, words.script.ahead)}</span></p>
     <progress id="progress" max="100" value="${progress.toFixed(2)}" aria-label="${words.progress}"></progress>
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
-    <p class="wait"><b id="wait">${waitText(words, lang, place.estimated_wait_time)}</b> <span id="wait-until"></span></p>
+    <p class="wait"><b id="wait">${waitText(words.script, lang, place.estimated_wait_time)}</b> <span id="wait-until"></span></p>
     <p class="quiet">${words.keepPlace}</p>
   </div>`
 }

@@ -190,7 +190,7 @@ export function beforeOpening(rate: number): Schedule {
     ceiling: 0,
     missed_through: 0,
     pre_queue_size: 0,
-    draw_commitment: '',
+    draw_commitment: '00'.repeat(32),
     draw_seed: null,
     draw_beacon: null,
     pre_queue_opens_at: '',

@@ -1,18 +1,37 @@
 /** Every word on the pages, in English. `{n}` and the like are filled in; numbers, money and durations come from Intl. */
 import type { Plural } from '../../../shared/speak.ts'
 
-const people: Plural = { one: 'person ahead of you', other: 'people ahead of you' }
-const announced: Plural = {
-  one: '{n} person ahead of you. {t}.',
-  other: '{n} people ahead of you. {t}.',
-}
-
 export const en = {
+  /** What the page's script says: build.ts gives it these, and the pages know them as well. */
+  script: {
+    // The line
+    ahead: { one: 'person ahead of you', other: 'people ahead of you' } as Plural,
+    next: 'You are next',
+    waitAbout: 'About {t} to go',
+    waitUntil: 'around {t}',
+    waitSoon: 'Any moment now',
+    waitUnknown: 'No estimate at the moment',
+    announceAhead: {
+      one: '{n} person ahead of you. {t}.',
+      other: '{n} people ahead of you. {t}.',
+    } as Plural,
+    titleAhead: '{n} ahead',
+    // The connection
+    online: 'Connected',
+    reconnecting: 'Reconnecting',
+    offline: 'Offline',
+    offlineText: 'You are offline. Your place is kept, and this page goes on by itself.',
+    // The draw
+    drawYours: 'Lot {n} of {m} was drawn to place {p}.',
+    drawLater: 'You came after the opening, where places go by arrival.',
+    // Countdowns that have run out
+    opening: 'Opening',
+    holdOver: 'The time is up',
+  },
   skip: 'Skip to the content',
   // The sale, for someone who has not joined
   lobbyOpensIn: 'The lobby opens in',
   opensIn: 'The sale opens in',
-  opening: 'Opening',
   opensAt: 'Opens',
   openedAt: 'Opened',
   endsAt: 'Ends',
@@ -47,16 +66,10 @@ export const en = {
   yourLot: 'Your lot',
   // The line
   inLine: 'You are in line',
-  ahead: people,
-  next: 'You are next',
   progress: 'Progress of the line towards your place',
   nowServing: 'Now serving',
   yourPlace: 'Your place',
   yourNumber: 'Your number',
-  waitAbout: 'About {t} to go',
-  waitUntil: 'around {t}',
-  waitUnknown: 'No estimate at the moment',
-  waitSoon: 'Any moment now',
   keepPlace:
     'Your place is kept on this device, also if you close this page or lose the connection. It moves by itself: reloading does not make it quicker.',
   paused: 'The line is paused',
@@ -70,13 +83,6 @@ export const en = {
   missedText: 'You were called, and did not come in time. You can join again, at the end of the line.',
   joinAgain: 'Join again',
   leave: 'Give up my place',
-  announceAhead: announced,
-  titleAhead: '{n} ahead',
-  // The connection
-  online: 'Connected',
-  reconnecting: 'Reconnecting',
-  offline: 'Offline',
-  offlineText: 'You are offline. Your place is kept, and this page goes on by itself.',
   noScript: 'This page loads itself again after {t}.',
   // The draw
   draw: 'A fair draw',
@@ -85,8 +91,6 @@ export const en = {
   drawHolds: 'Checked on this device',
   drawHoldsText: 'The number that was shown at the opening fits the published fingerprint.',
   drawSeenBefore: 'This browser had seen the fingerprint before the opening.',
-  drawYours: 'Lot {n} of {m} was drawn to place {p}.',
-  drawLater: 'You came after the opening, where places go by arrival.',
   drawUnchecked: 'The secret number has been shown: anyone can recompute every place.',
   drawBroken: 'This does not fit',
   drawBrokenText:
@@ -115,7 +119,6 @@ export const en = {
   reserved: 'Reserved for you',
   reservedText: 'It is yours until the time is up. Pay to keep it.',
   holdEndsIn: 'Time to pay',
-  holdOver: 'The time is up',
   payWith: 'Pay with',
   pay: 'Pay {m}',
   giveBack: 'Give it back',
@@ -198,7 +201,6 @@ export const en = {
 type Catalogue = {
   readonly [key: string]:
     | string
-    | Plural
-    | Readonly<Record<string, string>>
+    | Readonly<Record<string, string | Plural>>
     | Readonly<Record<string, readonly [title: string, text: string]>>
 }
