@@ -28,8 +28,8 @@ export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
     send(crowd, visitor, 'join', join(`authorization: Bearer ${token}`), (answer) => {
       const told = answer.status === 200 || answer.status === 201 ? placeIn(answer) : null
       if (!told) return
-      crowd.bots.rejoins++
-      if (told.number !== number) crowd.bots.otherNumbers++
+      crowd.tally.bots.rejoins++
+      if (told.number !== number) crowd.tally.bots.otherNumbers++
     })
   }
   if (!cookie) return
@@ -39,9 +39,9 @@ export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
     send(crowd, visitor, 'join', join(`cookie: ${cookie}`), (answer) => {
       const told = answer.status === 200 || answer.status === 201 ? placeIn(answer) : null
       if (!told) return
-      crowd.bots.rejoins++
+      crowd.tally.bots.rejoins++
       first ??= told.number
-      if (told.number !== first) crowd.bots.otherNumbers++
+      if (told.number !== first) crowd.tally.bots.otherNumbers++
     })
   }
 }
@@ -54,11 +54,11 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: number): void {
   for (let i = 0; i < HAMMERS; i++) {
     send(crowd, visitor, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
       if (answer.status === 0) return
-      crowd.bots.intrusions++
+      crowd.tally.bots.intrusions++
       const refused = answer.status === 429 && headerOf(answer, 'retry-after') !== ''
       if (!refused && answer.status !== 503) {
-        crowd.bots.letIn++
-        crowd.complain(`a bot without an admission was answered ${answer.status}`)
+        crowd.tally.bots.letIn++
+        crowd.tally.complain(`a bot without an admission was answered ${answer.status}`)
       }
     })
   }
@@ -72,9 +72,9 @@ export function rushCheckout(crowd: Crowd, visitor: number): void {
     send(crowd, visitor, 'checkout', crowd.checkoutText(visitor, key), (answer) => {
       const told = answer.status >= 200 && answer.status < 300 ? orderIn(answer) : null
       if (!told) return
-      crowd.bots.rushes++
+      crowd.tally.bots.rushes++
       order ??= crowd.visitors.orders.get(visitor)?.order ?? told.order_id
-      if (told.order_id !== order) crowd.bots.secondOrders++
+      if (told.order_id !== order) crowd.tally.bots.secondOrders++
     })
   }
 }
@@ -86,7 +86,7 @@ function send(
   text: string,
   answered: (answer: Answer) => void,
 ): void {
-  crowd.requests[kind]++
+  crowd.tally.requests[kind]++
   crowd.visitors.workerRequests[visitor] = (crowd.visitors.workerRequests[visitor] ?? 0) + 1
   crowd.client.send(text, answered)
 }

@@ -148,9 +148,9 @@ export function evidenceOf(
     },
     servedByMs: servedBy(cdn.seen, DOCUMENT_LATE_MS),
     served: cdn.seen.map(lineAt),
-    positions: crowd.positions,
-    shoppingMs: crowd.shoppingMs,
-    bots: anyBots ? crowd.bots : null,
+    positions: crowd.tally.positions,
+    shoppingMs: crowd.tally.shoppingMs,
+    bots: anyBots ? crowd.tally.bots : null,
   }
 }
 

@@ -82,7 +82,8 @@ export class Live {
   }
 
   #sample(): Sample {
-    const { counts, ends, cdn, visitors, recent, client } = this.#crowd
+    const { cdn, visitors, client } = this.#crowd
+    const { counts, ends, recent } = this.#crowd.tally
     const nowMs = performance.now()
     const join = recent.join.take()
     const checkout = recent.checkout.take()
@@ -126,7 +127,7 @@ export class Live {
 
   #draw(s: Sample): void {
     const { visitors, stock, rate } = this.#target
-    const { latency, ends } = this.#crowd
+    const { latency, ends } = this.#crowd.tally
     const columns = process.stdout.columns || 100
     const bar = Math.max(BAR.least, Math.min(BAR.most, columns - BAR.beside))
     const row = (name: string, value: number, of: number, note: string) => {

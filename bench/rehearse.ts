@@ -12,7 +12,7 @@ import { startSystem } from '../origin/local/system.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
 import { type Dot, duration } from './charts.ts'
-import { Crowd, KINDS } from './crowd.ts'
+import { Crowd } from './crowd.ts'
 import {
   admin,
   chargesOf,
@@ -26,6 +26,7 @@ import type { Percentiles } from './histogram.ts'
 import { Live } from './live.ts'
 import { HELP, type Options, readOptions, UsageError } from './options.ts'
 import { type Result, reportHtml } from './report.ts'
+import { KINDS } from './tally.ts'
 import { type Check, isGood, verdict } from './verdict.ts'
 import { Visitors } from './visitors.ts'
 
@@ -131,13 +132,13 @@ async function rehearse(options: Options): Promise<boolean> {
     options: told,
     good: isGood(checks),
     checks,
-    ends: crowd.ends,
-    requests: crowd.requests,
+    ends: crowd.tally.ends,
+    requests: crowd.tally.requests,
     ...requestsOf(crowd),
     latencies: latenciesOf(crowd),
     samples,
     fairness: fairnessOf(crowd, opensAtMs),
-    complaints: [...crowd.complaints].sort((a, b) => b[1] - a[1]),
+    complaints: [...crowd.tally.complaints].sort((a, b) => b[1] - a[1]),
     seconds: Math.round((performance.now() - beganMs) / 100) / 10,
     memoryMb: live.peakMemoryMb,
   }
@@ -161,14 +162,14 @@ async function announcement(crowd: Crowd) {
   }
 }
 
-function requestsOf({ visitors, cdn, requests }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
+function requestsOf({ visitors, cdn, tally }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
   const sum = (list: Uint16Array) => list.reduce((total, times) => total + times, 0)
   const spread = (list: Uint16Array) => {
     const counts = new Array<number>(SPREAD + 1).fill(0)
     for (const times of list) counts[Math.min(SPREAD, times)] = (counts[Math.min(SPREAD, times)] ?? 0) + 1
     return counts
   }
-  const worker = KINDS.reduce((total, kind) => total + requests[kind], 0)
+  const worker = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
   const fromCdn = sum(visitors.cdnReads)
   return {
     schedule: { read: cdn.reads, fromCdn },
@@ -182,11 +183,10 @@ function requestsOf({ visitors, cdn, requests }: Crowd): Pick<Result, 'perVisito
 }
 
 function latenciesOf(crowd: Crowd): Result['latencies'] {
-  const byKind = Object.fromEntries(KINDS.map((kind) => [kind, crowd.latency[kind].summary()])) as Record<
-    (typeof KINDS)[number],
-    Percentiles
-  >
-  return { ...byKind, settled: crowd.settled.summary(), schedule: crowd.cdn.latency.summary() }
+  const byKind = Object.fromEntries(
+    KINDS.map((kind) => [kind, crowd.tally.latency[kind].summary()]),
+  ) as Record<(typeof KINDS)[number], Percentiles>
+  return { ...byKind, settled: crowd.tally.settled.summary(), schedule: crowd.cdn.latency.summary() }
 }
 
 function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
@@ -196,7 +196,7 @@ function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
   const dots: Dot[] = []
   // All who bought up to a third of the chart, and as many of the others as there is room for.
   const step = Math.max(1, Math.ceil(visitors.size / (MAX_DOTS * 0.67)))
-  const buyers = Math.max(1, Math.ceil(crowd.ends.bought / (MAX_DOTS * 0.33)))
+  const buyers = Math.max(1, Math.ceil(crowd.tally.ends.bought / (MAX_DOTS * 0.33)))
   let bought = 0
   for (let visitor = 0; visitor < visitors.size; visitor++) {
     const number = visitors.number[visitor]

@@ -1,9 +1,9 @@
 /** The report of a rehearsal: one HTML file without a script, readable in light and dark, on paper and on a phone. */
 import { bars, type Dot, duration, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
-import { KINDS, type Kind } from './crowd.ts'
 import type { Percentiles } from './histogram.ts'
 import type { Sample } from './live.ts'
 import type { Options } from './options.ts'
+import { KINDS, type Kind } from './tally.ts'
 import type { Check, End } from './verdict.ts'
 
 /** Everything there is to say about a rehearsal: this is also the JSON file. */

@@ -48,6 +48,10 @@ export interface OrderTold {
   readonly order: string
   /** The last status the client saw. */
   status: string
+  /** True once they have seen it as more than `processing`. */
+  reserved: boolean
+  /** When they meant to pay; null before. */
+  payingSinceMs: number | null
 }
 
 export class Visitors {
@@ -68,6 +72,8 @@ export class Visitors {
   readonly servingTold: Float64Array
   /** What became of the request under way; starts anew with every step. */
   readonly attempts: Uint8Array
+  /** 1 while their next wake is no read of the schedule. */
+  readonly looksAtClock: Uint8Array
   /** Requests that reached a Worker, and reads of the public schedule that a CDN would have answered. */
   readonly workerRequests: Uint16Array
   readonly cdnReads: Uint16Array
@@ -90,6 +96,7 @@ export class Visitors {
     this.admittedMs = new Float64Array(size)
     this.servingTold = new Float64Array(size)
     this.attempts = new Uint8Array(size)
+    this.looksAtClock = new Uint8Array(size)
     this.workerRequests = new Uint16Array(size)
     this.cdnReads = new Uint16Array(size)
     this.token = new Array<string>(size).fill('')
