@@ -161,6 +161,22 @@ describe('an operator', () => {
   })
 })
 
+describe('while Redis is away', () => {
+  const lost = useRedis()
+  const alone = useOrigin(() => ({ databaseUrl: database.url, redisUrl: lost.url }))
+
+  test('a change that the ledger has is a success, and made once', async () => {
+    const sale = await alone.sale({ total: 10 })
+    await lost.kill()
+    const restocked = await alone.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 5 })
+    expect(restocked).toMatchObject({ status: 200, body: { products: [{ total: 15 }] } })
+    expect(await alone.stock(sale)).toMatchObject({ total: 15, available: 15 })
+    const created = `sale-${randomUUID().slice(0, 8)}`
+    for (const status of [201, 200])
+      expect(await alone.admin('PUT', `/sales/${created}`, config())).toMatchObject({ status })
+  })
+})
+
 describe('the edge', () => {
   test('is told the state of a sale, and who has arrived', async () => {
     const sale = await origin.sale({ total: 1 })

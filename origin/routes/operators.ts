@@ -25,7 +25,7 @@ const Oversell = v.optional(
 )
 
 export function operatorRoutes(deps: Deps): Hono {
-  const { sql, sales, config } = deps
+  const { sql, sales, config, log } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.ADMIN_TOKEN))
   app.use('/sales/:sale/*', async (c, next) => {
@@ -39,7 +39,7 @@ export function operatorRoutes(deps: Deps): Hono {
     const sale = c.req.param('sale')
     const written = await writeSale(sql, sale, await readBody(c, SaleConfig))
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
-    await reconcileSale(deps, sale, { force: true })
+    await rebuildGates(sale)
     return c.json(await told(sale), written.result === 'created' ? 201 : 200)
   })
 
@@ -83,7 +83,7 @@ export function operatorRoutes(deps: Deps): Hono {
         problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
       )
     }
-    await reconcileSale(deps, sale, { force: true })
+    await rebuildGates(sale)
     return c.json(await told(sale))
   })
 
@@ -105,6 +105,13 @@ export function operatorRoutes(deps: Deps): Hono {
 
   function known(sale: string): SaleRow {
     return sales.get(sale) ?? refuse(problem('unknown-sale'))
+  }
+
+  /** What the ledger has is done, whether Redis is there or not: "try again" would have more units put in twice. */
+  async function rebuildGates(sale: string) {
+    await reconcileSale(deps, sale, { force: true }).catch((error) =>
+      log.warn({ sale, error: String(error) }, 'the gate was not told; the reconciler will'),
+    )
   }
 
   /** After a change: this process and the edge know of it at once, the others within REFRESH_MS. */
