@@ -17,7 +17,10 @@ const CONCURRENCY = 256
 const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left to the process that took it for so long. */
 const BEGIN_AFTER_MS = 1_000
-/** Paying for so long without a word means that the job is gone, which pg-boss does not let happen; but who knows. */
+/**
+ * Paying for so long without a word: the job may be gone, but more likely the workers or the ledger were away, or a long
+ * line waits. Which of them cannot be told from here.
+ */
 const FORGOTTEN_SECONDS = 120
 
 type Standing = Pick<OrderRow, 'order_id' | 'status' | 'charge_id'>
@@ -125,13 +128,24 @@ export class Charges {
     return jobs.length === CONCURRENCY
   }
 
-  /** Charges that seem forgotten: paying for long, and not a word. */
+  /**
+   * Charges that seem forgotten are asked for once more, and not given up: waiting says nothing about the charge. Where
+   * the first job is there after all, the order's idempotency key makes the second harmless.
+   */
   async resume(): Promise<void> {
-    const forgotten = await this.#deps.sql<{ order_id: string }[]>`
-      select order_id from orders
-      where status = 'paying' and updated_at < clock_timestamp() - ${FORGOTTEN_SECONDS} * interval '1 second'
-      order by updated_at limit ${CONCURRENCY}`
-    await Promise.all(forgotten.map((o) => this.#giveUp(o.order_id)))
+    await this.#deps.sql.begin(async (tx) => {
+      const forgotten = await tx<{ order_id: string }[]>`
+        update orders set updated_at = clock_timestamp()
+        where order_id in (
+          select order_id from orders
+          where status = 'paying' and updated_at < clock_timestamp() - ${FORGOTTEN_SECONDS} * interval '1 second'
+          order by updated_at limit ${CONCURRENCY} for update skip locked)
+        returning order_id`
+      await this.#jobs.addCharges(
+        tx,
+        forgotten.map((o) => o.order_id),
+      )
+    })
     await this.#refunds.resume()
   }
 

@@ -46,3 +46,35 @@ test('a worker killed in mid-charge has its charges finished by another, each ma
   }
   expect(await api.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 3 })
 }, 60_000)
+
+test('what no worker was there for is charged minutes later, its job lost or not, and none of it given up', async () => {
+  await Promise.all([first.stop(), second.stop()])
+  const ORDERS = 200
+  const sale = await api.sale({ total: ORDERS, hold_seconds: 600 })
+  for (let bought = 0; bought < ORDERS; bought += 50) {
+    await Promise.all(
+      Array.from({ length: 50 }, () => api.checkout(sale, { body: { payment_method: 'pm_ok' } })),
+    )
+  }
+  const orders = () =>
+    api.sql()<{ status: string; count: number }[]>`
+      select status, count(*)::int from orders where sale_id = ${sale} group by status`
+  expect(await eventually(orders, ([some]) => some?.status === 'paying' && some.count === ORDERS)).toEqual([
+    { status: 'paying', count: ORDERS },
+  ])
+  await api.sql()`
+    delete from pgboss.job where name = 'charge' and data->>'order' in (
+      select order_id::text from orders where sale_id = ${sale} limit 20)`
+  await api.sql()`
+    update orders set created_at = created_at - interval '3 minutes', updated_at = updated_at - interval '3 minutes'
+    where sale_id = ${sale}`
+  await second.restart()
+  const waiting = (rows: { status: string }[]) => rows.some(({ status }) => status === 'paying')
+  expect(await eventually(orders, (rows) => !waiting(rows), 30_000)).toEqual([
+    { status: 'confirmed', count: ORDERS },
+  ])
+  const [charges] = await api.sql()`
+    select count(*)::int as all, count(*) filter (where c.status = 'succeeded')::int as succeeded
+    from sandbox.charges c join orders using (order_id) where sale_id = ${sale}`
+  expect(charges).toEqual({ all: ORDERS, succeeded: ORDERS })
+}, 60_000)
