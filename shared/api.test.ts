@@ -40,6 +40,47 @@ describe('a sale', () => {
     expect(fieldsOf({ ...sale, products: [sale.products[0], sale.products[0]] })).toEqual(['products'])
     expect(fieldsOf({ ...sale, admission: { rate_per_second: 0 } })).toEqual(['admission.rate_per_second'])
   })
+
+  it.each([
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+    '2101-01-01T00:00:00Z',
+    '2030-02-30T00:00:00Z',
+    '2030-02-31T12:00+05:00',
+    '2030-13-01T00:00:00Z',
+  ])('at %s, when there is none, is refused', (time) => {
+    expect(fieldsOf({ ...sale, opens_at: time, ends_at: time, pre_queue_opens_at: time })).toEqual([
+      'opens_at',
+      'ends_at',
+      'pre_queue_opens_at',
+    ])
+  })
+
+  it.each(['1970-01-01T00:00:00Z', '2032-02-29T00:00:00+14:00', '2030-06-30T24:00Z'])(
+    'may open at %s',
+    (opens_at) => expect(fieldsOf({ ...sale, opens_at })).toEqual([]),
+  )
+
+  it('with a field that there is not is refused by its name, wherever it stands', () => {
+    const [product] = sale.products
+    expect(fieldsOf({ ...sale, hold_secondz: 5 })).toEqual(['hold_secondz'])
+    expect(fieldsOf({ ...sale, products: [{ ...product, price: 5 }] })).toEqual(['products.0.price'])
+    expect(fieldsOf({ ...sale, admission: { rate_per_second: 5, max: 5 } })).toEqual(['admission.max'])
+    expect(fieldsOf({ ...sale, admission: 5 })).toEqual(['admission'])
+  })
+
+  it('may have every field of the contract, and those of ours', () => {
+    const full = {
+      ...sale,
+      ends_at: null,
+      pre_queue_opens_at: '2026-11-27T10:00:00Z',
+      hold_seconds: 90,
+      limit_per_visitor: 1,
+      admission: { rate_per_second: 200, max_inside: 500 },
+      oversell_policy: 'alarm',
+    }
+    expect(fieldsOf(full)).toEqual([])
+  })
 })
 
 describe('a checkout request', () => {

@@ -36,19 +36,36 @@ const whole = (min: number, max: number) =>
     v.maxValue(max, `at most ${max}`),
   )
 
+/** From the epoch, which some send for "long ago", to beyond any sale: not all that can be written can be stored. */
+const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
+
 const instant = v.pipe(
   v.string('an ISO 8601 time is required'),
   v.regex(
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
     'an ISO 8601 time with its zone is required',
   ),
-  v.check((text) => Number.isFinite(Date.parse(text)), 'no such time'),
+  v.check((text) => Number.isFinite(Date.parse(text)) && isDay(text.slice(0, 10)), 'no such time'),
+  v.check((text) => {
+    const year = new Date(text).getUTCFullYear()
+    return year >= FIRST_YEAR && year <= LAST_YEAR
+  }, `a year from ${FIRST_YEAR} to ${LAST_YEAR} is required`),
   v.transform((text) => new Date(text).toISOString()),
 )
+
+/** `Date` takes the 30th of February for a day in March. */
+const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
 
 export const MAX_UNITS = 10_000_000
 
 // -- Operators ---------------------------------------------------------------------------------------------------
+
+/** What an operator sends: a field that is misspelt is told, where a default would silently take its place. */
+const exactly = <const T extends v.ObjectEntries>(entries: T) =>
+  v.strictObject(entries, ({ expected, input }) => {
+    if (expected === 'never') return 'there is no such field'
+    return input === undefined ? 'is required' : 'an object is required'
+  })
 
 const rate = v.pipe(
   v.number('a number is required'),
@@ -57,7 +74,7 @@ const rate = v.pipe(
   v.maxValue(100_000, 'at most 100000'),
 )
 
-export const ProductConfig = v.object({
+export const ProductConfig = exactly({
   product_id: ProductId,
   name,
   unit_price_minor: whole(0, 1_000_000_000),
@@ -73,7 +90,7 @@ export type ProductConfig = v.InferOutput<typeof ProductConfig>
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 
 export const SaleConfig = v.pipe(
-  v.object({
+  exactly({
     name,
     opens_at: instant,
     ends_at: v.optional(v.nullable(instant), null),
@@ -90,7 +107,7 @@ export const SaleConfig = v.pipe(
         'product_id must be unique',
       ),
     ),
-    admission: v.object({
+    admission: exactly({
       rate_per_second: rate,
       /** Most people who may be in the shop at once without having finished; null means no such limit. */
       max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
@@ -104,8 +121,8 @@ export const SaleConfig = v.pipe(
 )
 export type SaleConfig = v.InferOutput<typeof SaleConfig>
 
-export const AdmissionChange = v.object({ rate_per_second: rate })
-export const Restock = v.object({ quantity: whole(1, MAX_UNITS) })
+export const AdmissionChange = exactly({ rate_per_second: rate })
+export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
 
 // -- Buyers ------------------------------------------------------------------------------------------------------
 
