@@ -1,4 +1,4 @@
-/** More buyers at once than there is room for: turned away early and cheaply, and nothing else suffers. */
+/** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
 import { expect, test } from 'vitest'
 import { useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
@@ -37,3 +37,14 @@ test('who comes when it is full is asked to come again, while orders are answere
   expect(headers.get('content-type')).toContain('text/plain')
   expect(String(body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
 }, 60_000)
+
+test('more gates than there are connections are rebuilt at once, and none waits for another for ever', async () => {
+  const sales: string[] = []
+  while (sales.length < 25) sales.push(await origin.sale({ total: 10 }))
+  const restocked = await Promise.all(
+    sales.map((sale) => origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })),
+  )
+  expect(new Set(restocked.map((answer) => answer.status))).toEqual(new Set([200]))
+  expect((await origin.call('GET', '/readyz')).body).toEqual({ ledger: true, gate: true })
+  for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
+})

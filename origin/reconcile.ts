@@ -183,15 +183,29 @@ async function rebuild(deps: Deps, sale: string, product: string, wait: boolean)
 }
 
 /**
- * One at a time per product: a second rebuild in between would put back what has ended since. The lock is a
- * transaction's, which ends with its connection.
+ * Rebuilds of one process at once. Each keeps a connection for its lock and works with others of the same pool: as many
+ * as there are connections would wait for each other for ever.
  */
-function rebuildAlone(deps: Deps, sale: string, product: string): Promise<boolean | 'busy'> {
-  return deps.sql.begin(async (tx) => {
-    const [lock] = await tx<{ taken: boolean }[]>`
-      select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken`
-    return lock?.taken ? rebuildNow(deps, sale, product) : 'busy'
-  })
+const MAX_REBUILDS = 3
+let rebuilds = 0
+
+/**
+ * One at a time per product: a second rebuild in between would put back what has ended since. The lock is a
+ * transaction's, which ends with its connection, and which may be idle for as long as a rebuild may take.
+ */
+async function rebuildAlone(deps: Deps, sale: string, product: string): Promise<boolean | 'busy'> {
+  if (rebuilds >= MAX_REBUILDS) return 'busy'
+  rebuilds++
+  try {
+    return await deps.sql.begin(async (tx) => {
+      const [lock] = await tx<{ taken: boolean }[]>`
+        select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
+          set_config('idle_in_transaction_session_timeout', '10min', true)`
+      return lock?.taken ? rebuildNow(deps, sale, product) : 'busy'
+    })
+  } finally {
+    rebuilds--
+  }
 }
 
 /**

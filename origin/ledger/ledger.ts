@@ -16,6 +16,8 @@ export type Queryable = postgres.Sql | postgres.TransactionSql
 const MAX_CONNECTIONS = 10
 /** A statement that takes longer has lost its callers anyway: nobody waits for it, and its locks are in the way. */
 const STATEMENT_TIMEOUT_MS = 10_000
+/** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
+const IDLE_TRANSACTION_MS = 30_000
 
 export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
   return postgres(url, {
@@ -28,6 +30,7 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
     connection: {
       application_name: 'flash-sale-origin',
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
       // Every statement has its index. Without this one, a plan made while the tables were small reads them whole, and is
       // kept while they grow: with 30,000 orders a batch took half a second.
       enable_seqscan: 'off',
