@@ -10,10 +10,10 @@ import { PHASES, STATUSES } from './schedule.ts'
 export const MAX_BODY_BYTES = 64 * 1024
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
-const idMessage = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
+export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
 
-export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, idMessage))
-export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, idMessage))
+export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 export const OrderId = v.pipe(v.string(), v.uuid())
 
 /** Printable ASCII, as the header's draft asks of a client that wants to be understood everywhere; 1 to 255 characters. */

@@ -56,7 +56,25 @@ describe('an operator', () => {
       status: 404,
       body: { type: '/problems/unknown-sale' },
     })
-    expect(await origin.admin('PUT', '/sales/..%2f', config())).toMatchObject({ status: 404 })
+    expect(await origin.admin('PUT', '/sales/..%2f', config())).toMatchObject({
+      status: 404,
+      body: { detail: expect.stringMatching(/^A sale's name has 1 to 64 letters/) },
+    })
+    const over = { opens_at: '2020-01-01T00:00:00Z', ends_at: '2021-01-01T00:00:00Z' }
+    expect(await origin.admin('PUT', `/sales/${sale}`, config(over))).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'ends_at' }] },
+    })
+    const present = await origin.sale()
+    expect(await origin.admin('POST', `/sales/${present}/reconcile?oversell=nope`)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'oversell' }] },
+    })
+    // One that there is may well be ended by a change.
+    expect(await origin.admin('PUT', `/sales/${present}`, config(over))).toMatchObject({
+      status: 200,
+      body: { phase: 'ended' },
+    })
   })
 
   test('without the token is refused', async () => {
@@ -161,11 +179,23 @@ describe('an operator', () => {
   })
 })
 
-describe('while Redis is away', () => {
+describe('an operator of another origin', () => {
   const lost = useRedis()
   const alone = useOrigin(() => ({ databaseUrl: database.url, redisUrl: lost.url }))
 
-  test('a change that the ledger has is a success, and made once', async () => {
+  test.each([
+    ['PATCH', '/admission', { rate_per_second: 7 }],
+    ['POST', '/products/one/restock', { quantity: 1 }],
+    ['POST', '/pause', undefined],
+    ['GET', '/findings', undefined],
+    ['GET', '/orders', undefined],
+    ['GET', '', undefined],
+  ])('can %s ...%s of a sale that was made this moment', async (method, path, body) => {
+    const sale = await origin.sale()
+    expect(await alone.admin(method, `/sales/${sale}${path}`, body)).toMatchObject({ status: 200 })
+  })
+
+  test('without Redis changes what the ledger has, and changes it once', async () => {
     const sale = await alone.sale({ total: 10 })
     await lost.kill()
     const restocked = await alone.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 5 })

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import * as v from 'valibot'
 import {
   AdmissionChange,
+  ID_FORM,
   MAX_UNITS,
   OVERSELL_POLICIES,
   ProductId,
@@ -20,24 +21,30 @@ import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
 import { accept, readBody, refuse, requireSecret } from './rim.ts'
 
-const Oversell = v.optional(
-  v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`),
-)
+/** What an operator may decide about what was sold too many, in the query. */
+const Decision = v.object({
+  oversell: v.optional(v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`)),
+})
 
 export function operatorRoutes(deps: Deps): Hono {
   const { sql, sales, config, log } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.ADMIN_TOKEN))
   app.use('/sales/:sale/*', async (c, next) => {
-    const sale = parse(SaleId, c.req.param('sale'))
-    return sale.ok
-      ? next()
-      : refuse(problem('unknown-sale', { detail: `A sale's name has ${sale.problem.detail}.` }))
+    const sale = c.req.param('sale')
+    if (!v.is(SaleId, sale)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
+    // Another origin may have made or changed it a moment ago.
+    await sales.refresh()
+    if (c.req.method !== 'PUT') known(sale)
+    return next()
   })
 
   app.put('/sales/:sale', async (c) => {
     const sale = c.req.param('sale')
-    const written = await writeSale(sql, sale, await readBody(c, SaleConfig))
+    const wanted = await readBody(c, SaleConfig)
+    if (!sales.get(sale) && wanted.ends_at !== null && Date.parse(wanted.ends_at) <= sales.nowMs())
+      refuseField('ends_at', 'a new sale cannot have ended')
+    const written = await writeSale(sql, sale, wanted)
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
     await rebuildGates(sale)
     return c.json(await told(sale), written.result === 'created' ? 201 : 200)
@@ -48,15 +55,11 @@ export function operatorRoutes(deps: Deps): Hono {
     return c.json({ sales: [...sales.all()].map((sale) => inspect(sale)) })
   })
 
-  app.get('/sales/:sale', async (c) => {
-    await sales.refresh()
-    return c.json(inspect(known(c.req.param('sale'))))
-  })
+  app.get('/sales/:sale', (c) => c.json(inspect(known(c.req.param('sale')))))
 
   for (const [name, flip] of Object.entries(switches)) {
     app.post(`/sales/:sale/${name}`, async (c) => {
       const sale = c.req.param('sale')
-      await sales.refresh()
       if (name !== 'end' && phaseOf(known(sale), sales.nowMs()) === 'ended') {
         return refuse(problem('conflict', { detail: 'The sale has ended, which is for good.' }))
       }
@@ -68,7 +71,7 @@ export function operatorRoutes(deps: Deps): Hono {
   app.patch('/sales/:sale/admission', async (c) => {
     const sale = c.req.param('sale')
     const { rate_per_second } = await readBody(c, AdmissionChange)
-    await setRate(sql, known(sale).sale_id, rate_per_second)
+    await setRate(sql, sale, rate_per_second)
     return c.json(await told(sale))
   })
 
@@ -77,31 +80,24 @@ export function operatorRoutes(deps: Deps): Hono {
     const { quantity } = await readBody(c, Restock)
     const found = parse(ProductId, product).ok && known(sale).products.find((p) => p.product_id === product)
     if (!found) return refuse(problem('unknown-product'))
-    if ((await restock(sql, sale, product, quantity, MAX_UNITS)) === null) {
-      const detail = `the total would exceed ${MAX_UNITS}`
-      return refuse(
-        problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
-      )
-    }
+    if ((await restock(sql, sale, product, quantity, MAX_UNITS)) === null)
+      refuseField('quantity', `the total would exceed ${MAX_UNITS}`)
     await rebuildGates(sale)
     return c.json(await told(sale))
   })
 
   app.post('/sales/:sale/reconcile', async (c) => {
-    await sales.refresh()
-    const sale = known(c.req.param('sale')).sale_id
+    const sale = c.req.param('sale')
     // What was sold too many waits for a person where the policy says so: this is how they decide.
-    const oversell = accept(parse(Oversell, c.req.query('oversell')))
+    const { oversell } = accept(parse(Decision, c.req.query()))
     const reconciled = await reconcileSale(deps, sale, { recount: true, ...(oversell && { oversell }) })
     await told(sale)
     return c.json(reconciled)
   })
 
-  app.get('/sales/:sale/findings', async (c) =>
-    c.json(await readFindings(sql, known(c.req.param('sale')).sale_id)),
-  )
+  app.get('/sales/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))
 
-  app.get('/sales/:sale/orders', async (c) => exportOrders(deps, c, known(c.req.param('sale')).sale_id))
+  app.get('/sales/:sale/orders', (c) => exportOrders(deps, c, c.req.param('sale')))
 
   function known(sale: string): SaleRow {
     return sales.get(sale) ?? refuse(problem('unknown-sale'))
@@ -154,6 +150,10 @@ export function operatorRoutes(deps: Deps): Hono {
   }
 
   return app
+}
+
+function refuseField(field: string, detail: string): never {
+  refuse(problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] }))
 }
 
 /** For the edge, by a secret of its own that opens nothing else. */
