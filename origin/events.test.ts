@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { Hono } from 'hono'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
-import { record } from './ledger/ledger.ts'
+import { OrderEvents } from './events.ts'
+import { connect, moveOrders, record } from './ledger/ledger.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -56,7 +59,7 @@ const pay = (id: string, token: string, payment_method: string) =>
 describe.concurrent("an order's events", () => {
   test('tell a payment step by step, as it happens', async () => {
     const { id, token } = await buy()
-    const { seen, done } = watch(id, token, { until: 'confirmed' })
+    const { seen, done } = watch(id, token)
     await eventually(
       async () => seen.length,
       (n) => n === 1,
@@ -102,6 +105,20 @@ describe.concurrent("an order's events", () => {
     await again.done
   })
 
+  test('end with the payment, and tell of what comes later to who asks again', async () => {
+    const { id, token } = await buy()
+    await pay(id, token, 'pm_ok')
+    const { seen, done } = watch(id, token)
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    const lastEventId = seen.at(-1)?.id ?? ''
+    expect((await watch(id, token, { lastEventId }).opened).status).toBe(204)
+    await moveOrders(origin.sql(), [id], { from: ['confirmed'], to: 'fulfilled' })
+    const later = watch(id, token, { lastEventId })
+    await later.done
+    expect(statuses(later.seen)).toEqual(['fulfilled'])
+  })
+
   test('tell of an order that is still being recorded as soon as it is', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
@@ -142,6 +159,31 @@ describe.concurrent("an order's events", () => {
     const nobody = watch(id, 'no token')
     expect((await nobody.opened).status).toBe(429)
   })
+})
+
+test('a HEAD for events has no stream, and keeps none from who wants one', async () => {
+  const { id, token } = await buy()
+  const head = await fetch(`${origin.url()}/orders/${id}/events`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+
+  const sql = connect(database.url, 2)
+  const events = new OrderEvents(sql, pino({ level: 'silent' }), 1)
+  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  try {
+    for (let asked = 0; asked < 3; asked++) {
+      expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
+    }
+    const stream = await app.request('/events')
+    expect(stream.status).toBe(200)
+    expect((await app.request('/events')).status).toBe(503)
+    await stream.body?.cancel()
+  } finally {
+    await events.stop()
+    await sql.end({ timeout: 1 })
+  }
 })
 
 test('events go on after the ledger was away', async () => {

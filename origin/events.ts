@@ -28,7 +28,11 @@ const READ = { size: 500, queue: MAX_STREAMS }
 const MAX_EVENTS = 50
 /** Before the first event. */
 const NOTHING = -1
-const FINAL = new Set(['fulfilled', 'expired', 'cancelled'])
+/**
+ * What a stream ends with. A confirmed order may be fulfilled yet, days later: nobody keeps a connection open for that,
+ * and who asks again after it is told.
+ */
+const FINAL = new Set(['confirmed', 'fulfilled', 'expired', 'cancelled'])
 
 interface Event {
   readonly seq: number
@@ -45,14 +49,16 @@ interface News {
 export class OrderEvents {
   readonly #sql: Sql
   readonly #log: Logger
+  readonly #maxStreams: number
   readonly #streams = new Map<string, Set<() => void>>()
   #open = 0
   #stop: (() => Promise<unknown>) | undefined
   #stopped = false
 
-  constructor(sql: Sql, log: Logger) {
+  constructor(sql: Sql, log: Logger, maxStreams = MAX_STREAMS) {
     this.#sql = sql
     this.#log = log
+    this.#maxStreams = maxStreams
   }
 
   /** Listens for changes; postgres.js listens again by itself after the connection was lost. */
@@ -83,7 +89,7 @@ export class OrderEvents {
 
   /** Streams the events of an order, each with the order as it is now, as `show` shows it. */
   async stream(c: Context, order: string, show: (order: OrderView) => Order): Promise<Response> {
-    if (this.#open >= MAX_STREAMS) {
+    if (this.#open >= this.#maxStreams) {
       return sendProblem(
         problem('try-again', {
           detail: 'Too many are watching. Ask for the order instead.',
@@ -97,6 +103,8 @@ export class OrderEvents {
     // By this answer a browser knows that there is nothing to come back for.
     if (first?.order && FINAL.has(first.order.status) && first.events.length === 0) return c.body(null, 204)
     c.header('x-accel-buffering', 'no')
+    // Hono answers HEAD by GET without its body: nobody would read this one, and its stream would wait for ever.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     return streamSSE(c, async (stream) => {
       const alarm = new Alarm()
       const streams = this.#streams.get(order) ?? new Set()
