@@ -11,7 +11,7 @@ import type { Logger } from 'pino'
 import { Batcher } from './batch.ts'
 import type { Checkout } from './checkout.ts'
 import type { HoldEnd } from './gate/bucket.ts'
-import { type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
+import { findOrder, type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Puts charges on their way, in the transaction that asks for them. */
@@ -66,6 +66,8 @@ export class Orders {
       const ids = asked.map((a) => a.order)
       const methods = asked.map((a) => a.method)
       const moved = await sql.begin(async (tx) => {
+        // A hold whose time is up, and that no sweeper has ended yet, may still be paid for: until its unit is given back it
+        // is this buyer's and nobody else's.
         const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
         await charges.addCharges(
           tx,
@@ -100,7 +102,15 @@ export class Orders {
   cancel = (order: string, from: OrderRow['status'][], reason: string) =>
     this.#one(order, { from, to: 'cancelled', reason })
 
-  fulfil = (order: string) => this.#one(order, { from: ['confirmed'], to: 'fulfilled' })
+  /**
+   * What was paid for has been handed over. It happens once, and whoever says so again is told the same; undefined for an
+   * order that there is not, or that is not paid for.
+   */
+  async fulfil(order: string): Promise<OrderRow | undefined> {
+    const fulfilled = await this.#one(order, { from: ['confirmed'], to: 'fulfilled' })
+    const found = fulfilled ?? (await findOrder(this.#deps.sql, order))
+    return found?.status === 'fulfilled' ? found : undefined
+  }
 
   expire = (orders: readonly string[]) =>
     this.move(orders, { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' })

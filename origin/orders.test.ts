@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useDatabase } from '../test/servers.ts'
+import {
+  connect,
+  findOrder,
+  moveOrders,
+  type OrderRow,
+  prepare,
+  record,
+  type Sql,
+  writeSale,
+} from './ledger/ledger.ts'
+import { createMetrics } from './metrics.ts'
+import { Orders } from './orders.ts'
+
+const database = useDatabase()
+let sql: Sql
+let orders: Orders
+beforeAll(async () => {
+  await prepare(database.url)
+  sql = connect(database.url, 4)
+  // What is handed over ends no hold and asks for no charge.
+  const unasked = { checkout: undefined as never, charges: undefined as never }
+  orders = new Orders({ ...unasked, sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
+})
+afterAll(() => sql.end({ timeout: 1 }))
+
+async function order(status: OrderRow['status']) {
+  const [sale, id] = [`sale-${randomUUID().slice(0, 8)}`, randomUUID()]
+  await writeSale(sql, sale, {
+    ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
+    ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
+    products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
+    admission: { rate_per_second: 1, max_inside: null },
+  })
+  const asked = { order: id, sale, product: 'one', visitor: 'v', number: 1, quantity: 1, key: 'k', hash: 'h' }
+  await record(sql, sale, [{ ...asked, method: null }], false)
+  if (status !== 'reserved') await moveOrders(sql, [id], { from: ['reserved'], to: status })
+  return { sale, id }
+}
+const events = (id: string) =>
+  sql<{ status: string }[]>`select status from order_events where order_id = ${id} order by seq`
+
+test('an order is fulfilled once, and whoever says so again is told the same', async () => {
+  const { sale, id } = await order('confirmed')
+  const answers = await Promise.all([orders.fulfil(id), orders.fulfil(id)])
+  answers.push(await orders.fulfil(id))
+  expect(answers).toMatchObject(Array(3).fill({ order_id: id, sale_id: sale, status: 'fulfilled' }))
+  expect((await events(id)).map((e) => e.status)).toEqual(['confirmed', 'fulfilled'])
+  expect(await sql`select held, sold from products where sale_id = ${sale}`).toEqual([{ held: 0, sold: 1 }])
+})
+
+test.each(['reserved', 'paying', 'expired', 'cancelled'] as const)(
+  'one that is %s is not',
+  async (status) => {
+    const { id } = await order(status)
+    expect(await orders.fulfil(id)).toBeUndefined()
+    expect(await findOrder(sql, id)).toMatchObject({ status })
+  },
+)
+
+test('nor is one that there is not', async () => {
+  expect(await orders.fulfil(randomUUID())).toBeUndefined()
+})
