@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
+import { note } from '../findings.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -157,6 +158,37 @@ describe('an operator', () => {
     expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
       status: 200,
       body: { findings: [{ product_id: 'one', found: 'ok', drift: 0 }] },
+    })
+  })
+
+  test('fulfils what is paid, once however often it is said, and nothing else', async () => {
+    const sale = await origin.sale()
+    const paid = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+    const { order_id: id } = paid.body
+    const fulfil = (order = id, of = sale) => origin.admin('POST', `/sales/${of}/orders/${order}/fulfil`)
+    const answer = await eventually(fulfil, ({ status }) => status === 200)
+    const { remaining: _, order_token: __, ...order } = paid.body
+    const fulfilled = { ...order, status: 'fulfilled', expires_in_seconds: 0 }
+    expect(answer).toMatchObject({ status: 200, body: fulfilled })
+    expect(await fulfil()).toMatchObject({ status: 200, body: fulfilled })
+    expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 0, sold: 1 })
+    const unpaid = await origin.checkout(sale)
+    expect(await fulfil(unpaid.body.order_id)).toMatchObject({
+      status: 409,
+      body: { type: '/problems/conflict', detail: expect.stringContaining('reserved') },
+    })
+    const unknown = { status: 404, body: { type: '/problems/unknown-order' } }
+    for (const none of ['none', randomUUID()]) expect(await fulfil(none)).toMatchObject(unknown)
+    expect(await fulfil(id, await origin.sale())).toMatchObject(unknown)
+    expect(await fulfil(id, 'none')).toMatchObject({ status: 404, body: { type: '/problems/unknown-sale' } })
+  })
+
+  test('sees what was found that belongs to no sale', async () => {
+    const finding = { kind: 'unknown_charge', subject: `ch_${randomUUID()}`, units: 0 } as const
+    await note(origin.sql(), { ...finding, sale: '', product: '' })
+    expect(await origin.admin('GET', '/findings')).toMatchObject({
+      status: 200,
+      body: { findings: [finding], changes: [] },
     })
   })
 

@@ -5,6 +5,8 @@ import {
   AdmissionChange,
   ID_FORM,
   MAX_UNITS,
+  type Order,
+  OrderId,
   OVERSELL_POLICIES,
   ProductId,
   parse,
@@ -16,10 +18,22 @@ import { problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import { exportOrders } from '../export.ts'
 import { readFindings } from '../findings.ts'
-import { type ProductRow, restock, type SaleRow, setRate, switches, writeSale } from '../ledger/ledger.ts'
+import {
+  findOrder,
+  type OrderRow,
+  type ProductRow,
+  restock,
+  type SaleRow,
+  setRate,
+  switches,
+  writeSale,
+} from '../ledger/ledger.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
 import { accept, readBody, refuse, requireSecret } from './rim.ts'
+
+/** The name of the sale of findings that belong to none. */
+const OF_NO_SALE = ''
 
 /** What an operator may decide about what was sold too many, in the query. */
 const Decision = v.object({
@@ -27,7 +41,7 @@ const Decision = v.object({
 })
 
 export function operatorRoutes(deps: Deps): Hono {
-  const { sql, sales, config, log } = deps
+  const { sql, sales, orders, config, log } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.ADMIN_TOKEN))
   app.use('/sales/:sale/*', async (c, next) => {
@@ -97,7 +111,22 @@ export function operatorRoutes(deps: Deps): Hono {
 
   app.get('/sales/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))
 
+  // Such as a charge for an order that nobody knows.
+  app.get('/findings', async (c) => c.json(await readFindings(sql, OF_NO_SALE)))
+
   app.get('/sales/:sale/orders', (c) => exportOrders(deps, c, c.req.param('sale')))
+
+  app.post('/sales/:sale/orders/:order/fulfil', async (c) => {
+    const { sale, order } = c.req.param()
+    const found = v.is(OrderId, order) ? await findOrder(sql, order) : undefined
+    if (found?.sale_id !== sale) return refuse(problem('unknown-order'))
+    const fulfilled = await orders.fulfil(order)
+    if (fulfilled) return c.json(toldOf(fulfilled))
+    const now = await findOrder(sql, order)
+    return refuse(
+      problem('conflict', { detail: `The order is ${now?.status}: only a confirmed one can be fulfilled.` }),
+    )
+  })
 
   function known(sale: string): SaleRow {
     return sales.get(sale) ?? refuse(problem('unknown-sale'))
@@ -150,6 +179,22 @@ export function operatorRoutes(deps: Deps): Hono {
   }
 
   return app
+}
+
+/** A fulfilled order, as its buyer sees it. */
+function toldOf(order: OrderRow): Order {
+  return {
+    order_id: order.order_id,
+    sale: order.sale_id,
+    product_id: order.product_id,
+    quantity: order.quantity,
+    unit_price_minor: order.unit_price_minor,
+    currency: order.currency,
+    status: order.status,
+    reserved_until: order.reserved_until.toISOString(),
+    expires_in_seconds: 0,
+    created_at: order.created_at.toISOString(),
+  }
 }
 
 function refuseField(field: string, detail: string): never {
