@@ -75,6 +75,7 @@ it('counts a subscriber’s whole IPv6 network as one address', () => {
   expect(addressKey('2001:db8::1')).toBe('2001:db8:0:0')
   expect(addressKey('::1')).toBe('0:0:0:0')
   expect(addressKey('192.0.2.1')).toBe('192.0.2.1')
+  expect(addressKey('::ffff:192.0.2.1')).toBe('192.0.2.1')
 })
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }
@@ -160,3 +161,24 @@ it('refuses a proof that is forged, for another sale, or not worked for', async 
   for (const junk of ['junk', '', 'x'.repeat(10_000)]) expect((await joinWith(sale, junk)).status).toBe(401)
   expect((await joinWith(other, proof)).status).toBe(401)
 })
+
+it('gives who keeps no cookies a new number instead of one whose turn has passed, for a proof of work', async () => {
+  const env: Env = { ...edgeEnv, POW_DIFFICULTY: '50' }
+  const sale = await new TestSale().tell()
+  const join = async (headers: Record<string, string>) => {
+    const asked = await call(`/sales/${sale.name}/challenge`, { headers }, env)
+    const challenge = await asked.json<Challenge>()
+    const solution = await solveChallenge({ challenge, deriveKey })
+    const proof = btoa(JSON.stringify({ challenge, solution }))
+    return call(
+      `/sales/${sale.name}/queue`,
+      { method: 'POST', headers: { ...headers, 'x-proof-of-work': proof } },
+      env,
+    )
+  }
+  const { queue_token } = await (await join({})).json<{ queue_token: string }>()
+  const authorization = `Bearer ${queue_token}`
+  for (const began = performance.now(); performance.now() - began < 8_000; await scheduler.wait(100))
+    if ((await sale.statusOf(queue_token)).status === 'missed_turn') break
+  expect((await join({ authorization })).status).toBe(201)
+}, 10_000)

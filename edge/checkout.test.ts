@@ -178,6 +178,16 @@ it('buys, pays and cancels by plain forms', async () => {
   const { requests } = await asked(`/orders/${order}`)
   expect(requests[requests.length - 1]?.method).toBe('DELETE')
 
+  // Who has what one may have is shown their order, and told that it is that one.
+  await tell(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
+  const had = await form('/buy', { product_id: 'lamp' }, cookie)
+  expect(had.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}?already`)
+  await tell(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order), 0, {
+    'idempotency-replayed': 'true',
+  })
+  const again = await form('/buy', { product_id: 'lamp' }, cookie)
+  expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+
   await tell(`/sales/${sale.name}/checkout`, 409, {
     type: '/problems/all-in-carts',
     title: 'All in carts',

@@ -9,7 +9,7 @@ import { type Problem, problem } from '../shared/problem.ts'
 import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } from '../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from './cookies.ts'
 import { type Call, isBrowser, problemAnswer, seeOther } from './http.ts'
-import { bearer, mayUse } from './identity.ts'
+import { mayUse, presentedToken } from './identity.ts'
 import type { Again } from './pages/index.ts'
 
 /** What goes on to the origin, and what comes back from it. */
@@ -17,6 +17,8 @@ const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-even
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
 /** The origin answers within seconds or says so; a stream of events takes as long as it takes. */
 const ORIGIN_TIMEOUT_MS = 15_000
+/** With this an order's page says that it is the one they had, and not what they have just asked for. */
+export const ALREADY = 'already'
 /** Someone without an admission asks again after so long. */
 const RETRY_AFTER_SECONDS = 5
 
@@ -39,8 +41,8 @@ export async function admissionFor(
   sale: string,
   call: Call,
 ): Promise<{ readonly token: string; readonly claims: AdmissionClaims } | Problem> {
-  const token = bearer(call.request) ?? readCookie(call.request, `admission-${sale}`, call.secure)
-  if (!token) return notAdmitted(sale)
+  const token = presentedToken(`admission-${sale}`, call)
+  if (token === null) return notAdmitted(sale)
   const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
   if (!verified.ok || !(await mayUse(verified.claims.sub, call))) return notAdmitted(sale)
   if (verified.claims.sale !== sale) return problem('wrong-sale')
@@ -54,16 +56,14 @@ function notAdmitted(sale: string | null): Problem {
 
 /**
  * What a request presents for an order: the order's own token, or an admission. Only the origin can read an order's
- * token; an admission is verified here as well, since it may be bound to an account.
+ * token; an admission is verified here as well, since it may be bound to an account. Where the sale is known it is that
+ * sale's.
  */
-async function orderToken(order: string, call: Call): Promise<string | null> {
-  const own = bearer(call.request) ?? readCookie(call.request, `order-${order}`, call.secure)
-  const candidates = own
-    ? [own]
-    : cookieNames(call.request, 'admission-', call.secure).map((name) =>
-        readCookie(call.request, name, call.secure),
-      )
-  const token = candidates[0]
+async function orderToken(order: string, call: Call, sale?: string): Promise<string | null> {
+  const { request, secure } = call
+  const admission = sale === undefined ? cookieNames(request, 'admission-', secure)[0] : `admission-${sale}`
+  const token =
+    presentedToken(`order-${order}`, call) ?? (admission ? readCookie(request, admission, secure) : null)
   if (!token) return null
   const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
   return !verified.ok || (await mayUse(verified.claims.sub, call)) ? token : null
@@ -169,7 +169,9 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
   if ('type' in order)
     return { problem: order, again: again(order, `/sales/${sale}/buy`, { ...form, idempotency_key }) }
   const cookies = order.order_token ? [orderCookie(order.order_id, order.order_token, call)] : []
-  return { go: seeOther(`/sales/${sale}/order/${order.order_id}`, cookies) }
+  // Answered with another order than the one that was asked for: the visitor has what one may have.
+  const already = response?.status === 200 && !response.headers.has('idempotency-replayed')
+  return { go: seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`, cookies) }
 }
 
 /** `POST /sales/{sale}/order/{order}/payment` and `.../cancel`: the same by form. */
@@ -179,7 +181,7 @@ export async function changeOrder(
   what: 'payment' | 'cancel',
   call: Call,
 ): Promise<FormResult> {
-  const token = await orderToken(order, call)
+  const token = await orderToken(order, call, sale)
   if (token === null) return { problem: notAdmitted(sale) }
   const form = await formOf(call.request)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -210,8 +212,8 @@ function again({ status, type }: Problem, action: string, fields: Record<string,
 }
 
 /** The order to show on a page. */
-export async function orderFor(order: string, call: Call): Promise<Order | Problem> {
-  const token = await orderToken(order, call)
+export async function orderFor(sale: string, order: string, call: Call): Promise<Order | Problem> {
+  const token = await orderToken(order, call, sale)
   if (token === null) return problem('unknown-order')
   return orderIn(await askOrigin(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } }, call))
 }

@@ -23,6 +23,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { ADMISSION_PRIVATE_JWK: 'no-json-at-all' },
     { TICKET_SHARDS: '0' },
     { TICKET_SHARDS: 'many' },
+    { TICKET_SHARDS: '2.5' },
     { CLAIM_SECONDS: '-1' },
     { JOINS_PER_ADDRESS: '10' },
     { POW_DIFFICULTY: 'hard' },

@@ -117,7 +117,7 @@ export function readRoomConfig(env: Env): RoomConfig {
   return {
     originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
     edgeToken: required('EDGE_TOKEN', env.EDGE_TOKEN),
-    ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
+    ticketShards: whole('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
     beaconUrl: env.DRAW_BEACON_URL ? url('DRAW_BEACON_URL', env.DRAW_BEACON_URL) : null,
     claimSeconds: number('CLAIM_SECONDS', env.CLAIM_SECONDS, 180, 1, 24 * 3600),
     admissionsPerUnit: number('ADMISSIONS_PER_UNIT', env.ADMISSIONS_PER_UNIT, 1.2, 1, 1000),
@@ -134,7 +134,7 @@ export async function readConfig(env: Env): Promise<Config> {
     originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
     edgeToken: secret('EDGE_TOKEN', env.EDGE_TOKEN, production),
     production,
-    ticketShards: number('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
+    ticketShards: whole('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
     limits: {
       joinsPerAddress: limit('JOINS_PER_ADDRESS', env.JOINS_PER_ADDRESS, '120/60'),
       joinsPerVisitor: limit('JOINS_PER_VISITOR', env.JOINS_PER_VISITOR, '10/60'),
@@ -142,7 +142,7 @@ export async function readConfig(env: Env): Promise<Config> {
       statusPerVisitor: limit('STATUS_PER_VISITOR', env.STATUS_PER_VISITOR, '120/60'),
     },
     addressHeader: env.ADDRESS_HEADER || 'CF-Connecting-IP',
-    powDifficulty: number('POW_DIFFICULTY', env.POW_DIFFICULTY, 0, 0, 10_000_000),
+    powDifficulty: whole('POW_DIFFICULTY', env.POW_DIFFICULTY, 0, 0, 10_000_000),
     shop: env.SHOP_JWKS_URL
       ? {
           jwksUrl: url('SHOP_JWKS_URL', env.SHOP_JWKS_URL),
@@ -238,6 +238,12 @@ function url(name: keyof Env, text: string | undefined): string {
 function number(name: keyof Env, text: string | undefined, usual: number, min: number, max: number): number {
   const value = text ? Number(text) : usual
   if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be between ${min} and ${max}`)
+  return value
+}
+
+function whole(name: keyof Env, text: string | undefined, usual: number, min: number, max: number): number {
+  const value = number(name, text, usual, min, max)
+  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number`)
   return value
 }
 

@@ -115,7 +115,8 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
   const seen = { ...memory, looked_at_ms: nowMs, open_ms, arrivals, arrivals_told: told, samples }
   return {
     ...seen,
-    reached_at_ms: state ? nowMs : memory.reached_at_ms,
+    // Not later than now, also if the clock was put back since.
+    reached_at_ms: state ? nowMs : Math.min(memory.reached_at_ms, nowMs),
     throttle: throttleAfter(memory, look, elapsedMs / 1000),
     boost: boostAfter(seen, elapsedMs / 1000, settings),
   }

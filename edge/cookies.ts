@@ -2,6 +2,8 @@
  * Cookies, as this Worker uses them: all HttpOnly, out of reach of page script; SameSite=Lax, so that who arrives by a
  * link keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
+import * as v from 'valibot'
+import { OrderId } from '../shared/api.ts'
 
 /** The name under which a cookie travels. */
 const nameOf = (name: string, secure: boolean) => (secure ? `__Host-${name}` : name)
@@ -38,11 +40,21 @@ export function cookie(name: string, value: string, secure: boolean, maxAgeSecon
 /** A `Set-Cookie` value that makes a browser forget a cookie. */
 export const noCookie = (name: string, secure: boolean) => cookie(name, '', secure, 0)
 
-/** The header without our own cookies: what may be shown to somebody else's server. */
-export function foreignCookies(header: string): string {
+const OURS = /^(visitor$|queue-|admission-|return-|order-)/
+
+/**
+ * The header without our own cookies: what may be shown to somebody else's server, which may have cookies with names
+ * like ours. Over https ours have their prefix; without it they are told by the sale they are for.
+ */
+export function foreignCookies(header: string, sale: string, secure: boolean): string {
+  const ours = new Set(['visitor', `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
+  const isOurs = (name: string) =>
+    secure
+      ? name.startsWith('__Host-') && OURS.test(name.slice('__Host-'.length))
+      : ours.has(name) || (name.startsWith('order-') && v.is(OrderId, name.slice('order-'.length)))
   return header
     .split(';')
-    .filter((pair) => !/^\s*(__Host-)?(visitor|queue-|admission-|order-|return-)/.test(pair))
+    .filter((pair) => !isOurs(pair.trimStart().split('=', 1)[0] ?? ''))
     .join(';')
     .trim()
 }

@@ -35,9 +35,13 @@ export function isBrowser(request: Request): boolean {
   return request.headers.has('sec-fetch-site')
 }
 
-/** A form that another site's page sends in a visitor's name. */
+/**
+ * What a page of another host has a browser send in a visitor's name. Neighbours under the same domain count as others:
+ * SameSite=Lax gives our cookies to their forms as well.
+ */
 export function isForeignForm(request: Request): boolean {
-  return request.headers.get('sec-fetch-site') === 'cross-site'
+  const from = request.headers.get('sec-fetch-site')
+  return from !== null && from !== 'same-origin' && from !== 'none'
 }
 
 export function wantsHtml(request: Request): boolean {

@@ -148,3 +148,31 @@ it('reads a place that was read before only until it ends, and only with the key
   expect(await presentedPlace('drop', { ...caller, config: rotated })).toEqual({ kind: 'bad' })
   expect(await presentedPlace('drop', caller)).toEqual({ kind: 'place', token, claims })
 })
+
+it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {
+  const sale = await new TestSale().tell()
+  const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
+  const first = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: browser }, env)
+  const { number } = await first.json<{ number: number }>()
+  const returning = { ...browser, cookie: `${browser.cookie}; ${cookiesOf(first)}` }
+  await tell('/shop/away', 503, {})
+  const away: Env = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/away` }
+  for (const [method, path] of [
+    ['GET', 'queue/status'],
+    ['POST', 'queue'],
+    ['POST', 'checkout'],
+  ] as const) {
+    const response = await call(`/sales/${sale.name}/${path}`, { method, headers: returning }, away)
+    if (path !== 'checkout') expect([path, response.status]).toEqual([path, 503])
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  const later = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: returning }, env)
+  expect(await later.json()).toMatchObject({ number })
+})
+
+it('finds the place of a browser that sends credentials of another kind', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  const headers = { authorization: 'Basic abc', cookie: `queue-${sale.name}=${queue_token}` }
+  expect((await call(`/sales/${sale.name}/queue/status`, { headers })).status).toBe(200)
+})

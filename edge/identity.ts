@@ -6,6 +6,7 @@
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
  */
 import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
+import { ProblemError, problem } from '../shared/problem.ts'
 import { type QueueClaims, VerifiedOnce, verifyQueueToken } from '../shared/tokens.ts'
 import type { Config } from './config.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
@@ -59,14 +60,16 @@ export async function mayUse(name: string, caller: Caller): Promise<boolean> {
 export type Presented =
   | { readonly kind: 'none' }
   | { readonly kind: 'bad' }
+  /** Made out to an account that is not signed in. */
+  | { readonly kind: 'others' }
   | { readonly kind: 'place'; readonly token: string; readonly claims: QueueClaims }
 
 export async function presentedPlace(sale: string, caller: Caller): Promise<Presented> {
-  const token = bearer(caller.request) ?? readCookie(caller.request, `queue-${sale}`, caller.secure)
-  if (token === null || token === '') return { kind: 'none' }
+  const token = presentedToken(`queue-${sale}`, caller)
+  if (token === null) return { kind: 'none' }
   const verified = await placesOf(caller.config.keys.queue).verify(token, caller.nowMs)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
-  if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'bad' }
+  if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'others' }
   return { kind: 'place', token, claims: verified.claims }
 }
 
@@ -82,11 +85,19 @@ function placesOf(key: CryptoKey): VerifiedOnce<QueueClaims> {
 
 const places = new WeakMap<CryptoKey, VerifiedOnce<QueueClaims>>()
 
-/** The token of an `Authorization: Bearer` header; '' where the header says something else. */
+/**
+ * A token of ours that a request presents: as a bearer, or in the cookie of this name. Before somebody else's site the
+ * bearer may be that site's own, so the cookie counts first there.
+ */
+export function presentedToken(name: string, { request, secure, config }: Caller): string | null {
+  const sent = bearer(request)
+  const kept = readCookie(request, name, secure)
+  return (config.protect ? (kept ?? sent) : (sent ?? kept)) || null
+}
+
+/** The token of an `Authorization: Bearer` header; null where there is none, or it says something else. */
 export function bearer(request: Request): string | null {
-  const header = request.headers.get('authorization')
-  if (header === null) return null
-  return /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : ''
+  return /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
 }
 
 // -- The shop's session ----------------------------------------------------------------------------------------------
@@ -97,7 +108,10 @@ let keys: {
   readonly atMs: number
 } | null = null
 
-/** The signed-in subject, by the shop's own JWT; null without one, or with one that does not hold. */
+/**
+ * The signed-in subject, by the shop's own JWT; null without one, or with one that does not hold. Throws a problem while
+ * the shop's keys cannot be had: who is signed in must not be taken for somebody else, and lose their place by it.
+ */
 async function subjectOf({ request, config, nowMs }: Caller): Promise<string | null> {
   const { shop } = config
   if (!shop) return null
@@ -124,9 +138,14 @@ async function subjectOf({ request, config, nowMs }: Caller): Promise<string | n
     return subject && subject.length <= MAX_SUBJECT ? subject : null
   } catch (error) {
     // A session that has run out is an everyday thing; keys that cannot be had are not.
-    if (!(error instanceof errors.JOSEError))
-      console.warn(JSON.stringify({ msg: 'no keys of the shop', why: String(error) }))
-    return null
+    if (error instanceof errors.JOSEError) return null
+    console.warn(JSON.stringify({ msg: 'no keys of the shop', why: String(error) }))
+    throw new ProblemError(
+      problem('try-again', {
+        detail: 'It cannot be seen who you are. You keep your place.',
+        retry_after_seconds: 2,
+      }),
+    )
   }
 }
 

@@ -27,8 +27,10 @@ export class Limiter {
   }
 }
 
-/** What counts as one address: an IPv4 address, or the /64 that one subscriber has of IPv6. */
+/** What counts as one address: an IPv4 address (also one written as IPv6), or the /64 that one subscriber has of IPv6. */
 export function addressKey(address: string): string {
+  const mapped = /^::ffff:(?=\d+\.)/i
+  if (mapped.test(address)) return address.replace(mapped, '')
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
   const groups = head === '' ? [] : head.split(':')

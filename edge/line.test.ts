@@ -1,9 +1,11 @@
-import { SignJWT, UnsecuredJWT } from 'jose'
+import { runInDurableObject } from 'cloudflare:test'
+import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
-import { call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
+import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
+import type { TicketShard } from './ticket-shard.ts'
 
 const secret = new TextEncoder().encode(edgeEnv.QUEUE_SECRET)
 
@@ -271,7 +273,7 @@ it('shows a page to a browser that goes astray, with the status of the problem',
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type')).toContain('text/html')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(await response.text()).toContain('<h1>')
+    expect(await response.text()).toContain('<h1 ')
   }
 })
 
@@ -309,4 +311,77 @@ it('answers a browser without scripts by sending it back to the page', async () 
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   const foreign = await sale.join({ 'sec-fetch-site': 'cross-site' })
   expect(foreign.status).toBe(403)
+})
+
+it('makes a place last when the opening is put off', async () => {
+  const sale = await new TestSale(600_000).tell()
+  const { queue_token } = await sale.joined()
+  await sale.tell({ opensInMs: 3 * 86_400_000 })
+  await sale.push()
+  const { opens_at } = await sale.until((schedule) => Date.parse(schedule.opens_at) - Date.now() > 86_400_000)
+  const again = await sale.joined({ authorization: `Bearer ${queue_token}` })
+  expect(decodeJwt(again.queue_token).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const page = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
+  const kept = cookiesOf(page).split('=')[1] ?? ''
+  expect(decodeJwt(kept).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
+})
+
+it('asks nobody when somebody leaves a sale that is sold out', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.push()
+  await sale.until((schedule) => schedule.phase === 'sold_out')
+  let asked = 0
+  const counting = withShards((request) => {
+    asked++
+    return sale.shard(0).look(request)
+  })
+  const headers = { authorization: `Bearer ${queue_token}` }
+  expect((await call(`/sales/${sale.name}/queue`, { method: 'DELETE', headers }, counting)).status).toBe(204)
+  expect(asked).toBe(0)
+})
+
+it('lets no neighbouring host act in a visitor’s name', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  const headers = { 'sec-fetch-site': 'same-site', cookie: `queue-${sale.name}=${queue_token}` }
+  expect((await call(`/sales/${sale.name}/leave`, { method: 'POST', headers })).status).toBe(403)
+})
+
+it('leaves nothing behind of a sale that is none', async () => {
+  const name = `made-up-${Date.now()}`
+  await tell(`/internal/sales/${name}`, 404, {})
+  expect((await call(`/sales/${name}`)).status).toBe(404)
+  const shard = edgeEnv.TICKET_SHARD.getByName(`${name}/0`) as DurableObjectStub<TicketShard>
+  const tables = (_: TicketShard, state: DurableObjectState) =>
+    state.storage.sql.exec('select name from sqlite_master').toArray()
+  expect(await runInDurableObject(shard, tables)).toEqual([])
+})
+
+it('shows the turn for as long as the admission is good, also when the time to come for it is over', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token, admission_token } = await sale.ready()
+  const place = `queue-${sale.name}=${queue_token}`
+  for (const began = performance.now(); performance.now() - began < 8_000; await scheduler.wait(100))
+    if ((await sale.statusOf(queue_token)).status === 'missed_turn') break
+  const shown = async (cookie: string) => {
+    const response = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
+    return [(await response.text()).includes('id="turn"'), cookiesOf(response).includes('admission-')]
+  }
+  expect(await shown(place)).toEqual([false, false])
+  expect(await shown(`${place}; admission-${sale.name}=${admission_token}`)).toEqual([true, false])
+}, 12_000)
+
+it('speaks the language that the browser likes best', async () => {
+  const sale = await new TestSale(60_000).tell()
+  const spoken = async (wanted: string) => {
+    const headers = { accept: 'text/html', 'accept-language': wanted }
+    return /<html lang="(..)"/.exec(await (await call(`/sales/${sale.name}`, { headers })).text())?.[1]
+  }
+  expect(await spoken('de-DE,de;q=0.9,en;q=0.8')).toBe('de')
+  expect(await spoken('en;q=0.1, de')).toBe('de')
+  expect(await spoken('de;q=0, en')).toBe('en')
+  expect(await spoken('fr, nonsense;q=x')).toBe('en')
 })

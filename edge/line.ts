@@ -22,6 +22,8 @@ import { type SaleNow, saleNow } from './sales.ts'
 
 /** How long after the opening (or the end, where one is set) a place in line is still good. */
 const PLACE_TTL_SECONDS = 24 * 3600
+/** A place is made to last longer only if it is by so much. */
+const LONGER_SECONDS = 3600
 /** A visitor's name outlives the sale, so that the next one knows them. */
 const VISITOR_TTL_SECONDS = 365 * 24 * 3600
 
@@ -35,10 +37,13 @@ export async function join(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
   const presented = await presentedPlace(sale, call)
-  if (presented.kind === 'bad') return badPlace(sale, call)
+  if (presented.kind === 'bad' || presented.kind === 'others') return badPlace(sale, call)
   const place = presented.kind === 'place' ? presented.claims : null
   const passed = place && now.place(place.num).status === 'missed_turn' ? place : null
-  if (presented.kind === 'place' && !passed) return answer(200, now, presented.claims, call, presented.token)
+  if (presented.kind === 'place' && !passed) {
+    const { claims, token } = (await longerPlace(now, presented.claims, call)) ?? presented
+    return answer(200, now, claims, call, token)
+  }
 
   const { phase } = now.schedule
   if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
@@ -101,7 +106,8 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   if (presented.kind !== 'place') return badPlace(sale, call)
   const now = await saleNow(sale, call)
-  if (!('type' in now) && isDrawn(now.schedule)) await forget(sale, presented.claims.sub, call)
+  const gone = 'type' in now || isFinal(now.schedule.phase)
+  if (!gone && isDrawn(now.schedule)) await forget(sale, presented.claims.sub, call)
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
   for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
   return response
@@ -149,25 +155,39 @@ async function answer(
   const browser = isBrowser(call.request)
   const admission = place.status === 'ready' ? await admit(claims, call) : null
   const body = {
-    status: place.status,
+    ...told(place, claims.num),
     queue_token: browser || token === null ? undefined : token,
-    number: claims.num,
-    position_in_queue: place.position_in_queue,
-    now_serving: place.now_serving,
-    estimated_wait_time: place.estimated_wait_time,
-    poll_after_ms: pollAfterMs(place, Math.random()),
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
   }
   const response = unkeptAnswer(body, httpStatus)
   if (token !== null) {
-    const lives = claims.exp - Math.floor(call.nowMs / 1000)
-    response.headers.append('set-cookie', cookie(`queue-${claims.sale}`, token, call.secure, lives))
+    response.headers.append('set-cookie', placeCookie(claims, token, call))
     if (!claims.sub.includes(':'))
       response.headers.append('set-cookie', cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
   }
   if (admission) response.headers.append('set-cookie', admissionCookie(claims.sale, admission.token, call))
   return response
+}
+
+/** The cookie in which a browser keeps its place. */
+export function placeCookie({ sale, exp }: QueueClaims, token: string, { secure, nowMs }: Call): string {
+  return cookie(`queue-${sale}`, token, secure, exp - Math.floor(nowMs / 1000))
+}
+
+/**
+ * The same place for longer, where an opening or an end was put off since it was signed; null where it lasts. Whoever
+ * waited from before must not find, at the opening, that their place has run out.
+ */
+export async function longerPlace(
+  now: SaleNow,
+  claims: QueueClaims,
+  { config, nowMs }: Call,
+): Promise<{ readonly claims: QueueClaims; readonly token: string } | null> {
+  const exp = placeExpires(now, Math.floor(nowMs / 1000))
+  if (exp - claims.exp < LONGER_SECONDS) return null
+  const longer = { ...claims, exp }
+  return { claims: longer, token: await signQueueToken(config.keys.queue, longer) }
 }
 
 export function admissionCookie(sale: string, token: string, { secure }: Call): string {
@@ -181,17 +201,15 @@ function badPlace(sale: string, call: Call): Response {
 
 /** Nothing is known of the sale at this moment, but the place is in the token. */
 function placeKept(claims: QueueClaims): Response {
-  const place: Place = {
-    status: 'paused',
-    position: null,
-    position_in_queue: null,
-    now_serving: 0,
-    estimated_wait_time: null,
-  }
+  const nothing = { position: null, position_in_queue: null, now_serving: 0, estimated_wait_time: null }
+  return unkeptAnswer(told({ status: 'paused', ...nothing }, claims.num))
+}
+
+/** What join and status tell of a place. */
+function told(place: Place, number: number) {
   const { status, position_in_queue, now_serving, estimated_wait_time } = place
   const poll_after_ms = pollAfterMs(place, Math.random())
-  const { num: number } = claims
-  return unkeptAnswer({ status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms })
+  return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }
 
 function notOpen({ schedule }: SaleNow, nowMs: number): Problem {

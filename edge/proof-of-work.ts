@@ -13,7 +13,7 @@ import * as v from 'valibot'
 import { MAX_BODY_BYTES } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
-import { visitorOf } from './identity.ts'
+import { presentedPlace, visitorOf } from './identity.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
@@ -34,13 +34,15 @@ const Payload = v.object({
 /** A challenge for whoever asks: to be solved before they join. */
 export async function challengeFor(sale: string, call: Call): Promise<Challenge> {
   const { config, nowMs } = call
-  const visitor = await visitorOf(call)
+  // Whoever has a place is somebody, also without cookies: they may need a number instead of one whose turn has passed.
+  const presented = await presentedPlace(sale, call)
+  const visitor = presented.kind === 'place' ? presented.claims.sub : (await visitorOf(call)).name
   return createChallenge({
     algorithm: 'SHA-256',
     cost: 1,
     counter: randomInt(config.powDifficulty),
     deriveKey,
-    data: { sale, visitor: visitor.name },
+    data: { sale, visitor },
     expiresAt: Math.floor(nowMs / 1000) + GOOD_FOR_SECONDS,
     hmacSignatureSecret: config.keys.proof,
     hmacKeySignatureSecret: config.keys.proof,

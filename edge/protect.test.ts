@@ -108,11 +108,14 @@ it('does not send anybody to another host', async () => {
   const sale = await new TestSale().tell()
   const env = protecting(sale)
   const { queue_token } = await sale.ready()
-  for (const wanted of ['//evil.example/', 'https://evil.example/', '/\\evil.example']) {
+  for (const wanted of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']) {
     const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${encodeURIComponent(wanted)}`
     const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
     expect(turn.headers.get('location')).toBe('/')
   }
+  const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=%`
+  const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
+  expect(turn.headers.get('location')).toBe('/')
 })
 
 it('leaves the site open once the sale has ended', async () => {
@@ -120,4 +123,70 @@ it('leaves the site open once the sale has ended', async () => {
   await tell(`/${sale.name}/lamp`, 200, 'open to all again')
   const response = await call(`/${sale.name}/lamp`, { headers: page }, protecting(sale))
   expect(await response.text()).toBe('open to all again')
+})
+
+it('holds every spelling of a protected path', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const rest = sale.name.slice(1)
+  for (const path of [
+    `/%73${rest}/lamp`,
+    `/x/open/../../${sale.name}/lamp`,
+    `/x/open/%2e%2e/%2e%2e/${sale.name}/lamp`,
+    `/x%2fopen/${sale.name}`,
+    `//${sale.name}/lamp`,
+    `/${sale.name}/%ff`,
+  ]) {
+    const response = await call(path, { headers: page }, env)
+    expect([path, response.status]).toEqual([path, 302])
+  }
+})
+
+it('knows a visitor whose requests carry the site’s own credentials, and keeps its own from the site', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const path = `/${sale.name}/api`
+  await tell(path, 200, 'the site')
+  const { queue_token, admission_token } = await sale.ready()
+  for (const authorization of ['Bearer the-sites-own', 'Basic abc']) {
+    const headers = { cookie: `admission-${sale.name}=${admission_token}`, authorization }
+    expect((await call(path, { headers }, env)).status).toBe(200)
+    expect((await asked(path)).requests.at(-1)?.headers.authorization).toBe(authorization)
+  }
+  for (const token of [queue_token, admission_token]) {
+    await call(path, { headers: { authorization: `Bearer ${token}` } }, env)
+    expect((await asked(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
+  }
+})
+
+it('takes no cookie of the site for one of its own', async () => {
+  const sale = await new TestSale().tell()
+  const theirs = 'visitor_id1234=abc; order-by=price; return-url=x; queue-of-another=1'
+  await tell('/plain', 200, 'x')
+  await call(
+    '/plain',
+    { headers: { cookie: `visitor=a; ${theirs}; queue-${sale.name}=b` } },
+    protecting(sale),
+  )
+  expect((await asked('/plain')).requests.at(-1)?.headers.cookie).toBe(theirs)
+})
+
+it('lets no shared cache keep what only those see whose turn has come', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/${sale.name}/lamp`
+  await tell(path, 200, 'the lamp', 0, { 'cache-control': 'public, max-age=600, s-maxage=900' })
+  const { queue_token, admission_token } = await sale.ready()
+  const seen = async (cookie: string) => {
+    const response = await call(path, { headers: { ...page, cookie } }, protecting(sale))
+    return [response.headers.get('cache-control'), response.headers.getSetCookie().length]
+  }
+  expect(await seen(`queue-${sale.name}=${queue_token}`)).toEqual(['private, no-store', 1])
+  expect(await seen(`admission-${sale.name}=${admission_token}`)).toEqual(['private, max-age=600', 0])
+})
+
+it('passes on the site’s own problems as they are', async () => {
+  const sale = await new TestSale().tell()
+  await tell('/problem', 404, '{"title":"out of lamps"}', 0, { 'content-type': 'application/problem+json' })
+  const response = await call('/problem', { headers: page }, protecting(sale))
+  expect([response.status, await response.text()]).toEqual([404, '{"title":"out of lamps"}'])
 })

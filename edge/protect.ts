@@ -4,13 +4,19 @@
  * site needs to know nothing of it; if it wants to, it can check the admission that comes with each request.
  */
 import { problem } from '../shared/problem.ts'
-import { ADMISSION_TTL_SECONDS, type AdmissionClaims, signAdmissionToken } from '../shared/tokens.ts'
+import {
+  ADMISSION_TTL_SECONDS,
+  type AdmissionClaims,
+  isEdgeToken,
+  signAdmissionToken,
+} from '../shared/tokens.ts'
 import { admissionFor } from './checkout.ts'
 import type { Config } from './config.ts'
 import { cookie, foreignCookies, readCookie } from './cookies.ts'
 import { type Call, NO_STORE, problemAnswer, wantsHtml } from './http.ts'
-import { presentedPlace } from './identity.ts'
+import { bearer, presentedPlace } from './identity.ts'
 import { admissionCookie, admit } from './line.ts'
+import { shown } from './sale.ts'
 import { saleNow } from './sales.ts'
 
 /** Where the site finds the visitor's admission, a token that `/.well-known/jwks.json` lets anyone check. */
@@ -23,19 +29,38 @@ const UPSTREAM_TIMEOUT_MS = 30_000
 type Protect = NonNullable<Config['protect']>
 
 /** Answers a request for the protected site; null where there is none. */
-export function protectedSite(path: string, call: Call): Promise<Response> | null {
+export function protectedSite(call: Call): Promise<Response> | null {
   const { protect } = call.config
   if (!protect) return null
-  const held = protect.paths.test(path) && !protect.bypass.test(path)
-  return held ? guarded(protect, call) : pass(protect, null, call)
+  return isHeld(new URL(call.request.url).pathname, protect)
+    ? guarded(protect, call)
+    : pass(protect, null, call)
+}
+
+/**
+ * Judged is the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one
+ * is held, so that no spelling of a protected path gets round the line.
+ */
+function isHeld(pathname: string, { paths, bypass }: Protect): boolean {
+  const path = /%2f|%5c|\/\/|\\/i.test(pathname) ? null : decoded(pathname)
+  return path === null || (paths.test(path) && !bypass.test(path))
 }
 
 /** Where somebody whose turn has come goes on to; null if this sale protects no site. */
 export function wantedPage(sale: string, { config, request, secure }: Call): string | null {
   if (config.protect?.sale !== sale) return null
-  const wanted = decodeURIComponent(readCookie(request, `return-${sale}`, secure) ?? '/')
-  // A path of this host, and not of another one.
-  return /^\/(?![/\\])/.test(wanted) ? wanted : '/'
+  const wanted = decoded(readCookie(request, `return-${sale}`, secure) ?? '/') ?? '/'
+  // A path of this host, and not of another one; a browser leaves out control characters before it reads one.
+  return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
+}
+
+/** Null for what cannot be decoded. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
 }
 
 async function guarded(protect: Protect, call: Call): Promise<Response> {
@@ -43,17 +68,16 @@ async function guarded(protect: Protect, call: Call): Promise<Response> {
   const admission = await admissionFor(sale, call)
   if (!('type' in admission)) {
     const response = await pass(protect, admission.token, call)
-    const longer = await renewed(admission.claims, protect, call)
-    return longer === null ? response : withCookie(response, longer)
+    return forOne(response, await renewed(admission.claims, protect, call))
   }
   const now = await saleNow(sale, call)
-  if ('type' in now) return problemAnswer(now)
+  if ('type' in now) return shown(problemAnswer(now), call)
   // After the sale there is nothing left to protect.
   if (now.schedule.phase === 'ended') return pass(protect, null, call)
   const presented = await presentedPlace(sale, call)
   if (presented.kind === 'place' && now.place(presented.claims.num).status === 'ready') {
     const { token } = await admit(presented.claims, call)
-    return withCookie(await pass(protect, token, call), admissionCookie(sale, token, call))
+    return forOne(await pass(protect, token, call), admissionCookie(sale, token, call))
   }
   return sentToTheLine(sale, call)
 }
@@ -86,14 +110,13 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const { request, config } = call
   const url = new URL(request.url)
   const headers = new Headers(request.headers)
-  const cookies = foreignCookies(headers.get('cookie') ?? '')
+  const cookies = foreignCookies(headers.get('cookie') ?? '', protect.sale, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
   headers.delete(ADMISSION_HEADER)
-  if (admission !== null) {
-    headers.set(ADMISSION_HEADER, admission)
-    if (headers.get('authorization')?.endsWith(admission)) headers.delete('authorization')
-  }
+  if (admission !== null) headers.set(ADMISSION_HEADER, admission)
+  const sent = bearer(request)
+  if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
   headers.set('x-forwarded-host', url.host)
   headers.set('x-forwarded-proto', url.protocol.slice(0, -1))
   const address = request.headers.get(config.addressHeader)
@@ -113,12 +136,20 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
     return answer
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'the protected site did not answer', why: String(error) }))
-    return problemAnswer(problem('try-again', { detail: 'You keep your place.', retry_after_seconds: 5 }))
+    const away = problem('try-again', { detail: 'You keep your place.', retry_after_seconds: 5 })
+    return shown(problemAnswer(away), call)
   }
 }
 
-function withCookie(response: Response, setCookie: string): Response {
+/** What only those see whose turn has come is for no shared cache; least of all with somebody's admission. */
+function forOne(response: Response, setCookie: string | null): Response {
   const answer = new Response(response.body, response)
-  answer.headers.append('set-cookie', setCookie)
+  const others = (answer.headers.get('cache-control') ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && !/^(public|private|no-store|s-maxage=.*)$/i.test(part))
+  const stored = setCookie !== null || /\bno-store\b/i.test(answer.headers.get('cache-control') ?? '')
+  answer.headers.set('cache-control', stored ? 'private, no-store' : ['private', ...others].join(', '))
+  if (setCookie !== null) answer.headers.append('set-cookie', setCookie)
   return answer
 }

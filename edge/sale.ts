@@ -7,12 +7,13 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Order, PublicSale } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Schedule } from '../shared/schedule.ts'
+import type { QueueClaims } from '../shared/tokens.ts'
 import { isFinal } from './bulletin.ts'
-import { buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
+import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import type { Config } from './config.ts'
-import { type Call, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsJson } from './http.ts'
+import { type Call, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsHtml, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
-import { admissionCookie, admit } from './line.ts'
+import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
 import { type Again, type Brand, renderProblem, renderSale, type SaleView } from './pages/index.ts'
 import { LANGUAGES } from './pages/words.ts'
 import { wantedPage } from './protect.ts'
@@ -58,7 +59,8 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   let written = schedules.get(now.schedule)
   if (!written) {
     const { server_time_ms: _, ...rest } = now.schedule
-    const etag = `W/"${now.schedule.version}"`
+    // A line that stands for want of news has the version it had: its phase tells the two apart.
+    const etag = `W/"${now.schedule.version}-${now.schedule.phase}"`
     const headers = new Headers({
       'content-type': 'application/json',
       'cache-control': 'public, max-age=1',
@@ -91,10 +93,10 @@ export async function refresh(sale: string, call: Call): Promise<Response> {
 
 /** `GET /sales/{sale}/order/{order}` */
 export async function orderPage(sale: string, order: string, call: Call): Promise<Response> {
-  const [now, found] = await Promise.all([saleNow(sale, call), orderFor(order, call)])
+  const [now, found] = await Promise.all([saleNow(sale, call), orderFor(sale, order, call)])
   if ('type' in now) return problemAnswer(now)
   if ('type' in found) return livePage(sale, now, call, { problem: found })
-  return livePage(sale, now, call, { order: found })
+  return livePage(sale, now, call, { order: found, alreadyHas: call.request.url.endsWith(`?${ALREADY}`) })
 }
 
 /** `POST /sales/{sale}/buy` */
@@ -118,28 +120,63 @@ async function livePage(
   sale: string,
   now: SaleNow,
   call: Call,
-  shown: { order?: Order; problem?: Problem; again?: Again | undefined },
+  shown: { order?: Order; alreadyHas?: boolean; problem?: Problem; again?: Again | undefined },
 ): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   const claims = presented.kind === 'place' ? presented.claims : null
-  const place = claims ? now.place(claims.num) : null
-  const onwards = claims && place?.status === 'ready' ? wantedPage(sale, call) : null
-  if (claims && onwards !== null) {
-    const { token } = await admit(claims, call)
-    return seeOther(onwards, [admissionCookie(sale, token, call)])
-  }
-  const view = (): SaleView => ({ ...viewOf(sale, now, call), ...shown, place, number: claims?.num ?? null })
-  const isDoor = !claims && !shown.order && !shown.problem
+  const turn = await turnOf(sale, claims, now, call)
+  const cookies = turn?.fresh ? [admissionCookie(sale, turn.fresh, call)] : []
+  const onwards = turn ? wantedPage(sale, call) : null
+  if (onwards !== null) return seeOther(onwards, cookies)
+  const longer = claims && (await longerPlace(now, claims, call))
+  if (longer) cookies.push(placeCookie(longer.claims, longer.token, call))
+  if (presented.kind === 'bad') cookies.push(...placeForgotten(sale, call))
+
+  const number = claims?.num ?? turn?.number ?? null
+  const stands = number === null ? null : now.place(number)
+  const view = (): SaleView => ({
+    ...viewOf(sale, now, call),
+    ...shown,
+    number,
+    place:
+      stands && turn ? { ...stands, status: 'ready', position_in_queue: 0, estimated_wait_time: 0 } : stands,
+    ...(turn ? { admittedUntilMs: turn.untilMs } : {}),
+  })
+  const isDoor = number === null && !shown.order && !shown.problem
   const page = isDoor ? doorPage(now, languageOf(call.request), view) : renderSale(view())
   const response = new Response(page, {
     status: shown.problem?.status ?? 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
-  if (claims && place?.status === 'ready') {
-    const { token } = await admit(claims, call)
-    response.headers.append('set-cookie', admissionCookie(sale, token, call))
-  }
+  for (const value of cookies) response.headers.append('set-cookie', value)
   return response
+}
+
+/** A visitor's turn: whose it is, until when, and the admission if it is a fresh one. */
+interface Turn {
+  readonly number: number
+  readonly untilMs: number
+  readonly fresh: string | null
+}
+
+/**
+ * A visitor has their turn while their admission is good, whatever has been called since; without one it begins when
+ * their place is called.
+ */
+async function turnOf(
+  sale: string,
+  claims: QueueClaims | null,
+  now: SaleNow,
+  call: Call,
+): Promise<Turn | null> {
+  const admission = await admissionFor(sale, call)
+  if (!('type' in admission)) {
+    const { num, exp } = admission.claims
+    return { number: num, untilMs: exp * 1000, fresh: null }
+  }
+  if (!claims || now.place(claims.num).status !== 'ready') return null
+  const { token, exp } = await admit(claims, call)
+  return { number: claims.num, untilMs: exp * 1000, fresh: token }
 }
 
 /** How long the page of those who have not joined is handed out again: it is the same for all of them. */
@@ -157,8 +194,15 @@ function doorPage({ schedule, atMs }: SaleNow, lang: string, view: () => SaleVie
   return page
 }
 
-/** A problem as a page, for those who ask for pages; what it says beside its text stays as it is. */
-export async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
+/** An answer of ours as it is shown: a problem is a page for those who ask for pages. */
+export function shown(response: Response, call: Call): Promise<Response> | Response {
+  const isProblem =
+    response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
+  return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
+}
+
+/** What a problem says beside its text stays as it is. */
+async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
   const problem = await response.json<Problem>()
   const [, root, sale] = new URL(request.url).pathname.split('/', 3)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
@@ -241,15 +285,21 @@ function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): B
   return { name: name ?? otherwise, logo, sheet }
 }
 
-/** The first of our languages that the browser names. */
+/** The one of our languages that the browser likes best (RFC 9110, 12.5.4); of those it likes alike, the first. */
 function languageOf(request: Request): string {
   const wanted = request.headers.get('accept-language')
   if (wanted === null) return 'en'
-  const named = wanted
-    .slice(0, 200)
-    .split(',')
-    .map((item) => item.trim().slice(0, 2).toLowerCase())
-  return named.find((language) => LANGUAGES.includes(language)) ?? 'en'
+  let best = { language: 'en', weight: 0 }
+  for (const item of wanted.slice(0, 200).split(',')) {
+    const [name = '', q] = item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q=/)
+    const language = name.slice(0, 2)
+    const weight = q === undefined ? 1 : Number(q)
+    if (weight > best.weight && LANGUAGES.includes(language)) best = { language, weight }
+  }
+  return best.language
 }
 
 /** Compares texts in a time that does not tell how much of them is alike. */

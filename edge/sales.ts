@@ -7,7 +7,7 @@
 import { positionOf } from '../shared/draw.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { Recent } from '../shared/recent.ts'
-import { type Place, placeOf, type Schedule } from '../shared/schedule.ts'
+import { type Place, placeOf, type Schedule, servingExactly } from '../shared/schedule.ts'
 import {
   ANNOUNCE_MS,
   type Bulletin,
@@ -94,15 +94,15 @@ export interface Asking {
   readonly env: Env
   readonly ctx: ExecutionContext
   readonly config: Config
-  readonly nowMs: number
 }
 
 /** The sale as it is now, or what to answer instead. */
 export async function saleNow(name: string, asking: Asking): Promise<SaleNow | Problem> {
-  const { nowMs } = asking
+  // Not when the request came: it may have waited for others since, while the copy was renewed.
+  const nowMs = Date.now()
   const known = sales.get(name)
   if (known && isUsable(known, nowMs)) {
-    keepFresh(name, known, asking)
+    keepFresh(name, known, asking, nowMs)
     return viewOf(known, nowMs)
   }
   // At the opening a new isolate meets a crowd before it knows the sale: one of them asks, and the others wait for it.
@@ -117,15 +117,16 @@ export async function saleNow(name: string, asking: Asking): Promise<SaleNow | P
   const told = await renew(name, asking)
   const after = sales.get(name)
   if (!after) return problem(told === 'unknown-sale' ? told : 'try-again', { retry_after_seconds: 1 })
-  keepFresh(name, after, asking)
-  return viewOf(after, Date.now())
+  const afterMs = Date.now()
+  keepFresh(name, after, asking, afterMs)
+  return viewOf(after, afterMs)
 }
 
 /** Sees to it, behind the response, that the copy does not grow old. */
-function keepFresh(name: string, known: Known, asking: Asking) {
-  const { nowMs, ctx } = asking
+function keepFresh(name: string, known: Known, asking: Asking, nowMs: number) {
+  const { ctx } = asking
   if (isSettled(known, nowMs)) {
-    if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking))
+    if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking, nowMs))
   } else if (nowMs - known.asOfMs > FRESH_MS && !isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS)) {
     countOn(name)
     ctx.waitUntil(renew(name, asking))
@@ -190,8 +191,8 @@ async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sa
 }
 
 /** Waits for news of a final answer: it may be live again, after a restock. */
-async function listen(name: string, known: Known, asking: Asking) {
-  known.listeningUntilMs = asking.nowMs + NEWS_MS
+async function listen(name: string, known: Known, asking: Asking, fromMs: number) {
+  known.listeningUntilMs = fromMs + NEWS_MS
   const newer_than = latest(known.bulletin.timeline).schedule.version
   const told = await answerOf(() => anyShard(name, asking).look({ sale: name, newer_than, wait_ms: NEWS_MS }))
   const nowMs = Date.now()
@@ -229,6 +230,26 @@ function viewOf(known: Known, nowMs: number): SaleNow {
   const certainUntilMs = isSettled(known, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
   const atMs = Math.min(nowMs, certainUntilMs) + clockMs
   const holds = inEffect(bulletin.timeline, atMs)
-  const silent = nowMs - certainUntilMs > PAUSED_AFTER_MS && holds.phase === 'open'
-  return new SaleNow(silent ? { ...holds, phase: 'paused' } : holds, bulletin.facts, atMs, positions)
+  const silent = nowMs - certainUntilMs > PAUSED_AFTER_MS
+  if (!silent) return new SaleNow(holds, bulletin.facts, atMs, positions)
+  return new SaleNow(standing(holds, atMs), bulletin.facts, nowMs + clockMs, positions)
 }
+
+/** The line as it stands where it was last certain, for as long as nothing is heard; the clock goes on meanwhile. */
+function standing(schedule: Schedule, atMs: number): Schedule {
+  if (schedule.phase !== 'open') return schedule
+  const known = stopped.get(schedule)
+  if (known?.anchor_at_ms === atMs) return known
+  const stood: Schedule = {
+    ...schedule,
+    phase: 'paused',
+    anchor_at_ms: atMs,
+    anchor_position: servingExactly(schedule, atMs),
+    rate_per_second: 0,
+  }
+  stopped.set(schedule, stood)
+  return stood
+}
+
+/** Lines that stand, by the schedule that they had: kept, since what is made of a schedule is kept with it. */
+const stopped = new WeakMap<Schedule, Schedule>()

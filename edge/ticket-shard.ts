@@ -50,19 +50,15 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #turn: Promise<Turn> | null = null
   #turnBefore: Promise<unknown> = Promise.resolve()
   readonly #demand = new Demand(LEASE_MS)
+  /** True once there is a record of visitors: an object that was only asked for a sale that is none leaves nothing behind. */
+  #recorded: boolean
   #told: { readonly at: Told; readonly askedAtMs: number } | null = null
   #asking: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    ctx.blockConcurrencyWhile(async () => {
-      ctx.storage.sql.exec(`create table if not exists visitors (
-        visitor text primary key,
-        number integer not null,
-        present integer not null default 1,
-        paid_with text
-      ) strict, without rowid`)
-    })
+    const tables = ctx.storage.sql.exec("select 1 from sqlite_master where name = 'visitors'")
+    this.#recorded = tables.toArray().length > 0
   }
 
   /** A known visitor joins: 'first' if the number is new. */
@@ -81,7 +77,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** A visitor leaves; if they come back, it is at the end. */
   async leave(request: { visitor: string }): Promise<void> {
-    this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
+    if (this.#recorded)
+      this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
   }
 
   /** Leases up to `count` numbers on to an isolate of the Worker, for visitors nobody knows. */
@@ -117,6 +114,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   // -- Numbers -----------------------------------------------------------------------------------------------------
 
   #find({ visitor, instead_of, paid_with }: JoinRequest): Joined | null {
+    if (!this.#recorded) return null
     const [found] = this.ctx.storage.sql
       .exec<Visitor>('select number, present, paid_with from visitors where visitor = ?', visitor)
       .toArray()
@@ -149,6 +147,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const number = this.#block?.take(nowMs)
     if (!number) return null
     this.#demand.add(1, nowMs)
+    this.#beginRecord()
     this.ctx.storage.sql.exec(
       'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
       visitor,
@@ -156,6 +155,17 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       paid_with ?? null,
     )
     return { joined: true, number, first: true }
+  }
+
+  #beginRecord() {
+    if (this.#recorded) return
+    this.ctx.storage.sql.exec(`create table if not exists visitors (
+      visitor text primary key,
+      number integer not null,
+      present integer not null default 1,
+      paid_with text
+    ) strict, without rowid`)
+    this.#recorded = true
   }
 
   /** Gets the next block; callers of the same moment share one. */

@@ -1,7 +1,8 @@
 /** Trouble: the origin slow or gone, operators who pause, alarms that come late, clocks that are put forward or back. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
-import { product, TestSale } from './testing/edge.ts'
+import { serving } from '../shared/schedule.ts'
+import { call, product, TestSale, tell, withShards } from './testing/edge.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -125,4 +126,70 @@ it('moves nobody back when the clock is put back by an hour, nor far ahead when 
     expect(later).toBeGreaterThan(0)
   }
   vi.restoreAllMocks()
+})
+
+it('shows a line that stands, and a clock that goes on, where nothing is heard any more', async () => {
+  const { sale } = await movingSale()
+  const deaf = withShards(() => Promise.reject(Object.assign(new Error('away'), { overloaded: true })))
+  const ask = (headers = {}) => call(`/sales/${sale.name}/schedule`, { headers }, deaf)
+  const etag = (await ask()).headers.get('etag') ?? ''
+  let schedule = await sale.schedule()
+  for (const began = performance.now(); performance.now() - began < 5_000 && schedule.phase !== 'paused'; ) {
+    await scheduler.wait(100)
+    schedule = await (await ask()).json()
+  }
+  expect(schedule).toMatchObject({ phase: 'paused', rate_per_second: 0 })
+  const stoodAt = serving(schedule, schedule.server_time_ms)
+  expect(stoodAt).toBeGreaterThan(0)
+  await scheduler.wait(500)
+  schedule = await (await ask()).json()
+  expect(Math.abs(schedule.server_time_ms - Date.now())).toBeLessThan(100)
+  expect(serving(schedule, schedule.server_time_ms + 60_000)).toBe(stoodAt)
+  expect((await ask({ 'if-none-match': etag })).status).toBe(200)
+}, 10_000)
+
+it('asks for no copy of the sale on behalf of those who waited for the origin', async () => {
+  const sale = await new TestSale().tell()
+  const { admission_token } = await sale.ready()
+  let looks = 0
+  const counting = withShards((request) => {
+    looks++
+    return sale.shard(0).look(request)
+  })
+  await tell(
+    `/sales/${sale.name}/checkout`,
+    503,
+    { type: '/problems/try-again', title: 'x', status: 503 },
+    600,
+  )
+  const body = 'product_id=lamp'
+  const headers = {
+    accept: 'text/html',
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(body.length),
+    cookie: `admission-${sale.name}=${admission_token}`,
+  }
+  const forms = Promise.all(
+    Array.from({ length: 40 }, () =>
+      call(`/sales/${sale.name}/buy`, { method: 'POST', body, headers }, counting),
+    ),
+  )
+  // Others keep the copy fresh meanwhile.
+  for (const until = performance.now() + 650; performance.now() < until; await scheduler.wait(30))
+    await sale.schedule()
+  await forms
+  expect(looks).toBeLessThan(10)
+})
+
+it('looks on by itself after a restock', async () => {
+  const sale = await new TestSale().tell()
+  await sale.joined()
+  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.push()
+  await scheduler.wait(1_200)
+  await runDurableObjectAlarm(sale.room)
+  await sale.tell({ phase: 'open', products: [product(5, 0, 10_000)] })
+  await runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
+  expect((await sale.push()).status).toBe(204)
+  expect(await runInDurableObject(sale.room, (_, state) => state.storage.getAlarm())).not.toBeNull()
 })

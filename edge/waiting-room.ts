@@ -205,8 +205,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     if (beacon) sale = { ...sale, beacon }
     sale = closedIfDue(sale, this.#next, nowMs)
     sale = observed(sale, { state, nowMs, highestNumber: this.#next - 1 }, this.#config)
-    this.#keep(this.#decided(sale, nowMs))
-    await this.#setAlarm(sale, nowMs)
+    const decided = this.#decided(sale, nowMs)
+    this.#keep(decided)
+    await this.#setAlarm(decided, nowMs)
   }
 
   async #askOrigin(name: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {

@@ -5,14 +5,14 @@
 
 import * as v from 'valibot'
 import { OrderId, SaleId } from '../shared/api.ts'
-import { problem } from '../shared/problem.ts'
+import { ProblemError, problem } from '../shared/problem.ts'
 import { asset } from './assets.ts'
 import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
 import { challenge, join, leave, status } from './line.ts'
 import { protectedSite } from './protect.ts'
-import { buyForm, orderForm, orderPage, problemPage, refresh, salePage, schedule } from './sale.ts'
+import { buyForm, orderForm, orderPage, refresh, salePage, schedule, shown } from './sale.ts'
 
 export { TicketShard } from './ticket-shard.ts'
 export { WaitingRoom } from './waiting-room.ts'
@@ -22,27 +22,35 @@ const configs = new WeakMap<Env, Config>()
 
 export default {
   async fetch(request, env, ctx): Promise<Response> {
+    let call: Call
     try {
       const config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
       const secure = request.url.startsWith('https:')
-      const call: Call = { request, env, ctx, config, secure, nowMs: Date.now() }
-      const response = await route(call)
-      return response.status >= 400 && isProblem(response) && wantsHtml(request)
-        ? await problemPage(response, call)
-        : response
+      call = { request, env, ctx, config, secure, nowMs: Date.now() }
     } catch (error) {
-      console.error(JSON.stringify({ msg: 'a request failed', why: String(error) }))
-      if (error instanceof ConfigError)
-        return problemAnswer(problem('try-again', { retry_after_seconds: 60 }))
-      return problemAnswer(
-        problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 }),
-      )
+      return failed(error)
+    }
+    try {
+      const ours = route(call)
+      if (ours) return await shown(await ours, call)
+      // The answers of a site that stands behind this Worker are passed on as they are.
+      return await (protectedSite(call) ?? shown(notFound(), call))
+    } catch (error) {
+      return shown(failed(error), call)
     }
   },
 } satisfies ExportedHandler<Env>
 
-function route(call: Call): Promise<Response> | Response {
+function failed(error: unknown): Response {
+  if (error instanceof ProblemError) return problemAnswer(error.problem)
+  console.error(JSON.stringify({ msg: 'a request failed', why: String(error) }))
+  if (error instanceof ConfigError) return problemAnswer(problem('try-again', { retry_after_seconds: 60 }))
+  return problemAnswer(problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 }))
+}
+
+/** Null for what is not ours to answer. */
+function route(call: Call): Promise<Response> | Response | null {
   const path = pathOf(call.request.url)
   const { protect } = call.config
   const [, root, name = '', ...rest] = path.split('/', 8)
@@ -69,7 +77,7 @@ function route(call: Call): Promise<Response> | Response {
         return only('POST', call, () => refresh(rest[0] ?? '', call))
       break
   }
-  return protectedSite(path, call) ?? notFound()
+  return null
 }
 
 function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<Response> | Response {
@@ -119,8 +127,6 @@ function orderRoute(path: string, order: string, rest: readonly string[], call: 
   if (rest.length === 1 && what === 'payment') return only('POST', call, () => orders(path, order, call))
   return notFound()
 }
-
-const isProblem = (response: Response) => response.headers.get('content-type') === 'application/problem+json'
 
 /** A plain form's answer is the page again. */
 async function form(sale: string, call: Call, act: (sale: string, call: Call) => Promise<Response>) {

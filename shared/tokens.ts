@@ -9,7 +9,7 @@
  * Verifying answers a value, never throws; keys are imported once by whoever holds them. Times are given by the
  * caller (milliseconds since the epoch), since only the rim knows which clock decides.
  */
-import { base64url, type CryptoKey, compactVerify, type jwtVerify, SignJWT } from 'jose'
+import { base64url, type CryptoKey, compactVerify, decodeJwt, type jwtVerify, SignJWT } from 'jose'
 import * as v from 'valibot'
 import { Recent } from './recent.ts'
 
@@ -171,6 +171,15 @@ export async function verifyAdmissionToken(
     return claimsOf(ADMISSION, JSON.parse(new TextDecoder().decode(payload)), nowMs)
   } catch {
     return INVALID
+  }
+}
+
+/** True for what reads like a token of the edge, good or not: it is nobody else's business. */
+export function isEdgeToken(token: string): boolean {
+  try {
+    return decodeJwt(token).iss === EDGE_ISSUER
+  } catch {
+    return false
   }
 }
 

@@ -140,7 +140,7 @@ function problemContent(problem: Problem, words: Words, sale: string | null, aga
   const [title, text] = known[type] ?? [words.problem, problem.errors ? problem.title : words.problemText]
   const wait = problem.status === 503 || problem.status === 429 || problem.status === 409
   const main = html`<section class="card notice" data-tone="${wait ? 'hold' : 'bad'}">
-    <h1>${title}</h1>
+    <h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>
     ${problem.errors && html`<ul>${problem.errors.map((error) => html`<li>${error.field}: ${error.detail}</li>`)}</ul>`}
     <div class="actions">

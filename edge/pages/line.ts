@@ -22,7 +22,7 @@ export function salePage(shown: Shown): Part {
   const during = (phases: readonly Phase[], body: Html) =>
     html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
   const main = html`<section class="card" id="door" data-tone="calm">
-    <h1>${view.state.name}</h1>
+    <h1 tabindex="-1">${view.state.name}</h1>
     ${during(
       ['upcoming'],
       html`${countdown(shown, lobbyAtMs, words.lobbyOpensIn)}

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import type { QueueAnswer, SaleState } from '../../shared/api.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
+import type { LookRequest } from '../rpc.ts'
 import type { TicketShard } from '../ticket-shard.ts'
 import type { WaitingRoom } from '../waiting-room.ts'
 import worker from '../worker.ts'
@@ -129,6 +130,11 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
   }
 }
 
+/** Settings of an isolate whose calls to the ticket shards are answered by this. */
+export function withShards(look: (request: LookRequest) => PromiseLike<unknown>): Env {
+  return { ...edgeEnv, TICKET_SHARD: { getByName: () => ({ look }) } } as unknown as Env
+}
+
 /** What a request leaves to be done behind its response. */
 const context = {
   waitUntil: () => {},
@@ -146,10 +152,17 @@ export async function call(path: string, init: RequestInit = {}, settings: Env =
 }
 
 /** Tells the origin what to answer at a path. */
-export async function tell(path: string, status: number, body: unknown, delayMs = 0) {
+export async function tell(
+  path: string,
+  status: number,
+  body: unknown,
+  delayMs = 0,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   await fetch(`${edgeEnv.ORIGIN_URL}/tell${path}`, {
     method: 'POST',
-    body: JSON.stringify({ status, delayMs, body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    body: JSON.stringify({ status, delayMs, headers, body: text }),
   })
 }
 

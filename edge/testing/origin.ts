@@ -10,6 +10,7 @@ interface Told {
   body: string
   status: number
   delayMs: number
+  headers?: Record<string, string>
 }
 
 export default async function setup(project: TestProject) {
@@ -37,6 +38,7 @@ export default async function setup(project: TestProject) {
       if (answer?.status === 0) return request.socket.destroy()
       if (answer?.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs))
       response.statusCode = answer?.status ?? 404
+      for (const [name, value] of Object.entries(answer?.headers ?? {})) response.setHeader(name, value)
       response.end(answer?.body ?? '{}')
     }
   })
