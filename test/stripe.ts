@@ -67,6 +67,7 @@ export async function startStripe(options: StripeOptions) {
   const answered = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
   let webhooks = true
+  let refundStatus = 'succeeded'
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error) => send(response, failure(500, 'api_error', String(error))))
@@ -166,9 +167,11 @@ export async function startStripe(options: StripeOptions) {
     if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
     if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
     if (intent.status !== 'succeeded') return failure(400, 'invalid_request_error')
+    const body = { id: `re_${intent.id}`, object: 'refund', status: refundStatus }
+    if (refundStatus === 'failed') return { status: 200, body }
     intent.refunded = true
     emit('charge.refunded', chargeOf(intent))
-    return { status: 200, body: { id: `re_${intent.id}`, object: 'refund', status: 'succeeded' } }
+    return { status: 200, body }
   }
 
   function read(url: URL): Reply {
@@ -193,9 +196,9 @@ export async function startStripe(options: StripeOptions) {
   /** The newest first; `ending_before` gives the page just before, that is what is just newer. */
   function list(query: URLSearchParams): Reply {
     const types = [...query].flatMap(([name, value]) => (/^types\[/.test(name) ? [value] : []))
-    const since = Number(query.get('created[gte]') ?? 0)
+    const until = Number(query.get('created[lt]') ?? Number.POSITIVE_INFINITY)
     const limit = Number(query.get('limit') ?? 10)
-    const all = events.filter((e) => types.includes(e.type) && e.created >= since).reverse()
+    const all = events.filter((e) => types.includes(e.type) && e.created < until).reverse()
     const [before, after] = [query.get('ending_before'), query.get('starting_after')]
     const known = (cursor: string) => all.findIndex((e) => e.id === cursor)
     for (const cursor of [before, after]) {
@@ -243,6 +246,10 @@ export async function startStripe(options: StripeOptions) {
     refund,
     /** Stripe keeps events for thirty days. */
     forgetEvents: () => events.splice(0),
+    /** What becomes of refunds from now on. */
+    refundsAre: (status: 'succeeded' | 'pending' | 'failed') => {
+      refundStatus = status
+    },
     sendWebhooks: (send: boolean) => {
       webhooks = send
     },

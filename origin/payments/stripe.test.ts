@@ -107,6 +107,18 @@ describe('Stripe as a provider', async () => {
     await expect(provider.refund('pi_none')).rejects.toThrow()
   })
 
+  test('refunds at a later attempt what it could not at the first, and takes no failed refund for one', async () => {
+    const intent = stripe.add({ order: randomUUID() }, 100, 'eur')
+    await expect(provider.refund(intent.id)).rejects.toThrow()
+    stripe.succeed(intent.id)
+    stripe.refundsAre('failed')
+    await expect(provider.refund(intent.id)).rejects.toThrow('the refund is failed')
+    stripe.refundsAre('pending')
+    await provider.refund(intent.id)
+    expect(intent.refunded).toBe(true)
+    stripe.refundsAre('succeeded')
+  })
+
   test('lists what changed, the oldest first, over several pages, and leaves out what is not ours', async () => {
     const { cursor } = await read(provider, null)
     const orders = Array.from({ length: 230 }, () => randomUUID())
@@ -130,6 +142,23 @@ describe('Stripe as a provider', async () => {
     const order = randomUUID()
     await charge(order)
     expect((await read(provider, cursor)).records).toMatchObject([{ order, status: 'succeeded' }])
+  })
+
+  test('leaves nothing of the last day out at the first look, however much it is', async () => {
+    stripe.forgetEvents()
+    const orders = Array.from({ length: 10_050 }, () => randomUUID())
+    for (const order of orders) stripe.succeed(stripe.add({ order }, 100, 'eur').id)
+    const { records } = await read(provider, null)
+    expect(records.map((r) => r.order)).toEqual(orders)
+    stripe.forgetEvents()
+  })
+
+  test('begins with the last event before that day', async () => {
+    await charge(randomUUID())
+    const last = randomUUID()
+    await charge(last)
+    const nextWeek = provide({ nowMs: () => Date.now() + 7 * 24 * 3_600_000 })
+    expect((await read(nextWeek, null)).records.map((r) => r.order)).toEqual([last])
   })
 
   describe('reads a webhook', () => {

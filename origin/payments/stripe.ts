@@ -9,7 +9,6 @@ import { type ChargeRecord, type PaymentProvider, PROVIDER_TIMEOUT_MS } from './
 /** Without a cursor, events are read so far back: longer than any order stays unpaid. */
 const FIRST_LOOK_SECONDS = 24 * 3600
 const PAGE = 100
-const MAX_FIRST_PAGES = 100
 const TOLERANCE_SECONDS = 300
 const EVENTS = [
   'payment_intent.succeeded',
@@ -54,21 +53,26 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     }
   }
 
-  async function firstLook(): Promise<Stripe.Event[]> {
-    const created = { gte: Math.floor(options.nowMs() / 1000) - FIRST_LOOK_SECONDS }
-    const events: Stripe.Event[] = []
-    for (let page = 0; page < MAX_FIRST_PAGES; page++) {
-      const last = events.at(-1)
+  /**
+   * Where to begin without a cursor: the last event before what matters, or the very first where there is none before. From
+   * there everything is read as ever, the oldest first, so that a break leaves nothing out.
+   */
+  async function beginning(): Promise<Stripe.Event | undefined> {
+    const lt = Math.floor(options.nowMs() / 1000) - FIRST_LOOK_SECONDS
+    const [before] = (await stripe.events.list({ types: EVENTS, created: { lt }, limit: 1 })).data
+    if (before) return before
+    let oldest: Stripe.Event | undefined
+    // No more than a day's, and more of them come only at the other end.
+    for (let more = true; more; ) {
       const { data, has_more } = await stripe.events.list({
         types: EVENTS,
-        created,
         limit: PAGE,
-        ...(last && { starting_after: last.id }),
+        ...(oldest && { starting_after: oldest.id }),
       })
-      events.push(...data)
-      if (!has_more) break
+      oldest = data.at(-1) ?? oldest
+      more = has_more
     }
-    return events
+    return oldest
   }
 
   return {
@@ -114,7 +118,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 
     async refund(charge) {
       try {
-        await stripe.refunds.create({ payment_intent: charge }, { idempotencyKey: `refund-${charge}` })
+        // Without an idempotency key: under one, Stripe would answer every later attempt with the failure of the first, for
+        // a day. It gives the whole of a charge back only once, whatever the key.
+        const { status } = await stripe.refunds.create({ payment_intent: charge })
+        if (status !== 'succeeded' && status !== 'pending') throw new Error(`the refund is ${status}`)
       } catch (error) {
         if (error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded') return
         throw error
@@ -135,11 +142,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async *changes(since) {
       let cursor = since !== null && (await isKept(since)) ? since : null
       if (cursor === null) {
-        const events = await firstLook()
-        const [newest] = events
-        if (!newest) return
-        cursor = newest.id
-        yield { records: events.reverse().flatMap(recordOfEvent), cursor }
+        const first = await beginning()
+        if (!first) return
+        cursor = first.id
+        yield { records: recordOfEvent(first), cursor }
       }
       for (let more = true; more; ) {
         // The page just after the cursor; within a page the newest comes first.
