@@ -111,6 +111,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   ) {
     errors.push('STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: not set')
   }
+  // Forgotten, it would give goods away; said, it is a rehearsal.
+  if (production && given.PAYMENT_PROVIDER === undefined)
+    errors.push(
+      'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)',
+    )
+  else if (production && settings.PAYMENT_PROVIDER === 'sandbox')
+    warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
   if (errors.length > 0) throw new ConfigError(errors.join('\n'))
   return { ...settings, ...secrets, warnings }
 }

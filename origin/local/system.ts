@@ -178,6 +178,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_JWKS: JSON.stringify({ keys: [publicHalf(secrets.admissionPrivateJwk)] }),
+      // Whatever NODE_ENV says of this machine, what runs here is to be played with.
+      PAYMENT_PROVIDER: process.env.PAYMENT_PROVIDER || 'sandbox',
       ...options.originEnv,
     }
     const origin = await part('the origin', () => startOrigin(dataDir, originUrl, originEnv))
