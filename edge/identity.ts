@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
 
 /** Presented by clients that keep no cookies. */
-export const SHOP_HEADER = 'x-shop-authorization'
+const SHOP_HEADER = 'x-shop-authorization'
 const SUBJECT_PREFIX = 'user:'
 /** Together with the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190

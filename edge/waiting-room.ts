@@ -230,7 +230,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     }
   }
 
-  /** The announced public value, once the pre-queue is closed: nobody could know it before. */
+  /** The announced public value, once the pre-queue is closed. Its round is fixed by the opening, so that nobody can choose one. */
   async #beaconIfDue(): Promise<string | null> {
     const sale = this.#sale
     if (!this.#config.beaconUrl || !sale?.closed || sale.beacon) return null

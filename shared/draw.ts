@@ -19,7 +19,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 /** Ten rounds: Luby-Rackoff needs four; eight and more leave a margin that costs only microseconds. */
 const ROUNDS = 10
 /** Bytes of a seed, and of the key made from it. */
-export const KEY_BYTES = 32
+const KEY_BYTES = 32
 /** At least 2 * 3 bits, so that a tiny pre-queue is not permuted by a network of one-bit halves. */
 const MIN_HALF_BITS = 3
 
