@@ -30,6 +30,9 @@ export interface FindingNote {
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
+/** Where a finding stands that no sale can be told of; `readFindings` reads these as any sale's. */
+export const NO_SALE = ''
+
 /** Opens a finding, or notes that it is still so. */
 export async function note(sql: Queryable, finding: FindingNote): Promise<void> {
   const { sale, product, kind, subject = '', units, detail } = finding
@@ -51,6 +54,18 @@ export async function close(
   await sql`
     update findings set closed_at = clock_timestamp(), outcome = ${outcome}
     where sale_id = ${sale} and product_id = ${product} and kind = ${kind} and closed_at is null`
+}
+
+/** Closes the findings of a kind about one thing, if any are open, in whichever sale they stand. */
+export async function closeAbout(
+  sql: Queryable,
+  kind: FindingKind,
+  subject: string,
+  outcome: string,
+): Promise<void> {
+  await sql`
+    update findings set closed_at = clock_timestamp(), outcome = ${outcome}
+    where kind = ${kind} and subject = ${subject} and closed_at is null`
 }
 
 export interface AuditEntry {
@@ -76,7 +91,7 @@ export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Prom
 
 const SHOWN = 200
 
-/** The latest findings of a sale, and what was changed in it, the latest first. */
+/** The latest findings of a sale (or of none, NO_SALE), and what was changed in it, the latest first. */
 export async function readFindings(sql: Queryable, sale: string) {
   const findings = await sql`
     select product_id, kind, subject, units, detail, seen, first_seen_at, last_seen_at, closed_at, outcome

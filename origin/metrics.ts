@@ -11,7 +11,7 @@ export function createMetrics() {
     registry,
     checkouts: new Counter({
       name: 'checkouts_total',
-      help: 'Checkout calls by how they were answered',
+      help: 'Checkout calls by how they were answered; calls to sales that there are not under one name',
       labelNames: ['sale', 'outcome'],
       registers,
     }),
@@ -51,6 +51,12 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
+    refunds: new Counter({
+      name: 'refund_attempts_total',
+      help: 'Attempts to give a charge back by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
     intents: new Gauge({
       name: 'intents_waiting',
       help: 'Intents in the stream that no one has recorded yet',
@@ -59,7 +65,7 @@ export function createMetrics() {
     }),
     findings: new Counter({
       name: 'findings_total',
-      help: 'What the reconciler found to be other than it should be',
+      help: 'What was found to be other than it should be; without a sale where it is of none',
       labelNames: ['sale', 'kind'],
       registers,
     }),

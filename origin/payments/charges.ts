@@ -5,7 +5,7 @@
  */
 import { Batcher } from '../batch.ts'
 import type { Deps } from '../deps.ts'
-import { note } from '../findings.ts'
+import { NO_SALE, note } from '../findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
@@ -185,8 +185,9 @@ export class Charges {
   async #noteUnknown(charges: readonly ChargeRecord[]): Promise<void> {
     for (const { charge, order } of charges) {
       this.#deps.log.error({ order, charge }, 'charged, and there is no such order')
-      const about = { sale: '', product: '', kind: 'unknown_charge', subject: charge } as const
+      const about = { sale: NO_SALE, product: '', kind: 'unknown_charge', subject: charge } as const
       await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
+      this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })
     }
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
+import { NO_SALE, readFindings } from '../findings.ts'
 import { signWebhook } from './sandbox.ts'
 
 const database = useDatabase()
@@ -157,6 +158,16 @@ describe.concurrent('a payment', () => {
     )
     expect(told.status).toBe(401)
     expect(await status(body.order_id ?? '', token)).toBe('reserved')
+  })
+
+  test('of an order that there is not is left for a person to look at, and counted', async () => {
+    const charge = `ch_${randomUUID()}`
+    const told = await webhook({ charge, order: randomUUID(), status: 'succeeded' })
+    expect(told.status).toBe(200)
+    const { findings } = await readFindings(origin.sql(), NO_SALE)
+    expect(findings).toMatchObject([{ kind: 'unknown_charge', subject: charge, seen: 1, closed_at: null }])
+    const { body } = await origin.call('GET', '/metrics')
+    expect(body.text).toContain('findings_total{sale="",kind="unknown_charge"} 1\n')
   })
 
   test('of an order given at checkout needs no second call', async () => {

@@ -3,7 +3,7 @@
  * per charge together with the job that carries it out.
  */
 import type { Logger } from 'pino'
-import { note } from '../findings.ts'
+import { closeAbout, NO_SALE, note } from '../findings.ts'
 import type { Queryable, Sql } from '../ledger/ledger.ts'
 import type { Metrics } from '../metrics.ts'
 import { type Job, type PaymentJobs, REFUND_ATTEMPTS } from './jobs.ts'
@@ -61,27 +61,30 @@ export class Refunds {
       await this.#provider.refund(job.charge)
     } catch (error) {
       log.warn({ order: job.order, attempt: job.attempt, error: String(error) }, 'not refunded yet')
-      metrics.payments.inc({ outcome: 'refund_failed' })
+      metrics.refunds.inc({ outcome: 'failed' })
       if (job.attempt >= REFUND_ATTEMPTS) await this.#tellSomebody(job, String(error))
       return this.#jobs.failed('refund', job, String(error))
     }
-    metrics.payments.inc({ outcome: 'refunded' })
+    metrics.refunds.inc({ outcome: 'succeeded' })
     await sql`
       update refunds set refunded_at = clock_timestamp() where charge_id = ${job.charge} and refunded_at is null`
+    await closeAbout(sql, 'refund_failed', job.charge, 'refunded after all')
     await this.#jobs.done('refund', [job])
   }
 
   async #tellSomebody(job: Job, error: string): Promise<void> {
-    const [order] = await this.#deps.sql<{ sale_id: string; product_id: string }[]>`
+    const { sql, metrics } = this.#deps
+    const [order] = await sql<{ sale_id: string; product_id: string }[]>`
       select sale_id, product_id from orders where order_id = ${job.order}`
-    await note(this.#deps.sql, {
-      sale: order?.sale_id ?? '',
+    const sale = order?.sale_id ?? NO_SALE
+    const about = {
+      sale,
       product: order?.product_id ?? '',
       kind: 'refund_failed',
       subject: job.charge,
-      units: 0,
-      detail: { order: job.order, error },
-    })
+    } as const
+    await note(sql, { ...about, units: 0, detail: { order: job.order, error } })
+    metrics.findings.inc({ sale, kind: about.kind })
   }
 
   /** Refunds that are owed and that nobody seems to be working on are asked for again. */
