@@ -10,7 +10,7 @@ import {
   PaymentRequest,
   parse,
 } from '../../shared/api.ts'
-import { problem } from '../../shared/problem.ts'
+import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import { type AdmissionClaims, INVALID, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
 import { tryAgain, within } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
@@ -24,6 +24,8 @@ const MAX_ADMISSIONS = 50_000
 /** How long a look at the ledger may take before the caller is told to try again. */
 const LOOK_UP_MS = 3_000
 
+const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
+
 export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, orders, metrics, keys } = deps
   const app = new Hono()
@@ -33,13 +35,17 @@ export function buyerRoutes(deps: Deps): Hono {
   )
 
   app.post('/sales/:sale/checkout', async (c) => {
+    const sale = c.req.param('sale')
+    // Anyone can make up a path: only a sale that there is has a count of its own.
+    const count = (outcome: string) =>
+      metrics.checkouts.inc({ sale: sales.get(sale) ? sale : 'unknown', outcome })
     if (!checkout.enter()) {
-      metrics.checkouts.inc({ sale: c.req.param('sale'), outcome: 'shed' })
+      count('shed')
       return sendProblem(tryAgain('Too many people are checking out at this moment.'))
     }
     const done = metrics.checkoutSeconds.startTimer()
+    let answered = 'failed'
     try {
-      const sale = c.req.param('sale')
       const token = bearer(c)
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
       const admission = verified.ok ? verified.claims : notAdmitted(sale, verified.reason)
@@ -57,10 +63,7 @@ export function buyerRoutes(deps: Deps): Hono {
       const request = await readBody(c, CheckoutRequest)
       const buyer = { visitor: admission.sub, number: admission.num }
       const outcome = await checkout.checkout(row, buyer, request, key.value)
-      metrics.checkouts.inc({
-        sale,
-        outcome: outcome.kind === 'problem' ? outcome.problem.type.slice('/problems/'.length) : outcome.kind,
-      })
+      answered = outcome.kind === 'problem' ? nameOf(outcome.problem) : outcome.kind
       if (outcome.kind === 'problem') {
         if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
         deps.arrivals.hopes(sale, admission.sub, true)
@@ -70,6 +73,7 @@ export function buyerRoutes(deps: Deps): Hono {
       const headers: Record<string, string> = { 'cache-control': 'no-store' }
       if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
       if (outcome.kind === 'processing') {
+        if (!outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
         const order = processingOf(outcome.reservation)
         headers.Location = `/orders/${order.order_id}`
         return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
@@ -82,7 +86,11 @@ export function buyerRoutes(deps: Deps): Hono {
         outcome.kind === 'live' ? 200 : 201,
         headers,
       )
+    } catch (error) {
+      if (error instanceof ProblemError) answered = nameOf(error.problem)
+      throw error
     } finally {
+      count(answered)
       done()
       checkout.leave()
     }
