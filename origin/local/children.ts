@@ -16,6 +16,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -74,7 +75,8 @@ export interface Child {
 
 /** Those that run, in the order in which they were started. */
 const running = new Set<Child>()
-const folders = new Set<string>()
+/** Files and folders to remove at the end. */
+const temporaries = new Set<string>()
 let ending = false
 
 export interface LocalServer {
@@ -93,7 +95,7 @@ export interface LocalServer {
 export function localServer(
   child: Child,
   { url, port }: { url: string; port: number },
-  temporary: { remove(): void } | undefined,
+  temporary: Temporary | undefined,
 ): LocalServer {
   return {
     url,
@@ -112,14 +114,14 @@ export function localServer(
 export async function stopEverything(): Promise<void> {
   ending = true
   for (const child of [...running].reverse()) await child.stop()
-  for (const folder of folders) removeFolder(folder)
+  for (const path of temporaries) remove(path)
 }
 
 /** Ends all at once, for those who will not wait. */
 export function killEverything(): void {
   ending = true
   for (const child of running) void child.kill()
-  for (const folder of folders) removeFolder(folder)
+  for (const path of temporaries) remove(path)
 }
 
 /** Starts a server. Rejects only when the command cannot be run at all. */
@@ -263,17 +265,36 @@ function readFrom(file: string, start: number): string {
   }
 }
 
-/** A folder of our own that is removed at the end, whatever the end is. */
-export function temporaryFolder(purpose: string): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`))
-  warden.tell(`folder ${path}`)
-  folders.add(path)
-  return { path, remove: () => removeFolder(path) }
+export interface Temporary {
+  readonly path: string
+  remove(): void
 }
 
-function removeFolder(path: string): void {
+/** A folder of our own that is removed at the end, whatever the end is. */
+export function temporaryFolder(purpose: string): Temporary {
+  return temporary(mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`)))
+}
+
+/** A file that is removed likewise; undefined where there is one already, which is somebody else's. */
+export function temporaryFile(path: string, text: string, mode: number): Temporary | undefined {
+  try {
+    writeFileSync(path, text, { mode, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
+    throw error
+  }
+  return temporary(path)
+}
+
+function temporary(path: string): Temporary {
+  warden.tell(`temporary ${path}`)
+  temporaries.add(path)
+  return { path, remove: () => remove(path) }
+}
+
+function remove(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 })
-  folders.delete(path)
+  temporaries.delete(path)
   warden.tell(`kept ${path}`)
 }
 

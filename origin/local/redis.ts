@@ -3,10 +3,9 @@
  * none, it is installed with the system's package manager if we may, and otherwise the person is told the one command
  * to run. Everything is appended to a file and flushed every second, as a real one would be set up.
  */
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { existsSync, mkdirSync } from 'node:fs'
+import { basename, delimiter, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import {
   freePort,
@@ -15,11 +14,10 @@ import {
   type LocalServer,
   localServer,
   startChild,
+  temporaryFile,
   temporaryFolder,
   untilReady,
 } from './children.ts'
-
-const run = promisify(execFile)
 
 export interface RedisOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */
@@ -125,45 +123,58 @@ async function install(say: (line: string) => void): Promise<string> {
   const brew = findOnPath('brew')
   if (aptGet && process.getuid?.() === 0) {
     say('Redis is not on this machine; installing it with apt-get (redis-server)')
-    await withoutStartingServices(async () => {
-      await apt(aptGet, ['install', '-y', '--no-install-recommends', 'redis-server']).catch(async () => {
-        await apt(aptGet, ['update'])
-        await apt(aptGet, ['install', '-y', '--no-install-recommends', 'redis-server'])
-      })
-    }).catch((error: unknown) => failed('apt-get', error))
+    await installWithApt(aptGet).catch((error: unknown) => failed('apt-get', error))
   } else if (brew) {
     say('Redis is not on this machine; installing it with Homebrew (redis)')
-    await run(brew, ['install', 'redis'], { timeout: INSTALL_WITHIN_MS }).catch((error: unknown) =>
-      failed('brew', error),
-    )
+    await run(brew, ['install', 'redis']).catch((error: unknown) => failed('brew', error))
   }
   const binary = findOnPath(...BINARIES)
   if (binary === undefined) throw new LocalError(HOW_TO)
   return binary
 }
 
-async function apt(aptGet: string, args: readonly string[]): Promise<void> {
-  await run(aptGet, args, {
-    timeout: INSTALL_WITHIN_MS,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    maxBuffer: 16 * 1024 * 1024,
-  })
-}
-
 function failed(tool: string, error: unknown): never {
-  const message = error instanceof Error ? error.message : String(error)
-  const line = message.split('\n').find((text) => /^E:|error/i.test(text)) ?? message.split('\n')[0]
+  const lines = (error instanceof Error ? error.message : String(error)).split('\n')
+  const line = lines.find((text) => /^E:|error/i.test(text)) ?? lines.at(-1)
   throw new LocalError(`${HOW_TO} (${tool} could not: ${line})`)
 }
 
 /** Debian starts a service as soon as it is installed, unless this file forbids it; we want the program only. */
-async function withoutStartingServices(work: () => Promise<void>): Promise<void> {
-  const policy = '/usr/sbin/policy-rc.d'
-  const ours = !existsSync(policy)
-  if (ours) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+const POLICY = '/usr/sbin/policy-rc.d'
+
+export async function installWithApt(aptGet: string, policyFile = POLICY): Promise<void> {
+  const policy = temporaryFile(policyFile, '#!/bin/sh\nexit 101\n', 0o755)
+  // Without a terminal of its own, dpkg stays in apt-get's process group, and is never left behind.
+  const apt = (...args: string[]) => run(aptGet, ['-o', 'Dpkg::Use-Pty=0', ...args])
+  const redis = () => apt('install', '-y', '--no-install-recommends', 'redis-server')
   try {
-    await work()
+    await redis().catch(async () => {
+      await apt('update')
+      await redis()
+    })
   } finally {
-    if (ours) rmSync(policy, { force: true })
+    policy?.remove()
+  }
+}
+
+/** Runs it to its end, as a child that is stopped as all others are. */
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const folder = temporaryFolder('install')
+  try {
+    const child = await startChild({
+      name: basename(command),
+      command,
+      args,
+      logFile: join(folder.path, 'install.log'),
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      // With this one, apt-get first finishes the package it is at; SIGTERM would leave half of it.
+      stopSignal: 'SIGINT',
+    })
+    const tooLong = `not within ${INSTALL_WITHIN_MS / 1000} s`
+    const how = await Promise.race([child.ended, sleep(INSTALL_WITHIN_MS, tooLong, { ref: false })])
+    await child.stop()
+    if (how !== 'exit code 0') throw new Error(`${child.lastWords()}\n${how}`)
+  } finally {
+    folder.remove()
   }
 }

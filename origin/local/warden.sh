@@ -4,7 +4,7 @@
 #
 #   child PID SIGNAL   a server runs, in a process group of its own; SIGNAL ends it in good order
 #   gone PID           it has ended
-#   folder PATH        a folder to remove at the end
+#   temporary PATH     a file or folder to remove at the end
 #   kept PATH          it has been removed, or shall stay
 
 trap '' HUP INT TERM
@@ -13,7 +13,7 @@ trap '' HUP INT TERM
 MAX_POLLS=80
 
 children=''
-folders=''
+temporaries=''
 newline='
 '
 
@@ -21,8 +21,8 @@ while IFS=' ' read -r word rest; do
   case $word in
     child) children="$rest$newline$children" ;;
     gone) children=$(printf '%s' "$children" | grep -v "^$rest ")$newline ;;
-    folder) folders="$rest$newline$folders" ;;
-    kept) folders=$(printf '%s' "$folders" | grep -vxF "$rest")$newline ;;
+    temporary) temporaries="$rest$newline$temporaries" ;;
+    kept) temporaries=$(printf '%s' "$temporaries" | grep -vxF "$rest")$newline ;;
   esac
 done
 
@@ -46,8 +46,8 @@ printf '%s' "$children" | while read -r pid _; do
   if [ -n "$pid" ]; then kill -s KILL "-$pid" 2>/dev/null; fi
 done
 
-printf '%s' "$folders" | while IFS= read -r folder; do
-  case $folder in
-    /?*) rm -rf -- "$folder" ;;
+printf '%s' "$temporaries" | while IFS= read -r path; do
+  case $path in
+    /?*) rm -rf -- "$path" ;;
   esac
 done
