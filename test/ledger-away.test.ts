@@ -1,15 +1,17 @@
 /**
- * The ledger away for a while: Postgres is killed in mid-sale and comes back. Buyers hear "processing", with a place to
- * ask, and every one of them has their order afterwards. For longer: LEDGER_AWAY_SECONDS=60.
+ * The ledger away for a while: Postgres is killed in mid-sale and comes back, or its host vanishes without a word.
+ * Buyers hear "processing", with a place to ask, and every one of them has their order afterwards. For longer:
+ * LEDGER_AWAY_SECONDS=60.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { freePort, temporaryFolder } from '../origin/local/children.ts'
 import { startPostgres } from '../origin/local/postgres.ts'
 import { eventually, useOrigin } from './origin.ts'
-import { useRedis } from './servers.ts'
+import { useDatabase, useRedis } from './servers.ts'
+import { useWay } from './way.ts'
 
 const AWAY_SECONDS = Number(process.env.LEDGER_AWAY_SECONDS ?? 6)
 const folder = temporaryFolder('ledger-away-test')
@@ -71,3 +73,24 @@ test(
   },
   60_000 + AWAY_SECONDS * 1000,
 )
+
+describe('where the ledger is behind a way that can fail', () => {
+  const database = useDatabase()
+  const way = useWay(() => Number(new URL(database.url).port))
+  const behind = useOrigin(() => ({ databaseUrl: way.through(database.url), redisUrl: redis.url }))
+
+  test('its host vanishes without a word: what was taken meanwhile is recorded on new connections', async () => {
+    const sale = await behind.sale({ total: 40, hold_seconds: 300 })
+    const buy = () => Promise.all(Array.from({ length: 10 }, () => behind.checkout(sale)))
+    expect((await buy()).map((a) => a.status)).toEqual(Array(10).fill(201))
+    way.vanish()
+    const away = await buy()
+    expect(away.map((a) => a.status)).toEqual(Array(10).fill(202))
+    const recorded = async () => {
+      const ids = away.map((a) => String(a.body.order_id))
+      return (await behind.sql()`select 1 from orders where order_id = any(${ids}::uuid[])`).length
+    }
+    expect(await eventually(recorded, (orders) => orders === 10, 25_000)).toBe(10)
+    expect((await buy()).map((a) => a.status)).toEqual(Array(10).fill(201))
+  })
+})

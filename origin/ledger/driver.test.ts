@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { connect as connectTo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { applyPatch, reversePatch } from 'diff'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
+import { useWay } from '../../test/way.ts'
 import { freePort, LOOPBACK } from '../local/children.ts'
 import type { Sql } from './ledger.ts'
+import { changes, fileOf, mended } from './patch-driver.ts'
 
 const database = useDatabase()
 /** One connection, so that what comes next gets the one that broke off. */
@@ -104,4 +109,78 @@ describe('when a connection breaks off', () => {
     await through.end({ timeout: 1 })
     way.close()
   })
+})
+
+describe('a connection on which nothing comes', () => {
+  const way = useWay(() => Number(new URL(database.url).port))
+  let impatient: Sql
+  beforeAll(() => {
+    const options = { max: 1, connect_timeout: 2, response_timeout: 0.5, onnotice: () => {} }
+    impatient = postgres(way.through(database.url), options) as Sql
+  })
+  afterAll(() => impatient.end({ timeout: 1 }))
+
+  test('is given up, with all that was sent on it, and the next statement is answered on a new one', async () => {
+    const pid = await pidOf(impatient)
+    way.vanish()
+    const lost = await Promise.allSettled(Array.from({ length: 3 }, () => impatient`select 1`))
+    const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED' } }
+    expect(lost).toMatchObject([closed, closed, closed])
+    expect(await pidOf(impatient)).not.toBe(pid)
+  })
+
+  test('is given up in mid-transaction as well', async () => {
+    const transaction = impatient.begin(async (tx) => {
+      await tx`select 1`
+      way.vanish()
+      await tx`select 2`
+    })
+    await expect(transaction).rejects.toThrow('CONNECTION_CLOSED')
+    expect(await impatient`select 3 as three`).toEqual([{ three: 3 }])
+  })
+
+  test('is kept where nothing is asked of it: idle, in a transaction, listening', async () => {
+    const pid = await pidOf(impatient)
+    await impatient.begin(async (tx) => {
+      expect(await pidOf(tx)).toBe(pid)
+      await sleep(700)
+      expect(await pidOf(tx)).toBe(pid)
+    })
+    const heard = Promise.withResolvers<string>()
+    let listened = 0
+    await impatient.listen('news', heard.resolve, () => listened++)
+    await sleep(700)
+    await other`select pg_notify('news', 'good')`
+    expect(await heard.promise).toBe('good')
+    expect(listened).toBe(1)
+    expect(await pidOf(impatient)).toBe(pid)
+  })
+
+  test('is kept while its reader takes its time, or this process stood still', async () => {
+    const pid = await pidOf(impatient)
+    let rows = 0
+    for await (const some of impatient`select generate_series(1, 2)`.cursor(1)) {
+      rows += some.length
+      await sleep(700)
+    }
+    expect(rows).toBe(2)
+    const asked = impatient`select pg_sleep(0.1)`.execute()
+    await sleep(20)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800)
+    await asked
+    expect(await pidOf(impatient)).toBe(pid)
+  })
+})
+
+test('a driver that an earlier patch has mended in part gets the rest, and one that is mended stays as it is', () => {
+  for (const change of changes) {
+    const source = readFileSync(fileOf(change), 'utf8')
+    expect(mended(source, change)).toBe(source)
+    for (const hunk of change.hunks) {
+      const inPart = applyPatch(source, reversePatch({ ...change, hunks: [hunk] }))
+      expect(inPart).not.toBe(false)
+      expect(inPart).not.toBe(source)
+      expect(mended(String(inPart), change)).toBe(source)
+    }
+  }
 })

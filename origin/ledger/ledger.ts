@@ -16,6 +16,10 @@ export type Queryable = postgres.Sql | postgres.TransactionSql
 const MAX_CONNECTIONS = 10
 /** A statement that takes longer has lost its callers anyway: nobody waits for it, and its locks are in the way. */
 const STATEMENT_TIMEOUT_MS = 10_000
+/** The server ends every statement by then: one that has said nothing a second later is gone, whatever TCP believes. */
+const RESPONSE_TIMEOUT_SECONDS = STATEMENT_TIMEOUT_MS / 1000 + 1
+/** A connection that nobody uses is asked so often whether there is still somebody at its other end. */
+const KEEP_ALIVE_SECONDS = 10
 /** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
 const IDLE_TRANSACTION_MS = 30_000
 
@@ -24,6 +28,8 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
     max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
+    response_timeout: RESPONSE_TIMEOUT_SECONDS,
+    keep_alive: KEEP_ALIVE_SECONDS,
     backoff: (attempt) => Math.min(2, 0.05 * 2 ** attempt) * (0.5 + Math.random() / 2),
     onnotice: () => {},
     types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
