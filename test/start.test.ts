@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort, portTaken } from '../origin/local/children.ts'
+import { startRedisCluster } from './redis-cluster.ts'
 
 const START = fileURLToPath(new URL('../origin/local/start.ts', import.meta.url))
 const UP_WITHIN_MS = 40_000
@@ -53,6 +54,12 @@ describe('when it cannot start, it says why in one line', () => {
     ],
     ['REDIS_URL', 'localhost', /^Could not start: REDIS_URL is not an address/],
     ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
+    [
+      'REDIS_URL',
+      'redis+cluster://me:hunter2@127.0.0.1:1,127.0.0.1:2',
+      /\(127\.0\.0\.1:1,127\.0\.0\.1:2\) does not serve: /,
+    ],
+    ['REDIS_URL', 'redis+sentinel://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: /],
   ])('%s is %s', async (name, value, message) => {
     const run = await start({ env: { [name]: value } }).finished()
     expect(run.status).toBeGreaterThan(0)
@@ -67,7 +74,26 @@ describe('when it cannot start, it says why in one line', () => {
     writeFileSync(file, '')
     const run = await start({ args: ['--data', file] }).finished()
     expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST\)/)
+    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST\): .*\n$/)
+  })
+
+  // A file stands for a folder of another user's, which would not keep root out.
+  test.each(['redis', 'logs'])('the folder %s in the data folder cannot be used', async (name) => {
+    const folder = ownFolder()
+    writeFileSync(join(folder, name), '')
+    const run = await start({ args: ['--data', folder] }).finished()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST: \w+\): .*\n$/)
+    expect(run.err).toContain(`EEXIST: ${name}`)
+    expect(await remains(run)).toEqual([])
+  })
+
+  test.each(['{}', '{', '{"adminToken":""}', '[]'])('the secrets are %s', async (text) => {
+    const folder = ownFolder()
+    writeFileSync(join(folder, 'secrets.json'), text)
+    const run = await start({ args: ['--data', folder] }).finished()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(/^Could not start: The secrets in .*secrets\.json cannot be read: .*\n$/)
   })
 
   test('an option is unknown', async () => {
@@ -134,6 +160,18 @@ test('a server that dies takes the rest down in good order, and is named', async
   expect(ended.status).toBe(1)
   expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
   expect(await remains(ended)).toEqual([])
+})
+
+test('it takes a Redis Cluster that is there, as the origin does', async () => {
+  const cluster = await startRedisCluster()
+  try {
+    const run = start({ args: ['--temporary', '--no-demo'], env: { REDIS_URL: cluster.url } })
+    await run.up()
+    expect(await (await fetch(`${run.originUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
+    expect((await run.end('SIGINT')).status).toBe(0)
+  } finally {
+    await cluster.stop()
+  }
 })
 
 test('even when it is killed, its servers end and its temporary folder goes', async () => {

@@ -4,6 +4,7 @@
  * started is stopped in reverse, whether it is asked to stop or could not start.
  */
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import {
   accessSync,
   chmodSync,
@@ -15,11 +16,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
 import { exportJWK, generateKeyPair } from 'jose'
+import { pino } from 'pino'
 import postgres from 'postgres'
+import * as v from 'valibot'
+import { connectRedis, isRedisUrl } from '../gate/redis.ts'
 import {
   claimPort,
   freePort,
@@ -228,7 +231,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     }
   } catch (error) {
     await stop()
-    throw error
+    throw options.dataDir === undefined ? error : forPeople(error, resolve(options.dataDir))
   }
 }
 
@@ -290,16 +293,20 @@ function takeFolder(wanted: string | undefined, stops: (() => void)[]): string {
     return temporary.path
   }
   const folder = resolve(wanted)
-  try {
-    mkdirSync(folder, { recursive: true })
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    stops.push(lock(folder))
-  } catch (error) {
-    if (error instanceof LocalError) throw error
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw new LocalError(`The data folder ${folder} cannot be used (${code}): choose another with --data.`)
-  }
+  mkdirSync(folder, { recursive: true })
+  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  stops.push(lock(folder))
   return folder
+}
+
+/** What the file system refuses in the data folder, whichever part wanted it, is for the person to put right. */
+function forPeople(error: unknown, folder: string): unknown {
+  const { code, path } = error as NodeJS.ErrnoException
+  if (code === undefined || !path?.startsWith(folder)) return error
+  const why = [code, relative(folder, path)].filter(Boolean).join(': ')
+  return new LocalError(
+    `The data folder ${folder} cannot be used (${why}): make all of it your own, or choose another with --data.`,
+  )
 }
 
 /** Keeps a second system off the same data. A lock whose process has ended is worth nothing. */
@@ -335,15 +342,23 @@ function startedAt(pid: number): string | undefined {
 
 // -- Secrets -------------------------------------------------------------------------------------------------------
 
-export interface Secrets {
-  readonly adminToken: string
-  readonly edgeToken: string
-  readonly orderTokenSecret: string
-  readonly webhookSecret: string
-  readonly queueSecret: string
+const secretText = v.pipe(v.string(), v.nonEmpty())
+const Secrets = v.object({
+  adminToken: secretText,
+  edgeToken: secretText,
+  orderTokenSecret: secretText,
+  webhookSecret: secretText,
+  queueSecret: secretText,
   /** The edge's Ed25519 key, as a private JWK with `kid`. */
-  readonly admissionPrivateJwk: Readonly<Record<string, unknown>>
-}
+  admissionPrivateJwk: v.looseObject({
+    kty: v.literal('OKP'),
+    crv: v.literal('Ed25519'),
+    kid: secretText,
+    x: secretText,
+    d: secretText,
+  }),
+})
+export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
 /** Where the operator's token stands by itself, for `$(cat ...)` on a command line. */
 export const ADMIN_TOKEN_FILE = 'admin-token'
@@ -354,7 +369,7 @@ async function loadSecrets(dataDir: string, adminToken: string | undefined): Pro
   let secrets: Secrets
   if (existsSync(file)) {
     try {
-      secrets = JSON.parse(readFileSync(file, 'utf8'))
+      secrets = v.parse(Secrets, JSON.parse(readFileSync(file, 'utf8')))
     } catch {
       throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
     }
@@ -372,7 +387,7 @@ async function loadSecrets(dataDir: string, adminToken: string | undefined): Pro
 async function makeSecrets(): Promise<Secrets> {
   const secret = () => randomBytes(32).toString('base64url')
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  return {
+  return v.parse(Secrets, {
     adminToken: secret(),
     edgeToken: secret(),
     orderTokenSecret: secret(),
@@ -384,7 +399,7 @@ async function makeSecrets(): Promise<Secrets> {
       use: 'sig',
       kid: randomBytes(8).toString('hex'),
     },
-  }
+  })
 }
 
 function publicHalf({ d: _, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -412,37 +427,31 @@ async function checkDatabase(url: string): Promise<void> {
   }
 }
 
-async function checkRedis(urls: string): Promise<void> {
-  const url = urls.split(',')[0]?.trim() ?? ''
-  if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw new LocalError('REDIS_URL is not an address such as redis://host:6379.')
+/** By the origin's own rule and client, so that what it takes is taken here. */
+async function checkRedis(url: string): Promise<void> {
+  if (!isRedisUrl(url)) {
+    throw new LocalError(
+      'REDIS_URL is not an address such as redis://host:6379, redis+sentinel://host,host/name or redis+cluster://host,host.',
+    )
   }
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: CHECK_WITHIN_SECONDS * 1000,
-  })
-  let cause: unknown
-  redis.on('error', (error) => {
-    cause = error
-  })
+  const redis = connectRedis(url, pino({ level: 'silent' }))
   try {
-    await redis.connect()
+    // Fails with its first error; the client itself would go on trying.
+    await once(redis, 'ready', { signal: AbortSignal.timeout(CHECK_WITHIN_SECONDS * 1000) })
     await redis.ping()
   } catch (error) {
-    throw new LocalError(
-      `The Redis at REDIS_URL (${placeOf(url)}) does not serve: ${reasonOf(cause ?? error)}`,
-    )
+    throw new LocalError(`The Redis at REDIS_URL (${placeOf(url)}) does not serve: ${reasonOf(error)}`)
   } finally {
     redis.disconnect()
   }
 }
 
-/** Host and port: never the password. */
-const placeOf = (url: string) => new URL(url).host
+/** Hosts and ports: never the password. */
+const placeOf = (url: string) => url.replace(/^.*?:\/\/(.*@)?/, '').replace(/[/?].*$/, '')
 
 function reasonOf(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string }
+  // A Cluster says that no node helped, and what the last of them said; a time that is over, why it is.
+  const { message, code, lastNodeError, cause } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
+  if (lastNodeError || cause) return reasonOf(lastNodeError ?? cause)
   return (message || code || String(error)).split('\n')[0] ?? ''
 }
