@@ -7,6 +7,7 @@
 import type { Deps } from './deps.ts'
 import type { Bucket } from './gate/bucket.ts'
 import type { OrderRow } from './ledger/ledger.ts'
+import { eachProduct } from './loop.ts'
 import { holdEnd } from './orders.ts'
 import { productsInUse } from './sales.ts'
 
@@ -14,18 +15,17 @@ const BATCH = 500
 /** A hold that the ledger sees over by so much, and the gate did not name, is one that the gate does not know. */
 const LEDGER_GRACE_MS = 1_000
 
-/** Ends holds that are over; true if there may be more. */
-export async function sweepGate(deps: Deps): Promise<boolean> {
-  let more = false
-  for (const { sale, product } of productsInUse(deps.sales)) {
+/** Ends holds that are over, of each product all there are: its next turn comes late when another's has failed. */
+export async function sweepGate(deps: Deps): Promise<undefined> {
+  await eachProduct('hold sweeper', productsInUse(deps.sales), async ({ sale, product }) => {
     for (const bucket of deps.checkout.gate(sale, product).buckets) {
-      const due = await bucket.due(BATCH)
-      if (due.length === 0) continue
-      more ||= due.length === BATCH
-      await sweep(deps, bucket, due)
+      for (let batch = BATCH; batch === BATCH; ) {
+        const due = await bucket.due(BATCH)
+        batch = due.length
+        if (batch > 0) await sweep(deps, bucket, due)
+      }
     }
-  }
-  return more
+  })
 }
 
 /**
@@ -49,12 +49,14 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
   )
 }
 
-/** Ends holds by the ledger's clock; true if there may be more. */
+/** Ends holds by the ledger's clock; true if there may be more. No product waits for the row of another. */
 export async function sweepLedger(deps: Deps): Promise<boolean> {
-  const due = await deps.sql<{ order_id: string }[]>`
-    select order_id from orders
-    where status = 'reserved' and reserved_until < clock_timestamp() - ${LEDGER_GRACE_MS} * interval '1 millisecond'
-    order by reserved_until limit ${BATCH}`
-  await deps.orders.expire(due.map((row) => row.order_id))
-  return due.length === BATCH
+  const due = await deps.sql<{ sale: string; product: string; orders: string[] }[]>`
+    select sale_id as sale, product_id as product, array_agg(order_id) as orders from (
+      select sale_id, product_id, order_id from orders
+      where status = 'reserved' and reserved_until < clock_timestamp() - ${LEDGER_GRACE_MS} * interval '1 millisecond'
+      order by reserved_until limit ${BATCH}) due
+    group by sale_id, product_id`
+  await eachProduct('ledger sweeper', due, ({ orders }) => deps.orders.expire(orders))
+  return due.reduce((all, { orders }) => all + orders.length, 0) === BATCH
 }

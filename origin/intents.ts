@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts'
 import { note } from './findings.ts'
 import { type Bucket, type Intent, refused } from './gate/bucket.ts'
 import { record } from './ledger/ledger.ts'
+import { eachProduct } from './loop.ts'
 import { productsInUse } from './sales.ts'
 
 const BATCH = 500
@@ -93,8 +94,8 @@ function isOfTheData(error: unknown): boolean {
 
 /** One round over all products. */
 export async function recordAllIntents(deps: Deps): Promise<void> {
-  for (const { sale, product } of productsInUse(deps.sales)) {
+  await eachProduct('intent recorder', productsInUse(deps.sales), async ({ sale, product }) => {
     await recordIntents(deps, sale, product, INTENT_GRACE_MS)
     deps.metrics.intents.set({ sale, product }, await deps.checkout.gate(sale, product).waiting())
-  }
+  })
 }

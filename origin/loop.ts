@@ -1,5 +1,9 @@
-/** Something done again and again until it is told to stop; stopping waits for the round under way. */
+/**
+ * Something done again and again until it is told to stop; stopping waits for the round under way. And what many rounds
+ * are: something done for every product.
+ */
 import type { Logger } from 'pino'
+import { within } from './checkout.ts'
 
 /** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
 const MAX_PAUSE_MS = 3_000
@@ -62,4 +66,46 @@ export function loop(
     },
     wake: () => endPause(),
   }
+}
+
+/** Products worked on at once in one round: no more than there may be gates rebuilt at once (MAX_REBUILDS). */
+const SIDE_BY_SIDE = 3
+/** A round waits so long for one product; what takes longer goes on beside it, and is not begun again meanwhile. */
+const WITHIN_MS = 2_000
+const underWay = new Set<string>()
+
+/** One of a sale's products, and what an actor needs to know of it. */
+interface Product {
+  readonly sale: string
+  readonly product: string
+}
+
+/** Works on every product. One that fails or hangs holds up no other; that some did is thrown at the end. */
+export async function eachProduct<P extends Product>(
+  actor: string,
+  products: readonly P[],
+  work: (product: P) => Promise<unknown>,
+  withinMs = WITHIN_MS,
+): Promise<void> {
+  const failed: string[] = []
+  const waiting = products.values()
+  const lane = async () => {
+    for (const one of waiting) {
+      const name = `${one.sale}:${one.product}`
+      await once(`${actor} ${name}`, () => work(one), withinMs).catch((error) =>
+        failed.push(`${name}: ${error}`),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane))
+  if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
+}
+
+async function once(name: string, work: () => Promise<unknown>, withinMs: number): Promise<void> {
+  if (underWay.has(name)) throw new Error('still under way')
+  underWay.add(name)
+  await within(
+    work().finally(() => underWay.delete(name)),
+    withinMs,
+  )
 }

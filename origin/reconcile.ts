@@ -9,6 +9,7 @@ import type { LiveOrder } from './gate/bucket.ts'
 import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import type { ProductRow, Sql } from './ledger/ledger.ts'
+import { eachProduct } from './loop.ts'
 import { type OversellPolicy, type Recount, recount } from './recount.ts'
 import { available, productsInUse } from './sales.ts'
 
@@ -51,6 +52,8 @@ export async function reconcileSale(
 
 /** Counting the orders reads all of them: not in every round. */
 const RECOUNT_EVERY_MS = 30_000
+/** A million orders are read back in half of it; a start waits for that, so that nobody meets a cold gate. */
+const RECONCILED_WITHIN_MS = 30_000
 
 /** Rounds over every product in use. */
 export class Reconciler {
@@ -64,19 +67,21 @@ export class Reconciler {
 
   async round(): Promise<void> {
     await this.#deps.sales.refresh()
-    const failed: unknown[] = []
-    for (const { sale, product } of productsInUse(this.#deps.sales)) {
-      await this.#reconcile(sale, product).catch((error) => failed.push(error))
-    }
-    if (failed.length > 0) throw failed[0]
+    await eachProduct(
+      'reconciler',
+      productsInUse(this.#deps.sales),
+      ({ sale, product }) => this.#reconcile(sale, product),
+      RECONCILED_WITHIN_MS,
+    )
   }
 
   /** Between the rounds: a gate that is out of use is put to use again as soon as that is seen. */
   async watch(): Promise<void> {
-    for (const { sale, product } of productsInUse(this.#deps.sales)) {
-      if (await this.#deps.checkout.gate(sale, product).isOpen()) continue
+    const mend = async ({ sale, product }: { sale: string; product: string }) => {
+      if (await this.#deps.checkout.gate(sale, product).isOpen()) return
       await reconcileProduct(this.#deps, sale, product, {})
     }
+    await eachProduct('gate watch', productsInUse(this.#deps.sales), mend, RECONCILED_WITHIN_MS)
   }
 
   async #reconcile(sale: string, product: string): Promise<void> {

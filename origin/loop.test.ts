@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../test/origin.ts'
+import { useDatabase, useRedis } from '../test/servers.ts'
+import { Checkout } from './checkout.ts'
+import type { Deps } from './deps.ts'
+import { connectRedis, type Store } from './gate/redis.ts'
+import { sweepGate, sweepLedger } from './holds.ts'
+import { INTENT_GRACE_MS, recordAllIntents } from './intents.ts'
+import {
+  connect,
+  findOrder,
+  prepare,
+  type Reservation,
+  record,
+  type Sql,
+  writeSale,
+} from './ledger/ledger.ts'
+import { WarmConnections } from './ledger/warm.ts'
+import { eachProduct } from './loop.ts'
+import { createMetrics } from './metrics.ts'
+import { Orders } from './orders.ts'
+import { Reconciler, reconcileSale } from './reconcile.ts'
+import { productsInUse, Sales } from './sales.ts'
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const products = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ sale: `${randomUUID()}`, product: `${i}` }))
+
+describe('work on every product', () => {
+  test('goes on when one fails, and says so at the end', async () => {
+    const done: string[] = []
+    const work = async ({ product }: { product: string }) => {
+      if (product === '0') throw new Error('no')
+      done.push(product)
+    }
+    await expect(eachProduct('test', products(6), work)).rejects.toThrow('1 of 6')
+    expect(done).toEqual(['1', '2', '3', '4', '5'])
+  })
+
+  test('goes on when some hang, and begins those again only when they have ended', async () => {
+    const all = products(8)
+    const begun: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const work = async ({ product }: { product: string }) => {
+      begun.push(product)
+      if (Number(product) < 4) await promise
+    }
+    await expect(eachProduct('test', all, work, 50)).rejects.toThrow('4 of 8')
+    expect(begun.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+    begun.length = 0
+    await expect(eachProduct('test', all, work, 50)).rejects.toThrow('still under way')
+    expect(begun.sort()).toEqual(['4', '5', '6', '7'])
+    resolve()
+    await sleep(10)
+    await eachProduct('test', all, work, 50)
+  })
+})
+
+describe("one sale's trouble is its own:", () => {
+  const database = useDatabase()
+  const redisServer = useRedis()
+  const log = pino({ level: 'silent' })
+  let sql: Sql
+  let redis: Store
+  let sales: Sales
+  let warm: WarmConnections
+  let deps: Deps
+  let bad: string
+  let good: string
+
+  beforeAll(async () => {
+    await prepare(database.url)
+    sql = connect(database.url)
+    redis = connectRedis(redisServer.url, log)
+    await once(redis, 'ready')
+    sales = new Sales(sql)
+    await sales.start()
+    const metrics = createMetrics()
+    warm = new WarmConnections(sql, () => connect(database.url, 1))
+    const checkout = new Checkout({ sql, warm, redis, buckets: 1, sales, metrics, log })
+    const orders = new Orders({ sql, checkout, charges: { addCharges: async () => {} }, metrics, log })
+    // All that these actors ask.
+    deps = { sql, redis, sales, checkout, orders, metrics, log } as unknown as Deps
+  })
+  afterAll(async () => {
+    await sales.stop()
+    await warm.end()
+    redis.disconnect()
+    await sql.end({ timeout: 1 })
+  })
+
+  beforeEach(async () => {
+    await redis.flushall()
+    await sql`truncate sales, products, orders cascade`
+    for (const sale of [randomUUID(), randomUUID()]) {
+      await writeSale(sql, sale, {
+        ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
+        ...{ hold_seconds: 1, limit_per_visitor: 1, oversell_policy: 'alarm' },
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
+        admission: { rate_per_second: 1, max_inside: null },
+      })
+      await reconcileSale(deps, sale, { force: true })
+    }
+    // The trouble is with the one whose turn comes first.
+    const [first, second] = productsInUse(sales).map(({ sale }) => sale)
+    bad = first ?? ''
+    good = second ?? ''
+  })
+
+  /** A unit taken in the gate, as by a process that dies before it records it. */
+  async function reserve(sale: string): Promise<Reservation> {
+    const [order, visitor] = [randomUUID(), randomUUID()]
+    const r = {
+      order,
+      sale,
+      product: 'one',
+      visitor,
+      number: 1,
+      quantity: 1,
+      key: 'k',
+      hash: 'h',
+      method: null,
+    }
+    expect(await deps.checkout.gate(sale, 'one').reserve(r, { holdMs: 1_000, limit: 1 })).toMatchObject({
+      verdict: 'reserved',
+    })
+    return r
+  }
+  const statusOf = async ({ order }: Reservation) => (await findOrder(sql, order))?.status
+
+  test('intents are recorded while the row of another sale is taken', async () => {
+    const [stuck, free] = [await reserve(bad), await reserve(good)]
+    await sleep(INTENT_GRACE_MS + 100)
+    await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${bad} for update`
+      await expect(recordAllIntents(deps)).rejects.toThrow(bad)
+      expect(await statusOf(free)).toBe('reserved')
+    })
+    expect(
+      await eventually(
+        () => statusOf(stuck),
+        (status) => status !== undefined,
+      ),
+    ).toBe('reserved')
+  })
+
+  test.each([
+    ['by the gate', sweepGate],
+    ['by the ledger', sweepLedger],
+  ])('holds end %s while the row of another product is taken', async (_, sweep) => {
+    const [stuck, free] = [await reserve(bad), await reserve(good)]
+    for (const r of [stuck, free]) await record(sql, r.sale, [r], false)
+    await sleep(2_200)
+    await sql.begin(async (tx) => {
+      await tx`select 1 from products where sale_id = ${bad} for update`
+      await expect(sweep(deps)).rejects.toThrow(bad)
+      expect(await statusOf(free)).toBe('expired')
+    })
+    expect(
+      await eventually(
+        () => statusOf(stuck),
+        (status) => status !== 'reserved',
+      ),
+    ).toBe('expired')
+  })
+
+  test('holds end while the gate of another sale does not answer as it should', async () => {
+    const free = await reserve(good)
+    await record(sql, good, [free], false)
+    await redis.set(`{${bad}:one:0}:holds`, 'broken')
+    await sleep(1_100)
+    await expect(sweepGate(deps)).rejects.toThrow(bad)
+    expect(await statusOf(free)).toBe('expired')
+  })
+
+  test('a gate is put to use again while another cannot be', async () => {
+    await redis.set(`{${bad}:one:0}:stock`, 'broken')
+    await redis.del(`{${good}:one:0}:stock`)
+    await expect(new Reconciler(deps).watch()).rejects.toThrow(bad)
+    expect(await deps.checkout.gate(good, 'one').isOpen()).toBe(true)
+  })
+})
