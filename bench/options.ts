@@ -1,5 +1,8 @@
 /** What a rehearsal can be told on the command line. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ADMIN_TOKEN_FILE } from '../origin/local/system.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import type { Shares } from './visitors.ts'
 
@@ -34,6 +37,7 @@ The sale
 The run
   --edge URL --origin URL [--admin-token T]    plays on a running system (the token also from ADMIN_TOKEN); with
                        DATABASE_URL the payment provider's records are judged as well
+  --data FOLDER        of an npm start on this machine, whose token is there (default ./.data, or FLASH_SALE_DATA)
   --connections N      kept open to the edge (256)
   --max-minutes N      an end to it in any case (15)
   --out FOLDER         where report.html and report.json go (bench/results)
@@ -121,10 +125,17 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     connections: whole('connections', 256, 1, 10_000),
     edge: values.edge?.replace(/\/$/, ''),
     origin: values.origin?.replace(/\/$/, ''),
-    adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || undefined,
+    adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || tokenOf(values.data, values.origin),
     out: values.out ?? 'bench/results',
     plain: values.plain === true,
   }
+}
+
+/** The token of the system that `npm start` runs on this machine: nobody else is shown it. */
+function tokenOf(folder = process.env.FLASH_SALE_DATA || '.data', origin = ''): string | undefined {
+  const file = join(folder, ADMIN_TOKEN_FILE)
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(URL.parse(origin)?.hostname ?? '')
+  return isHere && existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 function parsed(args: readonly string[]) {
@@ -153,6 +164,7 @@ function parsed(args: readonly string[]) {
         edge: text,
         origin: text,
         'admin-token': text,
+        data: text,
         connections: text,
         'max-minutes': text,
         out: text,

@@ -46,7 +46,8 @@ const paint = (format: Parameters<typeof styleText>[0], text: string) =>
 
 async function targetOf(options: Options): Promise<Target> {
   if (options.edge && options.origin) {
-    if (!options.adminToken) throw new UsageError('A running system needs --admin-token, or ADMIN_TOKEN.')
+    if (!options.adminToken)
+      throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
     const { edge, origin, adminToken } = options
     return { edge, origin, adminToken, databaseUrl: process.env.DATABASE_URL || undefined }
   }

@@ -12,7 +12,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { freePort, portTaken } from '../origin/local/children.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 
-const START = fileURLToPath(new URL('../origin/local/start.ts', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const START = join(ROOT, 'origin/local/start.ts')
 const UP_WITHIN_MS = 40_000
 const GONE_WITHIN_MS = 15_000
 
@@ -125,6 +126,10 @@ test('it serves a demo sale, keeps it and every place in line over a restart, an
   expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
   expect(statSync(join(folder, 'admin-token')).mode & 0o077).toBe(0)
 
+  const crowd = /send a crowd +(.*)/.exec(first.out())?.[1] ?? ''
+  expect(await begun(crowd)).toMatch(/sale rehearsal-/)
+  expect(first.out()).not.toContain(before.token)
+
   const second = await start({ args: ['--data', folder] }).finished()
   expect(second.err).toMatch(/^Could not start: Process \d+ is already running a system on /)
 
@@ -136,11 +141,11 @@ test('it serves a demo sale, keeps it and every place in line over a restart, an
   expect(await portTaken(first.port)).toBe(false)
   expect(await portTaken(first.edgePort)).toBe(false)
 
-  const again = start({ args: ['--data', folder] })
+  const again = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
   await again.up()
   const after = await demo(again, folder)
   expect(after.opens_at).toBe(before.opens_at)
-  expect(after.token).toBe(before.token)
+  expect(after.token).toBe('of-their-own')
   const status = await fetch(`${again.edgeUrl}/sales/demo/queue/status`, {
     headers: { authorization: `Bearer ${place.queue_token}` },
   })
@@ -151,7 +156,8 @@ test('it serves a demo sale, keeps it and every place in line over a restart, an
 })
 
 test('a server that dies takes the rest down in good order, and is named', async () => {
-  const run = start()
+  // What many a container sets; it is a system to play with all the same.
+  const run = start({ env: { NODE_ENV: 'production' } })
   await run.up()
   const redis = run.descendants().find((process) => process.command.includes('redis'))
   if (redis === undefined) throw new Error('Redis was not found among the children.')
@@ -294,6 +300,26 @@ function start(options: { args?: string[]; env?: Record<string, string> } = {}):
     },
     finished,
   }
+}
+
+/** What a rehearsal, as it was printed, says until its sale is made, or it is over; then it is interrupted. */
+async function begun(command: string): Promise<string> {
+  const child = spawn('sh', ['-c', `exec ${command}`], {
+    cwd: ROOT,
+    detached: true,
+    env: { PATH: process.env.PATH },
+  })
+  children.push(child)
+  let told = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      told += text
+    })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  await until(() => told.includes('sale rehearsal-') || child.exitCode !== null, UP_WITHIN_MS)
+  if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGINT')
+  await closed
+  return told
 }
 
 async function demo(run: Running, folder: string) {

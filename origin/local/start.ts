@@ -224,11 +224,8 @@ async function createSale(system: System, sale: string): Promise<void> {
 
 function invitation(system: System, demo: Demo | undefined, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
-  // The person's own secret is not repeated on their screen; ours lies in a file that only they can read.
-  const token =
-    given('ADMIN_TOKEN') === undefined
-      ? `$(cat ${shellWord(shortPath(join(system.dataDir, ADMIN_TOKEN_FILE)))})`
-      : '$ADMIN_TOKEN'
+  // No secret is shown on a screen: it lies in a file that only this person can read.
+  const token = `$(cat ${shellWord(shortPath(join(system.dataDir, ADMIN_TOKEN_FILE)))})`
   const admin = (rest: string) =>
     `curl -sS -H "Authorization: Bearer ${token}" ${system.originUrl}/admin/sales/${sale}${rest}`
   const row = (what: string, command: string) => `  ${what.padEnd(15)} ${command}`
@@ -254,7 +251,7 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
     ),
     row(
       'send a crowd',
-      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --visitors 500`,
+      `npm run rehearse -- --edge ${system.edgeUrl} --origin ${system.originUrl} --data ${shellWord(shortPath(system.dataDir))} --visitors 500`,
     ),
     '',
     kept

@@ -360,7 +360,7 @@ const Secrets = v.object({
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
-/** Where the operator's token stands by itself, for `$(cat ...)` on a command line. */
+/** Where the operator's token of this start stands by itself: for `$(cat ...)` on a command line, and for a rehearsal. */
 export const ADMIN_TOKEN_FILE = 'admin-token'
 
 /** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */
@@ -379,9 +379,9 @@ async function loadSecrets(dataDir: string, adminToken: string | undefined): Pro
     writeFileSync(`${file}.unfinished`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
     renameSync(`${file}.unfinished`, file)
   }
-  if (adminToken !== undefined) return { ...secrets, adminToken }
-  writeFileSync(join(dataDir, ADMIN_TOKEN_FILE), `${secrets.adminToken}\n`, { mode: 0o600 })
-  return secrets
+  const inUse = { ...secrets, ...(adminToken !== undefined && { adminToken }) }
+  writeFileSync(join(dataDir, ADMIN_TOKEN_FILE), `${inUse.adminToken}\n`, { mode: 0o600 })
+  return inUse
 }
 
 async function makeSecrets(): Promise<Secrets> {
