@@ -1,6 +1,7 @@
 /**
- * The connection to Redis: one server, one behind Sentinels, or a Cluster. Commands fail at once while it is away: the
- * exact gate serves meanwhile, and nobody waits for a reconnection.
+ * The connection to Redis: one server, one behind Sentinels, or a Cluster. Commands fail at once while it is known to be
+ * away: the exact gate serves meanwhile, and nobody waits for a reconnection. Where it vanishes without a word, that is
+ * known after a second in which commands wait.
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
@@ -11,6 +12,7 @@ export type Store = (Redis | Cluster) & Scripts
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379
+/** Who has a command under way waits no longer, and a connection on which none is answered for so long is given up. */
 const COMMAND_TIMEOUT_MS = 1_000
 /** In a failover a Cluster answers late; so long, and no longer, is asked again. */
 const REDIRECTIONS = 4
@@ -40,7 +42,12 @@ export function connectRedis(url: string, log: Logger): Store {
 }
 
 function clientFor(url: string): Redis | Cluster {
-  const options = { maxRetriesPerRequest: 0, connectTimeout: 2_000, commandTimeout: COMMAND_TIMEOUT_MS }
+  const options = {
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: COMMAND_TIMEOUT_MS,
+  }
   const several = severalHosts(url)
   if (!several) return new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy })
   const { kind, hosts, name, username, password } = several
@@ -54,6 +61,8 @@ function clientFor(url: string): Redis | Cluster {
       enableOfflineQueue: false,
       retryStrategy,
       sentinelRetryStrategy: retryStrategy,
+      // A master that was replaced while it lives takes writes for some seconds more, and loses them.
+      failoverDetector: true,
     })
   }
   return new Cluster(
