@@ -8,6 +8,7 @@ import { paymentWebhooks } from './payments/webhooks.ts'
 import { buyerRoutes } from './routes/buyers.ts'
 import { internalRoutes, operatorRoutes } from './routes/operators.ts'
 import { sendProblem } from './routes/rim.ts'
+import { KeysAway } from './tokens.ts'
 
 const READY_WITHIN_MS = 1_000
 
@@ -57,6 +58,7 @@ function isAway(error: Error & { code?: string }): boolean {
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|CONNECTION|57P0|08|53|57014)/.test(error.code ?? '') ||
     /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message) ||
+    error instanceof KeysAway ||
     error instanceof Overloaded
   )
 }

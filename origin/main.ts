@@ -3,7 +3,7 @@
  * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
  */
 import { serve } from '@hono/node-server'
-import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { pino } from 'pino'
 import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
@@ -22,6 +22,7 @@ import { startPayments } from './payments/payments.ts'
 import { Reconciler } from './reconcile.ts'
 import { Sales } from './sales.ts'
 import { Signatures } from './signatures.ts'
+import { keysAt } from './tokens.ts'
 import { createWorker } from './worker.ts'
 
 /** What is under way at a stop gets so long to finish. */
@@ -74,10 +75,7 @@ async function start(): Promise<void> {
     keys: {
       admission: config.ADMISSION_JWKS
         ? createLocalJWKSet(config.ADMISSION_JWKS as JSONWebKeySet)
-        : createRemoteJWKSet(new URL(config.ADMISSION_JWKS_URL ?? ''), {
-            cooldownDuration: 5_000,
-            timeoutDuration: 3_000,
-          }),
+        : keysAt(new URL(config.ADMISSION_JWKS_URL ?? '')),
       order: Buffer.from(config.ORDER_TOKEN_SECRET),
     },
   }

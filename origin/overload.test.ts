@@ -1,11 +1,13 @@
 /** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
-import { expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
 import { useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 
 const database = useDatabase()
 const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const origin = useOrigin(stores)
 
 /** As many as one process has under way at most, and some more. */
 const ROOM = 2_000
@@ -47,4 +49,33 @@ test('more gates than there are connections are rebuilt at once, and none waits 
   expect(new Set(restocked.map((answer) => answer.status))).toEqual(new Set([200]))
   expect((await origin.call('GET', '/readyz')).body).toEqual({ ledger: true, gate: true })
   for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
+})
+
+describe('an origin that has never had the keys of the edge', () => {
+  const keyless = useOrigin(stores, { ADMISSION_JWKS: '', ADMISSION_JWKS_URL: 'http://127.0.0.1:1/' })
+
+  test('asks who is admitted to come again, and sends nobody back to the waiting room', async () => {
+    const { status, headers, body } = await keyless.checkout(await keyless.sale())
+    expect([status, body.type]).toEqual([503, '/problems/try-again'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  })
+})
+
+test('bodies that never come keep nobody out', async () => {
+  const sale = await origin.sale({ total: 10 })
+  const token = await origin.token(sale)
+  const { hostname, port } = new URL(origin.url())
+  const head = `POST /sales/${sale}/checkout HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nidempotency-key: k\r\n`
+  const stalled = Array.from({ length: ROOM + TOO_MANY }, () =>
+    connect(Number(port), hostname).on('error', () => {}),
+  )
+  try {
+    for (const socket of stalled) socket.write(`${head}content-length: 10\r\n\r\n{`)
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+    expect(state.body.health).toBe('ok')
+  } finally {
+    for (const socket of stalled) socket.destroy()
+  }
 })

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import {
@@ -5,14 +7,16 @@ import {
   createLocalJWKSet,
   exportJWK,
   generateKeyPair,
+  type JSONWebKeySet,
   jwtVerify,
   SignJWT,
   UnsecuredJWT,
 } from 'jose'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ADMISSION, signAdmissionToken, signQueueToken, verifyAdmissionToken } from '../shared/tokens.ts'
+import { Overloaded } from './batch.ts'
 import { holds, Signatures, type Signed } from './signatures.ts'
-import { type FindKey, readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
+import { type FindKey, KeysAway, keysAt, readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
 
 const NOW = Date.parse('2026-11-27T12:00:00Z')
 const iat = NOW / 1000
@@ -20,11 +24,12 @@ const admission = { sub: 'visitor', sale: 'demo', num: 4012, jti: 'one', iat, ex
 const INVALID = { ok: false, reason: 'invalid' }
 
 let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+let jwks: JSONWebKeySet
 let find: FindKey
 beforeAll(async () => {
   keys = await generateKeyPair('EdDSA', { extractable: true })
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'EdDSA' }
-  find = createLocalJWKSet({ keys: [jwk] })
+  jwks = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'EdDSA' }] }
+  find = createLocalJWKSet(jwks)
 })
 
 describe('an admission', () => {
@@ -76,6 +81,66 @@ describe('an admission', () => {
       { numRuns: 300 },
     )
   })
+})
+
+describe("the edge's keys", () => {
+  let answer: [status: number, body: string]
+  let asked = 0
+  const server = createServer((_, response) => {
+    asked++
+    response.writeHead(answer[0]).end(answer[1])
+  })
+  const told = () => JSON.stringify(jwks)
+  const anew = () => keysAt(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))
+  const read = async (find: FindKey, kid = 'k1') =>
+    readAdmission(find, holds, await signAdmissionToken(keys.privateKey, kid, admission), NOW)
+  const anHourLater = () => vi.advanceTimersByTime(3_600_000)
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+  afterAll(() => server.close().closeAllConnections())
+
+  test('are good for as long as they cannot be fetched again, and no longer', async () => {
+    answer = [200, told()]
+    const find = anew()
+    expect(await read(find)).toMatchObject({ ok: true })
+    for (answer of [
+      [502, ''],
+      [200, 'what?'],
+      [200, '{}'],
+    ] satisfies [number, string][]) {
+      const before = asked
+      anHourLater()
+      expect(await read(find)).toMatchObject({ ok: true })
+      await vi.waitFor(() => expect(asked).toBe(before + 1))
+      expect(await read(find)).toMatchObject({ ok: true })
+    }
+    answer = [200, '{"keys":[]}']
+    anHourLater()
+    await vi.waitFor(async () => expect(await read(find)).toEqual(INVALID))
+  })
+
+  test('say nothing about an admission where they were never had, or are not those it names', async () => {
+    answer = [502, '']
+    const find = anew()
+    await expect(read(find)).rejects.toThrow(KeysAway)
+    answer = [200, told()]
+    expect(await read(find)).toMatchObject({ ok: true })
+    expect(await read(find, 'k2')).toEqual(INVALID)
+    answer = [502, '']
+    anHourLater()
+    await expect(read(find, 'k2')).rejects.toThrow(KeysAway)
+  })
+})
+
+test('an admission that there is no room to look at now is not called invalid', async () => {
+  const full = () => Promise.reject(new Overloaded('the queue is full'))
+  const token = await signAdmissionToken(keys.privateKey, 'k1', admission)
+  await expect(readAdmission(find, full, token, NOW)).rejects.toThrow(Overloaded)
 })
 
 test.each([1, 3])(

@@ -5,7 +5,13 @@
  */
 import { KeyObject, type webcrypto } from 'node:crypto'
 import { type Algorithm, signSync, verifySync } from '@node-rs/jsonwebtoken'
-import type { CryptoKey, FlattenedJWSInput, JWTHeaderParameters } from 'jose'
+import {
+  type CryptoKey,
+  createRemoteJWKSet,
+  errors,
+  type FlattenedJWSInput,
+  type JWTHeaderParameters,
+} from 'jose'
 import * as v from 'valibot'
 import { Recent } from '../shared/recent.ts'
 import {
@@ -17,10 +23,44 @@ import {
   type Kind,
   type Verified,
 } from '../shared/tokens.ts'
+import { Overloaded } from './batch.ts'
 import { type Signed, signedBy } from './signatures.ts'
 
 /** Finds the public key that a token's header names (jose's local or remote JWKS). */
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
+
+/** The keys are fetched again so often, behind the answers: one that was withdrawn is refused from then on. */
+const KEYS_FOR_MS = 60_000
+/** For a key that is not among them they are fetched at once, but no more often than this. */
+const KEYS_AGAIN_MS = 5_000
+const KEYS_TIMEOUT_MS = 3_000
+
+/** The key cannot be looked for now: it says nothing about the token. */
+export class KeysAway extends Error {
+  override readonly name = 'KeysAway'
+}
+
+/** Finds keys in the JWKS at an address. While that is away those that it had are good: yesterday's are better than none. */
+export function keysAt(url: URL): FindKey {
+  // Keys that have come of age (10 minutes) jose would fetch before it answers, and refuse everyone while it cannot.
+  const keys = createRemoteJWKSet(url, {
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: KEYS_AGAIN_MS,
+    timeoutDuration: KEYS_TIMEOUT_MS,
+  })
+  let nextLookMs = 0
+  return (header, token) => {
+    if (performance.now() >= nextLookMs) {
+      nextLookMs = performance.now() + KEYS_FOR_MS
+      keys.reload().catch(() => {})
+    }
+    return keys(header, token).catch((error) => {
+      const ofTheToken =
+        error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys
+      throw ofTheToken ? error : new KeysAway(`no keys from ${url}: ${error}`, { cause: error })
+    })
+  }
+}
 
 /** Headers as they were read before: an issuer has one for each of its keys. */
 const heads = new Recent<string, JWTHeaderParameters>(100)
@@ -29,7 +69,7 @@ const pems = new WeakMap<CryptoKey, string>()
 /** Tells whether a signature holds: on the spot (`holds`), or by a thread (`Signatures`). */
 type Check = (signed: Signed) => boolean | Promise<boolean>
 
-/** Reads an admission at `nowMs`. */
+/** Reads an admission at `nowMs`; throws where it cannot be told now whether it is one. */
 export async function readAdmission(
   find: FindKey,
   check: Check,
@@ -55,7 +95,8 @@ export async function readAdmission(
     }
     if (!(await check({ key: pem, token }))) return INVALID
     return claimsOf(ADMISSION, jsonIn(payload), nowMs)
-  } catch {
+  } catch (error) {
+    if (error instanceof KeysAway || error instanceof Overloaded) throw error
     return INVALID
   }
 }
