@@ -54,10 +54,14 @@ export function createApp(deps: Deps): Hono {
 }
 
 /** Errors that say "not now": the connection is gone, or it took too long. */
-function isAway(error: Error & { code?: string }): boolean {
+export function isAway(error: Error & { code?: string }): boolean {
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|CONNECTION|57P0|08|53|57014)/.test(error.code ?? '') ||
     /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message) ||
+    // Redis: what was under way on a connection that broke off, and a Cluster without its nodes or a master.
+    /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(error.name) ||
+    /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(error.message) ||
+    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(error.message) ||
     error instanceof KeysAway ||
     error instanceof Overloaded
   )

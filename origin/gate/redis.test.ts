@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../test/origin.ts'
 import { useRedis } from '../../test/servers.ts'
 import { useWay } from '../../test/way.ts'
+import { isAway } from '../app.ts'
+import { freePort, LOOPBACK } from '../local/children.ts'
 import { connectRedis, type Store } from './redis.ts'
 
 const server = useRedis()
@@ -36,4 +38,23 @@ test('one on which nothing is answered is given up, and commands are answered on
     ),
   ).toBe('PONG')
   expect(await redis.client('ID')).not.toBe(id)
+})
+
+test('whatever it is that fails a command while Redis is away, a caller is told to try again', async () => {
+  const failed: Error[] = []
+  const fails = (asked: Promise<unknown>) =>
+    asked.then(
+      () => failed.push(new Error('was answered')),
+      (error) => failed.push(error),
+    )
+  way.vanish()
+  const underWay = fails(redis.ping())
+  await sleep(50)
+  way.cut()
+  await underWay
+  await fails(redis.ping())
+  const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, pino({ level: 'silent' }))
+  await fails(nowhere.ping())
+  nowhere.disconnect()
+  expect(failed.filter((error) => !isAway(error))).toEqual([])
 })
