@@ -17,7 +17,7 @@ import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
 import type { Signed } from '../signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
-import { bearer, readBody, refuse, sendJson, sendProblem } from './rim.ts'
+import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
 
 /** Admissions remembered as verified. */
 const MAX_ADMISSIONS = 50_000
@@ -39,13 +39,16 @@ export function buyerRoutes(deps: Deps): Hono {
     // Anyone can make up a path: only a sale that there is has a count of its own.
     const count = (outcome: string) =>
       metrics.checkouts.inc({ sale: sales.get(sale) ? sale : 'unknown', outcome })
-    if (!checkout.enter()) {
-      count('shed')
-      return sendProblem(tryAgain('Too many people are checking out at this moment.'))
-    }
-    const done = metrics.checkoutSeconds.startTimer()
     let answered = 'failed'
+    let done: (() => number) | undefined
     try {
+      // Read before a place is taken for it: a body that never comes must keep nobody out.
+      const body = await readText(c)
+      if (!checkout.enter()) {
+        answered = 'shed'
+        return sendProblem(tryAgain('Too many people are checking out at this moment.'))
+      }
+      done = metrics.checkoutSeconds.startTimer()
       const token = bearer(c)
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
       const admission = verified.ok ? verified.claims : notAdmitted(sale, verified.reason)
@@ -60,7 +63,7 @@ export function buyerRoutes(deps: Deps): Hono {
           problem('idempotency-key-required', { detail, errors: [{ field: 'Idempotency-Key', detail }] }),
         )
       }
-      const request = await readBody(c, CheckoutRequest)
+      const request = accept(parseBody(c, CheckoutRequest, body))
       const buyer = { visitor: admission.sub, number: admission.num }
       const outcome = await checkout.checkout(row, buyer, request, key.value)
       answered = outcome.kind === 'problem' ? nameOf(outcome.problem) : outcome.kind
@@ -91,8 +94,10 @@ export function buyerRoutes(deps: Deps): Hono {
       throw error
     } finally {
       count(answered)
-      done()
-      checkout.leave()
+      if (done) {
+        done()
+        checkout.leave()
+      }
     }
   })
 

@@ -53,11 +53,15 @@ function tooLarge(): Problem {
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
+  return accept(parseBody(c, schema, await readText(c)))
+}
+
+/** The same of a body that has been read. */
+export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): Parsed<T> {
   const type = c.req.header('content-type')
-  const text = await readText(c)
   if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
-    refuse(problem('unsupported-media-type'))
-  return accept(parseJson(schema, text === '' ? '{}' : text))
+    return { ok: false, problem: problem('unsupported-media-type') }
+  return parseJson(schema, text === '' ? '{}' : text)
 }
 
 export function accept<T>(parsed: Parsed<T>): T {
