@@ -98,6 +98,63 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
 
+  test('answers a used-up limit with an order that lives, not with the latest', async () => {
+    const sale = await origin.sale({ limit_per_visitor: 2 })
+    const token = await origin.token(sale)
+    const first = await origin.checkout(sale, { token })
+    const second = await origin.checkout(sale, { token })
+    await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
+    expect(await origin.checkout(sale, { token, body: { quantity: 2 } })).toMatchObject({
+      status: 200,
+      body: { order_id: first.body.order_id, status: 'reserved' },
+    })
+    expect(await origin.stock(sale)).toMatchObject({ held: 1 })
+  })
+
+  test('replays a key that the gate has forgotten, to who is at the limit as to others', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const first = await origin.checkout(sale, { token, key: 'first' })
+    await origin.call('DELETE', `/orders/${first.body.order_id}`, { token })
+    expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject({ status: 201 })
+    // A restock rebuilds the gate, from the orders that live.
+    await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
+    const again = await origin.checkout(sale, { token, key: 'first' })
+    expect(again).toMatchObject({ status: 201, body: { order_id: first.body.order_id } })
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(
+      await origin.checkout(sale, { token, key: 'first', body: { payment_method: 'pm_ok' } }),
+    ).toMatchObject({ status: 422, body: { type: '/problems/idempotency-key-reused' } })
+  })
+
+  test('replays a key whatever the operator has changed since', async () => {
+    const [one, two] = ['one', 'two'].map((product_id) => ({
+      ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
+    }))
+    const config = {
+      ...{ name: 'x', opens_at: soon(-1000), admission: { rate_per_second: 100 }, products: [one, two] },
+      limit_per_visitor: 2,
+    }
+    const sale = await origin.sale(config)
+    const token = await origin.token(sale)
+    const body = { quantity: 2 }
+    const first = await origin.checkout(sale, { token, key: 'k', body })
+    await origin.admin('PUT', `/sales/${sale}`, { ...config, products: [two, one] })
+    const reordered = await origin.checkout(sale, { token, key: 'k', body })
+    await origin.admin('PUT', `/sales/${sale}`, { ...config, limit_per_visitor: 1 })
+    const limited = await origin.checkout(sale, { token, key: 'k', body })
+    for (const again of [reordered, limited]) {
+      expect(again).toMatchObject({ status: 201, body: { order_id: first.body.order_id, product_id: 'one' } })
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+    }
+  })
+
+  test('tells the price at which the order was recorded', async () => {
+    const sale = await origin.sale()
+    await origin.sql()`update products set unit_price_minor = 1500 where sale_id = ${sale}`
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201, body: { unit_price_minor: 1500 } })
+  })
+
   test('holds the limit across products, and however many try at once', async () => {
     const product = (product_id: string) => ({
       product_id,

@@ -19,6 +19,7 @@ import {
   findByKeys,
   findOrder,
   type OrderView,
+  type Recorded,
   type RecordVerdict,
   type Reservation,
   record,
@@ -35,6 +36,8 @@ const RECORD_BATCH = 500
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
 const RECORD_WAIT_MS = 2_000
+/** A ledger that has been silent for so long is away: what could be found there is not waited for. */
+const LEDGER_AWAY_MS = 2_000
 /** Recorded intents are told to the stream together, so often: workers look at those that are much older. */
 const ACKNOWLEDGE_MS = 25
 /** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
@@ -81,6 +84,8 @@ export class Checkout {
   readonly #recorders = new Map<string, Batcher<Reservation, RecordVerdict>>()
   /** Reservations of this process on their way into the ledger. */
   readonly #underWay = new Map<string, Promise<Outcome>>()
+  /** Those of them that somebody was told are "processing": their orders must come to be, whatever becomes of them. */
+  readonly #promised = new Set<string>()
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
@@ -124,12 +129,6 @@ export class Checkout {
       const detail = `There is no product ${request.product_id} in this sale.`
       return refuse(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
     }
-    if (request.quantity > sale.limit_per_visitor) {
-      const detail = `at most ${sale.limit_per_visitor} per visitor`
-      return refuse(
-        problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] }),
-      )
-    }
     const reservation: Reservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
@@ -138,11 +137,13 @@ export class Checkout {
       number: buyer.number,
       quantity: request.quantity,
       key,
-      hash: hashOf(product.product_id, request),
+      hash: hashOf(request),
       method: request.payment_method ?? null,
     }
+    if (request.quantity > sale.limit_per_visitor)
+      return (await this.#replayIfKnown(sale, reservation)) ?? refuse(overLimit(sale))
     const closed = closedFor(sale, this.#deps.sales.nowMs())
-    if (closed) return (await this.#replayIfKnown(reservation)) ?? refuse(closed)
+    if (closed) return (await this.#replayIfKnown(sale, reservation)) ?? refuse(closed)
 
     let answer: ReserveAnswer
     try {
@@ -158,12 +159,18 @@ export class Checkout {
         return this.#recordReserved(sale, reservation, answer)
       case 'replay':
         if (answer.hash !== reservation.hash) return refuse(problem('idempotency-key-reused'))
-        return this.#standing(reservation, answer.order, 'replay', answer.available)
+        return (
+          (await this.#standing(sale, reservation, answer.order, 'replay', answer.available)) ?? unreadable()
+        )
       case 'limit':
-        return this.#standing(reservation, answer.order, 'limit', answer.available)
+        // The gate knows which order came last, not whether it still lives: then the exact gate knows more.
+        return (
+          (await this.#replayIfKnown(sale, reservation)) ??
+          (await this.#standing(sale, reservation, answer.order, 'limit', answer.available)) ??
+          (this.#ledgerIsAway() ? unreadable() : this.#recordExactly(sale, reservation))
+        )
       case 'none':
-        // The gate forgets keys that the ledger remembers, when it is rebuilt for instance.
-        return (await this.#replayIfKnown(reservation)) ?? refuse(noStock(answer))
+        return (await this.#replayIfKnown(sale, reservation)) ?? refuse(noStock(answer))
       case 'fenced':
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
@@ -183,30 +190,36 @@ export class Checkout {
     }
     const recorded = this.#untilRecorded(sale, r, entry, available)
     this.#underWay.set(r.order, recorded)
-    return promptly(recorded, r)
+    return within(recorded, RECORD_WAIT_MS).catch(() => {
+      // The verdict is there, and what follows from it on its way.
+      if (!this.#underWay.has(r.order)) return recorded
+      this.#promised.add(r.order)
+      return processing(r)
+    })
   }
 
   async #untilRecorded(sale: SaleRow, r: Reservation, entry: string, left: number): Promise<Outcome> {
+    let verdict: RecordVerdict
     try {
-      const verdict = await this.#record(r)
-      if (verdict.verdict === 'recorded') {
-        this.#acknowledge(r, entry)
-        return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining: left }
-      }
-      if (verdict.verdict === 'replay' && verdict.order === r.order) {
-        this.#acknowledge(r, entry)
-        const order = await findOrder(this.#deps.sql, r.order)
-        if (order && order.status !== 'cancelled')
-          return { kind: 'reserved', order, replayed: false, remaining: left }
-      }
-      await this.#giveBack(r, entry)
-      return await this.#afterRefusal(r, verdict, left)
+      verdict = await this.#record(r)
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
+      this.#promised.delete(r.order)
       return processing(r)
     } finally {
       this.#underWay.delete(r.order)
     }
+    if (verdict.verdict === 'recorded') {
+      this.#promised.delete(r.order)
+      this.#acknowledge(r, entry)
+      return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining: left }
+    }
+    // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
+    if (this.#promised.delete(r.order)) return processing(r)
+    // A worker may have been first.
+    if (verdict.verdict === 'replay' && verdict.order === r.order) this.#acknowledge(r, entry)
+    else await this.#giveBack(r, entry)
+    return this.#afterRefusal(sale, r, verdict, left)
   }
 
   /** The exact gate alone, while the fast one is away or being rebuilt. */
@@ -222,15 +235,29 @@ export class Checkout {
     const left = sale.products.find((p) => p.product_id === r.product)
     const remaining = left ? available(left) : 0
     if (verdict.verdict === 'recorded') {
-      return { kind: 'reserved', order: viewOf(sale, r, verdict), replayed: false, remaining }
+      return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining }
     }
-    return this.#afterRefusal(r, verdict, remaining)
+    return this.#afterRefusal(sale, r, verdict, remaining)
   }
 
-  async #afterRefusal(r: Reservation, verdict: RecordVerdict, left: number): Promise<Outcome> {
-    if (verdict.verdict === 'replay' || verdict.verdict === 'limit') {
-      return this.#standing(r, verdict.order, verdict.verdict, left)
+  async #afterRefusal(
+    sale: SaleRow,
+    r: Reservation,
+    verdict: Exclude<RecordVerdict, Recorded>,
+    left: number,
+  ): Promise<Outcome> {
+    switch (verdict.verdict) {
+      case 'no_stock':
+        return this.#noStockNow(r)
+      case 'limit':
+        if (verdict.order === null) return refuse(overLimit(sale))
+        return (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable()
+      case 'replay':
+        return (await this.#standing(sale, r, verdict.order, 'replay', left)) ?? unreadable()
     }
+  }
+
+  async #noStockNow(r: Reservation): Promise<Outcome> {
     await this.#deps.sales.refresh().catch(() => {})
     const product = this.#deps.sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
     return refuse(
@@ -238,47 +265,76 @@ export class Checkout {
     )
   }
 
-  /** Another order stands for this call: the first one under its key, or the visitor's live one. */
+  /**
+   * Another order stands for this call: the first one under its key, or the visitor's live one. Undefined when nobody
+   * has it, or when it stands for nothing any more.
+   */
   async #standing(
+    sale: SaleRow,
     r: Reservation,
     order: string,
     why: 'replay' | 'limit',
     remaining: number,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | undefined> {
+    const untilMs = performance.now() + RECORD_WAIT_MS
     const underWay = this.#underWay.get(order)
-    if (underWay) {
-      const outcome = await promptly(underWay, { ...r, order })
-      if (outcome.kind === 'reserved') {
-        return why === 'limit' ? { ...outcome, kind: 'live' } : { ...outcome, replayed: true }
-      }
-      if (outcome.kind === 'processing') return { ...outcome, replayed: true }
-      return outcome
+    const outcome = underWay && (await within(underWay, RECORD_WAIT_MS).catch(() => undefined))
+    // What it came to is the answer to its key, and to no other.
+    if (outcome?.kind === 'problem' || outcome?.kind === 'live') return why === 'replay' ? outcome : undefined
+    const told = outcome?.kind === 'reserved' ? outcome.order : outcome?.reservation
+    const found = told ?? (await this.#recordedOrWaiting(r.sale, order, untilMs))
+    if (found?.visitor !== r.visitor) return undefined
+    const recorded = 'status' in found
+    if (why === 'limit') {
+      if (!recorded) return processing(found)
+      return LIVE.has(found.status) ? { kind: 'live', order: found, remaining } : undefined
     }
-    const found = await this.#find(order)
-    if (!found) return { kind: 'processing', reservation: { ...r, order }, replayed: true }
-    if (why === 'limit') return { kind: 'live', order: found, remaining }
-    if (found.request_hash !== r.hash) return refuse(problem('idempotency-key-reused'))
-    return { kind: 'reserved', order: found, replayed: true, remaining }
+    if ((recorded ? found.request_hash : found.hash) !== r.hash)
+      return refuse(problem('idempotency-key-reused'))
+    // This very call's, when a worker or another attempt was faster than the answer.
+    const replayed = order !== r.order
+    if (!recorded) return { kind: 'processing', reservation: found, replayed }
+    if (!replayed && found.reason === 'no_stock') return this.#noStockNow(r)
+    if (!replayed && found.reason === 'limit') return refuse(overLimit(sale))
+    return { kind: 'reserved', order: found, replayed, remaining }
   }
 
   /** An order that another process may be recording at this very moment: asked for a few times, within the wait. */
-  async #find(order: string): Promise<OrderView | undefined> {
-    const until = performance.now() + RECORD_WAIT_MS
+  async #recordedOrWaiting(
+    sale: string,
+    order: string,
+    untilMs: number,
+  ): Promise<OrderView | Reservation | undefined> {
     for (let pauseMs = 10; ; pauseMs *= 2) {
-      const found = await this.#lookUp(order)
-      if (found || performance.now() + pauseMs > until) return found
+      const found = await this.find(sale, order).catch(() => undefined)
+      if (!found || 'status' in found || this.#ledgerIsAway() || performance.now() + pauseMs > untilMs)
+        return found
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
     }
   }
 
-  async #lookUp(order: string): Promise<OrderView | undefined> {
-    return within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS).catch(() => undefined)
+  /**
+   * An order, or its reservation while it waits in the stream; undefined when neither store has it. It leaves the stream
+   * only once it is in the ledger, which is therefore asked first and last. Fails when that cannot be known.
+   */
+  async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
+    const recorded = () => within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS)
+    const known = this.#ledgerIsAway() ? null : await recorded().catch(() => null)
+    const found = known ?? (await this.findIntent(sale, order))
+    if (found) return found
+    if (known === null) throw new Error('the ledger does not answer')
+    return recorded()
   }
 
-  /** A key answers as it did the first time, also when the sale is over by now. */
-  async #replayIfKnown(r: Reservation): Promise<Outcome | undefined> {
+  #ledgerIsAway(): boolean {
+    return this.#deps.sales.silentMs() > LEDGER_AWAY_MS
+  }
+
+  /** A key answers as it did the first time, also when the sale is over by now, or the gate was rebuilt and forgot it. */
+  async #replayIfKnown(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
+    if (this.#ledgerIsAway()) return undefined
     const known = await within(this.#lookUps.add(r), RECORD_WAIT_MS).catch(() => null)
-    return known === null ? undefined : this.#standing(r, known, 'replay', 0)
+    return known === null ? undefined : ((await this.#standing(sale, r, known, 'replay', 0)) ?? unreadable())
   }
 
   /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
@@ -360,13 +416,13 @@ const processing = (reservation: Reservation): Outcome => ({
   replayed: false,
 })
 
-/** What becomes of an order on its way into the ledger, or that it is still on it. */
-function promptly(recorded: Promise<Outcome>, r: Reservation): Promise<Outcome> {
-  return within(recorded, RECORD_WAIT_MS).catch(() => processing(r))
-}
+/** Nothing was taken: what this call would be answered with cannot be found at this moment. */
+const unreadable = () => refuse(tryAgain('Orders cannot be read at this moment.'))
 
-function viewOf(sale: SaleRow, r: Reservation, at: { createdAt: Date; reservedUntil: Date }): OrderView {
-  const product = sale.products.find((p) => p.product_id === r.product)
+const LIVE: ReadonlySet<OrderView['status']> = new Set(['reserved', 'paying', 'confirmed', 'fulfilled'])
+
+function viewOf(r: Reservation, at: Recorded): OrderView {
+  const price = at.prices[r.product]
   return {
     order_id: r.order,
     sale_id: r.sale,
@@ -374,8 +430,8 @@ function viewOf(sale: SaleRow, r: Reservation, at: { createdAt: Date; reservedUn
     visitor: r.visitor,
     ticket_number: r.number,
     quantity: r.quantity,
-    unit_price_minor: product?.unit_price_minor ?? 0,
-    currency: product?.currency ?? '',
+    unit_price_minor: price?.unit_price_minor ?? 0,
+    currency: price?.currency ?? '',
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,
@@ -407,6 +463,11 @@ function closedFor(sale: SaleRow, nowMs: number): Problem | null {
   }
 }
 
+function overLimit({ limit_per_visitor }: SaleRow): Problem {
+  const detail = `at most ${limit_per_visitor} per visitor`
+  return problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] })
+}
+
 /** Nothing there to take: some may come back, or none will. */
 function noStock({ available, held }: Stock): Problem {
   if (available > 0) {
@@ -423,8 +484,9 @@ function noStock({ available, held }: Stock): Problem {
 export const tryAgain = (detail: string) =>
   problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
 
-function hashOf(product: string, request: CheckoutRequest): string {
-  const asked = [product, request.quantity, request.payment_method ?? null]
+/** Of what was sent, and not of what an operator may change about it: which product comes first, for instance. */
+function hashOf(request: CheckoutRequest): string {
+  const asked = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
   return hash('sha256', JSON.stringify(asked), 'base64url')
 }
 

@@ -1,9 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { afterAll, describe, expect, test } from 'vitest'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
+import { Checkout, type Outcome } from './checkout.ts'
+import { connectRedis } from './gate/redis.ts'
+import { connect, prepare, record, type SaleRow, type Sql, writeSale } from './ledger/ledger.ts'
+import { WarmConnections } from './ledger/warm.ts'
 import { freePort, temporaryFolder } from './local/children.ts'
 import { startRedis } from './local/redis.ts'
+import { createMetrics } from './metrics.ts'
+import { Sales } from './sales.ts'
 
 const database = useDatabase()
 const folder = temporaryFolder('recovery-test')
@@ -194,5 +202,113 @@ describe('when the origin', () => {
       await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
     expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(told))
     expect(await origin.stock(sale)).toMatchObject({ available: 20, held: 40 })
+  })
+})
+
+describe('a checkout without a worker behind it', () => {
+  const quiet = useDatabase()
+  const NOWHERE = '127.0.0.1:1'
+  const log = pino({ level: 'silent' })
+  const ends: (() => unknown)[] = []
+  let sql: Sql
+  beforeAll(async () => {
+    await prepare(quiet.url)
+    sql = connect(quiet.url)
+  })
+  afterAll(async () => {
+    for (const end of ends) await end()
+    await sql.end({ timeout: 1 })
+  })
+
+  /** One process's checkout of one sale, on the stores at these addresses. */
+  async function alone({ total = 5, limit = 1, ledger = quiet.url, gate = server.url } = {}) {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    await writeSale(sql, sale, {
+      ...{ name: sale, opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
+      ...{ hold_seconds: 90, limit_per_visitor: limit, oversell_policy: 'alarm' },
+      products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+      admission: { rate_per_second: 1, max_inside: null },
+    })
+    const there = new Sales(sql)
+    await there.refresh()
+    const row = there.get(sale) as SaleRow
+    const store = connectRedis(gate, log)
+    if (gate === server.url) await new Promise((resolve) => store.once('ready', resolve))
+    const its = connect(ledger)
+    const warm = new WarmConnections(its, () => connect(ledger, 1))
+    ends.push(
+      () => store.disconnect(),
+      () => warm.end(),
+      () => its.end({ timeout: 0 }),
+    )
+    const sales = new Sales(its)
+    await sales.refresh().catch(() => {})
+    const metrics = createMetrics()
+    const checkout = new Checkout({ sql: its, warm, redis: store, buckets: 1, sales, metrics, log })
+    if (gate === server.url)
+      await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
+    const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
+      checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
+    return { sale, row, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
+  }
+
+  const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
+
+  test('tells a key that comes twice in one batch what its first heard, and promises no order that will never be', async () => {
+    const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
+    expect(said(await buy())).toBe('reserved')
+    const began = performance.now()
+    const answers = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      // While the first waits for the row, the others gather in one batch.
+      const all = [buy(), ...['same', 'same', 'other'].map((key) => buy('ann', key))]
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return { all }
+    })
+    const told = await Promise.all(answers.all)
+    expect(told.map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
+    expect(performance.now() - began).toBeLessThan(1_500)
+  })
+
+  test('leaves what it said is "processing" to the worker, who notes a refusal', async () => {
+    const { sale, buy, bucket, checkout } = await alone({ total: 1 })
+    const answer = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await buy('ann')
+      await tx`update products set total = 0 where sale_id = ${sale}`
+      return answer
+    })
+    expect(said(answer)).toBe('processing')
+    await checkout.drain()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const [waiting] = await bucket.intents(10)
+    expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
+    await expect(checkout.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({ visitor: 'ann' })
+  })
+
+  test('tells at once what a worker has noted that was faster', async () => {
+    const { sale, buy, bucket } = await alone({ total: 1 })
+    const began = performance.now()
+    const asked = await sql.begin(async (tx) => {
+      await tx`update products set total = 0 where sale_id = ${sale}`
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const asked = buy()
+      const [waiting] = await eventually(
+        () => bucket.intents(1),
+        (intents) => intents.length === 1,
+      )
+      if (!waiting?.intent) throw new Error('no intent')
+      await record(tx, sale, [waiting.intent], true)
+      return { asked }
+    })
+    expect(said(await asked.asked)).toBe('/problems/sold-out')
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test('says "sold out" at once while the ledger is away', async () => {
+    const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
+    const began = performance.now()
+    for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
+    expect(performance.now() - began).toBeLessThan(500)
   })
 })

@@ -5,23 +5,25 @@
 --
 -- The sale's row is locked first, so that batches of one sale follow each other: the visitor's limit, summed over live
 -- orders, is then exact whatever the limit and whichever the product. The statement after it sees what the batch
--- before committed (read committed: a new snapshot per statement). The arrays are parallel and in order of arrival;
--- where not all fit, the earlier ones are taken.
+-- before committed (read committed: a new snapshot per statement). The arrays are parallel and in order of arrival, and
+-- each reservation is answered as if it had come alone, after those before it.
 --
 -- recorded counts the orders that were, all of them held from created_at to reserved_until; others, where there are any, is
 -- [{index, verdict, order}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
--- limit (the visitor has a live order) or no_stock, and the order that stands instead (null with no_stock).
+-- limit (the visitor may not have so many more) or no_stock, and the order that stands instead: null with no_stock, and
+-- with limit for who has none and wants too many. prices has the unit price and currency of each product as they were
+-- written: a price may have changed since the caller last read it.
 -- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
 do $$ begin
-  -- It once returned a row for each reservation.
-  if exists (select from pg_proc where oid = to_regproc('record_reservations') and proretset) then
+  -- It once returned less, and what a function returns can only be changed by dropping it.
+  if exists (select from pg_proc where oid = to_regproc('record_reservations') and not 'prices' = any(proargnames)) then
     drop function record_reservations;
   end if;
 end $$;
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
-  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz
+  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 -- Planned once per connection: planning takes as long as recording thirty orders.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -29,6 +31,16 @@ declare
   v_limit int;
   v_hold interval;
   v_simple boolean;
+  v_oversold text[];
+  v_one record;
+  -- What has been decided, by place in the batch.
+  v_verdicts text[];
+  v_orders uuid[];
+  v_written boolean[];
+  -- What a visitor has by then, and what is left of a product, at the place where they came first.
+  v_units int[];
+  v_live uuid[];
+  v_left int[];
 begin
   select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
     from sales s where s.sale_id = p_sale for no key update;
@@ -39,12 +51,17 @@ begin
   reserved_until := created_at + v_hold;
 
   -- Most batches: all of it fits, and each visitor in it comes once, wants no more than they may, and has no order here.
-  select bool_and(coalesce(p.held + p.sold + w.units <= p.total, false) and w.most <= v_limit) into v_simple
+  select bool_and(coalesce(p.held + p.sold + w.units <= p.total, false) and w.most <= v_limit),
+      jsonb_object_agg(w.product, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
+      array_agg(w.product) filter (where exists (
+        select from findings f where f.sale_id = p_sale and f.product_id = w.product and f.kind = 'oversold'
+          and f.closed_at is null))
+    into v_simple, prices, v_oversold
     from (select a.product, sum(a.quantity) as units, max(a.quantity) as most
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
   if v_simple and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
-      and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) then
+      and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) and v_oversold is null then
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
@@ -60,79 +77,90 @@ begin
     return;
   end if;
 
-  -- The others: who may have what is found out one by one.
-  with asked as (
-    select * from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
-      with ordinality as a(id, product, visitor, number, quantity, key, hash, method, i)
-  ),
-  keyed as (
+  -- The row of a product that is oversold can say no more than "full": where it says less, since an order has ended or
+  -- the total has grown, its orders are counted.
+  if v_oversold is not null then
+    update products p set sold = least(o.sold, p.total), held = least(o.held, p.total - least(o.sold, p.total))
+    from (select product_id, coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as held,
+            coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled')), 0)::int as sold
+          from orders where sale_id = p_sale and product_id = any(v_oversold) group by product_id) o
+    where p.sale_id = p_sale and p.product_id = o.product_id and p.held + p.sold < p.total;
+  end if;
+
+  -- The others: who may have what is decided one by one, as the fast gate does.
+  v_verdicts := array_fill(null::text, array[cardinality(p_ids)]);
+  v_orders := array_fill(null::uuid, array[cardinality(p_ids)]);
+  v_written := array_fill(false, array[cardinality(p_ids)]);
+  v_units := array_fill(null::int, array[cardinality(p_ids)]);
+  v_live := v_orders;
+  v_left := v_units;
+  for v_one in
+    select a.i, a.id, a.quantity, has.known, has.units, has.live, p.total - p.held - p.sold as units_left,
+      p.product_id is not null as offered,
+      min(a.i) over (partition by a.visitor, a.key) as first,
+      min(a.i) over (partition by a.visitor) as visitor,
+      min(a.i) over (partition by a.product) as product
+    from unnest(p_ids, p_products, p_visitors, p_quantities, p_keys)
+      with ordinality as a(id, product, visitor, quantity, key, i)
+    left join products p on p.sale_id = p_sale and p.product_id = a.product
     -- Looked up one by one: joined, a plan made while the table was small reads all orders of the sale for each batch.
-    select a.*, first_value(a.id) over (partition by a.visitor, a.key order by a.i) as first_id,
-      (select o.order_id from orders o
-       where o.sale_id = p_sale and o.visitor = a.visitor and o.idempotency_key = a.key) as known
-    from asked a
-  ),
-  fresh as (
-    select k.*, live.order_id as live_id,
-      coalesce(live.units, 0) + sum(k.quantity) over (partition by k.visitor order by k.i) <= v_limit as within_limit,
-      first_value(k.id) over (partition by k.visitor order by k.i) as earlier_id
-    from keyed k
-    left join lateral (
-      select sum(o.quantity) as units, (array_agg(o.order_id order by o.created_at desc, o.order_id desc))[1] as order_id
-      from orders o
-      where o.sale_id = p_sale and o.visitor = k.visitor and o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')
-    ) live on true
-    where k.known is null and k.first_id = k.id
-  ),
-  stocked as (
-    select f.*, p.unit_price_minor, p.currency,
-      sum(f.quantity) over (partition by f.product order by f.i) <= p.total - p.held - p.sold as fits
-    from fresh f join products p on p.sale_id = p_sale and p.product_id = f.product
-    where f.within_limit
-  ),
-  written as (
-    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
-                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
-    select s.id, p_sale, s.product, s.visitor, s.number, s.quantity, s.unit_price_minor, s.currency,
-           'reserved', s.key, s.hash, s.method, record_reservations.created_at, record_reservations.reserved_until
-    from stocked s where s.fits
-    on conflict do nothing
-    returning orders.order_id, orders.product_id, orders.quantity
-  ),
-  counted as (
-    update products p set held = p.held + w.units
-    from (select product_id, sum(quantity)::int as units from written group by product_id) w
-    where p.sale_id = p_sale and p.product_id = w.product_id
-    returning p.product_id
-  ),
-  refused as (
-    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
-                        status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
-    select f.id, p_sale, f.product, f.visitor, f.number, f.quantity, p.unit_price_minor, p.currency,
-           'cancelled', f.key, f.hash, f.method, record_reservations.created_at, record_reservations.created_at,
-           case when f.within_limit then 'no_stock' else 'limit' end
-    from fresh f
-    join products p on p.sale_id = p_sale and p.product_id = f.product
-    left join stocked s on s.id = f.id
-    where p_note_refusals and s.fits is not true
-    on conflict do nothing
-  ),
-  told as (
-    select k.i as index, w.order_id is not null as recorded,
-      case when k.known is not null or k.first_id <> k.id then 'replay'
-           when not f.within_limit then 'limit'
-           else 'no_stock' end as verdict,
-      case when k.known is not null then k.known
-           when k.first_id <> k.id then k.first_id
-           when not f.within_limit then coalesce(f.live_id, f.earlier_id) end as order
-    from keyed k
-    left join fresh f on f.id = k.id
-    left join written w on w.order_id = k.id
-  )
-  select count(*) filter (where t.recorded),
-    jsonb_agg(jsonb_build_object('index', t.index, 'verdict', t.verdict, 'order', t.order) order by t.index)
-      filter (where not t.recorded)
-  into recorded, others from told t;
+    cross join lateral (
+      select (array_agg(o.order_id) filter (where o.idempotency_key = a.key))[1] as known,
+        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')), 0) as units,
+        (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
+          filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live
+      from orders o where o.sale_id = p_sale and o.visitor = a.visitor
+    ) has
+    order by a.i
+  loop
+    if v_one.known is not null then
+      v_verdicts[v_one.i] := 'replay';
+      v_orders[v_one.i] := v_one.known;
+    elsif v_one.first < v_one.i then
+      -- The key came twice: it hears what the first heard.
+      v_verdicts[v_one.i] := v_verdicts[v_one.first];
+      v_orders[v_one.i] := v_orders[v_one.first];
+      if v_verdicts[v_one.i] = 'recorded' then
+        v_verdicts[v_one.i] := 'replay';
+        v_orders[v_one.i] := p_ids[v_one.first];
+      end if;
+    elsif coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
+      v_verdicts[v_one.i] := 'limit';
+      v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
+      v_written[v_one.i] := p_note_refusals and v_one.offered;
+    elsif coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
+      v_verdicts[v_one.i] := 'no_stock';
+      v_written[v_one.i] := p_note_refusals and v_one.offered;
+    else
+      v_verdicts[v_one.i] := 'recorded';
+      v_written[v_one.i] := true;
+      v_units[v_one.visitor] := coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity;
+      v_live[v_one.visitor] := v_one.id;
+      v_left[v_one.product] := coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity;
+    end if;
+  end loop;
+
+  insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                      status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
+  select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
+         case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end, a.key, a.hash, a.method,
+         record_reservations.created_at,
+         case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
+         nullif(a.verdict, 'recorded')
+  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts, v_written)
+    as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
+  join products p on p.sale_id = p_sale and p.product_id = a.product
+  where a.written;
+  update products p set held = p.held + w.units
+  from (select a.product, sum(a.quantity)::int as units
+        from unnest(p_products, p_quantities, v_verdicts) as a(product, quantity, verdict)
+        where a.verdict = 'recorded' group by a.product) w
+  where p.sale_id = p_sale and p.product_id = w.product;
+
+  select count(*) filter (where t.verdict = 'recorded'),
+    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order) order by t.i)
+      filter (where t.verdict <> 'recorded')
+  into recorded, others from unnest(v_verdicts, v_orders) with ordinality as t(verdict, "order", i);
 end $$;
 
 -- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes

@@ -74,9 +74,22 @@ export interface Reservation {
   readonly method: string | null
 }
 
+/** What was written for all that were recorded together. */
+export interface Recorded {
+  readonly verdict: 'recorded'
+  readonly createdAt: Date
+  readonly reservedUntil: Date
+  readonly prices: Prices
+}
+
+/** By product. */
+export type Prices = Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
+
 export type RecordVerdict =
-  | { readonly verdict: 'recorded'; readonly createdAt: Date; readonly reservedUntil: Date }
-  | { readonly verdict: 'replay' | 'limit'; readonly order: string }
+  | Recorded
+  | { readonly verdict: 'replay'; readonly order: string }
+  /** The visitor may not have so many more; the order is the one they have, null if they have none. */
+  | { readonly verdict: 'limit'; readonly order: string | null }
   | { readonly verdict: 'no_stock' }
 
 /**
@@ -91,35 +104,30 @@ export async function record(
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const [told] = await sql<RecordRow[]>`
-    select recorded, others, created_at, reserved_until from record_reservations(
+    select recorded, others, created_at, reserved_until, prices from record_reservations(
       ${sale}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
       ${column('method')}::text[], ${noteRefusals})`
   const others = told?.others ?? []
   if (!told || told.recorded + others.length !== batch.length)
     throw new Error(`recorded ${told?.recorded}, and not ${others.length}, of ${batch.length} reservations`)
-  const recorded = {
+  const recorded: Recorded = {
     verdict: 'recorded',
     createdAt: told.created_at,
     reservedUntil: told.reserved_until,
-  } as const
+    prices: told.prices,
+  }
   const verdicts: RecordVerdict[] = batch.map(() => recorded)
-  for (const { index, verdict, order } of others)
-    verdicts[index - 1] = order === null ? { verdict: 'no_stock' } : { verdict, order }
+  for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
   return verdicts
 }
 
 interface RecordRow {
   readonly recorded: number
-  readonly others:
-    | readonly {
-        readonly index: number
-        readonly verdict: 'replay' | 'limit'
-        readonly order: string | null
-      }[]
-    | null
+  readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
   readonly created_at: Date
   readonly reserved_until: Date
+  readonly prices: Prices
 }
 
 // -- Orders ------------------------------------------------------------------------------------------------------
@@ -296,7 +304,7 @@ function refusal(
   return null
 }
 
-/** The operator's switches; each returns false for an unknown sale. */
+/** The operator's switches; for an unknown sale nothing changes, and whether there is one is the caller's to know. */
 export const switches = {
   open: (sql: Sql, sale: string) =>
     sql`update sales set opens_at = least(opens_at, date_trunc('milliseconds', clock_timestamp())), paused = false
@@ -311,7 +319,7 @@ export async function setRate(sql: Sql, sale: string, ratePerSecond: number): Pr
   await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${sale}`
 }
 
-/** More units; null for an unknown product, false when the total would be out of bounds. */
+/** More units: the new total; null, and nothing changed, for an unknown product or a total out of bounds. */
 export async function restock(sql: Sql, sale: string, product: string, quantity: number, max: number) {
   const [row] = await sql<{ total: number }[]>`
     update products set total = total + ${quantity}
