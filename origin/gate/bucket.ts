@@ -236,15 +236,15 @@ export class Bucket {
     await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
   }
 
-  /** Puts live orders back; returns how many units they hold. */
-  async restore(orders: readonly LiveOrder[]): Promise<number> {
-    const { holds, keys, visitors } = this.#key
+  /** Puts live orders back behind this fence; returns how many units they hold. */
+  async restore(fence: string, orders: readonly LiveOrder[]): Promise<number> {
+    const { stock, holds, keys, visitors } = this.#key
     let held = 0
     for (let at = 0; at < orders.length; at += RESTORE_CHUNK) {
       const args = orders
         .slice(at, at + RESTORE_CHUNK)
         .flatMap((o) => [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? ''])
-      held += await this.#redis.restoreOrders(3, holds, keys, visitors, ...args)
+      held += await this.#redis.restoreOrders(4, stock, holds, keys, visitors, fence, ...args)
     }
     return held
   }

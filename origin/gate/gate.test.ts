@@ -180,6 +180,32 @@ test('units that were on their way when the gate was rebuilt are not counted twi
   expect(await gate.stock()).toEqual({ available: 10, held: 0 })
 })
 
+test('what an abandoned rebuild still puts back does not land in the one that followed', async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const { order, visitor, key, hash, quantity } = buyer()
+  const live = { order, visitor, key, hash, quantity, holdEndsAtMs: Date.now() + 60_000 }
+  const abandoned = await gate.fence()
+  const rebuild = await gate.fence()
+  await abandoned.restore([live])
+  await rebuild.restore([live])
+  await abandoned.restore([live])
+  expect(await rebuild.open({ available: 9, held: 1 })).toBe(true)
+  await abandoned.restore([live])
+  expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 2 })).toMatchObject({ verdict: 'reserved' })
+})
+
+test('a visitor and a key are told from others, whatever they are called', async () => {
+  const [gate] = (await gates(4 * BUCKETS)) as [Gate]
+  const bucket = gate.buckets[0]
+  for (const [visitor, key] of [
+    ['user:auth0|7', 'k'],
+    ['user:auth0', '7|k'],
+    ['ann lee', 'k'],
+    ['ann', 'lee|k'],
+  ] as const)
+    expect(await bucket?.reserve(buyer(visitor, 1, key), TERMS)).toMatchObject({ verdict: 'reserved' })
+})
+
 test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
   const good = [
     'redis://h:1',

@@ -176,7 +176,7 @@ export class Rebuild {
     const byBucket = Map.groupBy(orders, (order) => this.#gate.bucketOf(order.visitor))
     await Promise.all(
       this.#gate.buckets.map(async (bucket, i) => {
-        this.#held[i] = (this.#held[i] ?? 0) + (await bucket.restore(byBucket.get(bucket) ?? []))
+        this.#held[i] = (this.#held[i] ?? 0) + (await bucket.restore(this.#fence, byBucket.get(bucket) ?? []))
       }),
     )
   }

@@ -2,8 +2,9 @@
 -- them is read at once, and what has become of them is written at once: a command for each would take twice as long.
 --
 -- KEYS  1 stock (hash: available, held, run)             2 holds (zset: order -> end of the hold, ms)
---       3 keys (hash: visitor|key -> order|request hash)  4 visitors (hash: visitor -> units|order)
+--       3 keys (hash: visitor key -> order|request hash)  4 visitors (hash: visitor -> units|order)
 --       5 intents (stream)
+--       Visitor and key are parted by a space, since no key has one.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
 --       then one per caller: the reservation as JSON, of which order, visitor, key, hash and quantity are read here, and
 --       which waits in the stream as it is
@@ -23,7 +24,7 @@ local callers, keys, visitors = {}, {}, {}
 for i = 3, #ARGV do
   local caller = cjson.decode(ARGV[i])
   callers[#callers + 1] = caller
-  keys[#keys + 1] = caller.visitor .. '|' .. caller.key
+  keys[#keys + 1] = caller.visitor .. ' ' .. caller.key
   visitors[#visitors + 1] = caller.visitor
 end
 

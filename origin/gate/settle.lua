@@ -19,7 +19,7 @@ for i = 1, #ARGV, 5 do
         redis.call('HDEL', KEYS[3], visitor)
       end
     end
-    if how == 'refuse' then redis.call('HDEL', KEYS[4], visitor .. '|' .. key) end
+    if how == 'refuse' then redis.call('HDEL', KEYS[4], visitor .. ' ' .. key) end
   end
 end
 -- While the gate is fenced its counter is being rebuilt from the ledger, which knows of these ends already.
