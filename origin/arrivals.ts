@@ -2,12 +2,14 @@
  * Who has come to the checkout, across all origins, by which the edge steers the line: how many visitors have arrived
  * (a Redis HyperLogLog: error below one percent, 12 KB), and how many of them were told that all units are in carts and
  * still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers; while Redis is
- * away the counts stand still, and the edge errs on the side of letting fewer in.
+ * away the counts stand still, and the edge errs on the side of letting fewer in; what was noted is told when it is back.
  */
+import type { Logger } from 'pino'
 import type { Store } from './gate/redis.ts'
+import { type Actor, loop } from './loop.ts'
 
 const FLUSH_MS = 200
-/** Visitors of a sale noted and not yet told to Redis; should it be away for long, who comes later is not counted. */
+/** Visitors of a sale noted and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
 const MAX_NOTED = 200_000
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
@@ -30,22 +32,23 @@ interface Noted {
 
 const NOBODY: Counts = { arrivals: 0, hopeful: 0 }
 
-export class Arrivals {
+export class Arrivals implements Actor {
   readonly #redis: Store
   readonly #counts = new Map<string, Counts>()
   #noted = new Map<string, Noted>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #loop: Actor
 
-  constructor(redis: Store) {
+  constructor(redis: Store, log: Logger) {
     this.#redis = redis
+    this.#loop = loop('arrivals', FLUSH_MS, log, () => this.#flush())
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#flush(), FLUSH_MS)
+    this.#loop.start()
   }
 
-  stop(): void {
-    clearInterval(this.#timer)
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   arrived(sale: string, visitor: string): void {
@@ -56,7 +59,9 @@ export class Arrivals {
   /** A visitor found all units in carts, or has got one; of those who got one only they matter who may have hoped. */
   hopes(sale: string, visitor: string, stillHopes: boolean): void {
     const { hopes } = this.#of(sale)
-    if (stillHopes || hopes.has(visitor) || this.counts(sale).hopeful > 0) hopes.set(visitor, stillHopes)
+    if (hopes.has(visitor)) hopes.set(visitor, stillHopes)
+    else if (hopes.size < MAX_NOTED && (stillHopes || this.counts(sale).hopeful > 0))
+      hopes.set(visitor, stillHopes)
   }
 
   /** After how many seconds somebody who found all units in carts is to ask again; jittered. */
@@ -85,19 +90,26 @@ export class Arrivals {
     return noted
   }
 
-  async #flush(): Promise<void> {
+  async #flush(): Promise<undefined> {
     const all = this.#noted
     this.#noted = new Map()
+    const failed: unknown[] = []
     for (const sale of new Set([...all.keys(), ...this.#counts.keys()])) {
       const { arrived = new Set<string>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
       try {
         const before = this.counts(sale)
         const arrivals = Math.max(before.arrivals, await this.#countArrived(sale, [...arrived]))
         this.#counts.set(sale, { arrivals, hopeful: await this.#countHopeful(sale, [...hopes]) })
-      } catch {
+      } catch (error) {
+        failed.push(error)
         for (const visitor of arrived) this.arrived(sale, visitor)
+        const since = this.#of(sale).hopes
+        // What they have become meanwhile is what they are.
+        for (const [visitor, still] of hopes)
+          if (since.size < MAX_NOTED && !since.has(visitor)) since.set(visitor, still)
       }
     }
+    if (failed.length > 0) throw failed[0]
   }
 
   async #countArrived(sale: string, visitors: readonly string[]): Promise<number> {

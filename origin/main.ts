@@ -54,7 +54,7 @@ async function start(): Promise<void> {
   const checkout = new Checkout({ sql, warm, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
-  const arrivals = new Arrivals(redis)
+  const arrivals = new Arrivals(redis, log)
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
   const signatures = new Signatures()

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { useRedis } from '../test/servers.ts'
+import { useWay } from '../test/way.ts'
+import { Arrivals } from './arrivals.ts'
+import { connectRedis, type Store } from './gate/redis.ts'
+
+const server = useRedis()
+const way = useWay(() => server.port)
+const log = pino({ level: 'silent' })
+let redis: Store
+let arrivals: Arrivals
+beforeAll(async () => {
+  redis = connectRedis(way.through(server.url), log)
+  await once(redis, 'ready')
+  arrivals = new Arrivals(redis, log)
+  arrivals.start()
+})
+afterAll(async () => {
+  await arrivals.stop()
+  redis.disconnect()
+})
+
+test('who came while Redis was away is counted when it is back, and who hoped then hopes still', async () => {
+  way.vanish()
+  arrivals.arrived('sale', 'ann')
+  arrivals.hopes('sale', 'ann', true)
+  arrivals.hopes('sale', 'bob', true)
+  // By now they are on their way to a Redis that does not answer.
+  await sleep(500)
+  arrivals.arrived('sale', 'cid')
+  await vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ arrivals: 2, hopeful: 2 }), 10_000)
+  arrivals.hopes('sale', 'bob', false)
+  await vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ arrivals: 2, hopeful: 1 }), 10_000)
+})
+
+test('of a crowd that hopes no more is noted than there is room for', async () => {
+  const room = 200_000
+  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.hopes('crowd', `${visitor}`, true)
+  await vi.waitFor(() => expect(arrivals.counts('crowd').hopeful).toBe(room), 15_000)
+})
