@@ -36,9 +36,6 @@ export function buyerRoutes(deps: Deps): Hono {
 
   app.post('/sales/:sale/checkout', async (c) => {
     const sale = c.req.param('sale')
-    // Anyone can make up a path: only a sale that there is has a count of its own.
-    const count = (outcome: string) =>
-      metrics.checkouts.inc({ sale: sales.get(sale) ? sale : 'unknown', outcome })
     let answered = 'failed'
     let done: (() => number) | undefined
     try {
@@ -93,7 +90,8 @@ export function buyerRoutes(deps: Deps): Hono {
       if (error instanceof ProblemError) answered = nameOf(error.problem)
       throw error
     } finally {
-      count(answered)
+      // Anyone can make up a path: only a sale that there is has a count of its own.
+      metrics.checkouts.inc({ sale: sales.get(sale) ? sale : 'unknown', outcome: answered })
       if (done) {
         done()
         checkout.leave()
