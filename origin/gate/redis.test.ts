@@ -1,19 +1,24 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../test/origin.ts'
 import { useRedis } from '../../test/servers.ts'
 import { useWay } from '../../test/way.ts'
 import { isAway } from '../app.ts'
-import { freePort, LOOPBACK } from '../local/children.ts'
+import { freePort, LOOPBACK, startChild, temporaryFolder } from '../local/children.ts'
+import { ensureRedis, startRedis } from '../local/redis.ts'
 import { connectRedis, type Store } from './redis.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
+const log = pino({ level: 'silent' })
 let redis: Store
 beforeAll(async () => {
-  redis = connectRedis(way.through(server.url), pino({ level: 'silent' }))
+  redis = connectRedis(way.through(server.url), log)
   await once(redis, 'ready')
 })
 afterAll(() => redis.disconnect())
@@ -53,8 +58,43 @@ test('whatever it is that fails a command while Redis is away, a caller is told 
   way.cut()
   await underWay
   await fails(redis.ping())
-  const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, pino({ level: 'silent' }))
+  const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, log)
   await fails(nowhere.ping())
   nowhere.disconnect()
   expect(failed.filter((error) => !isAway(error))).toEqual([])
 })
+
+test('behind Sentinels, a master that is replaced while it lives gets no more commands', async () => {
+  const folder = temporaryFolder('sentinel')
+  const master = await startRedis()
+  const replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
+  const port = await freePort()
+  const settings = join(folder.path, 'sentinel.conf')
+  writeFileSync(
+    settings,
+    `port ${port}\nbind ${LOOPBACK}\nsentinel monitor shop ${LOOPBACK} ${master.port} 1\n`,
+  )
+  const sentinel = await startChild({
+    name: 'the Sentinel',
+    command: await ensureRedis(),
+    args: [settings, '--sentinel'],
+    logFile: join(folder.path, 'sentinel.log'),
+    cwd: folder.path,
+  })
+  const asked = new Redis({ port, host: LOOPBACK })
+  asked.on('error', () => {})
+  const store = connectRedis(`redis+sentinel://${LOOPBACK}:${port}/shop`, log)
+  onTestFinished(async () => {
+    store.disconnect()
+    asked.disconnect()
+    for (const server of [sentinel, replica, master]) await server.stop()
+    folder.remove()
+  })
+  const serving = () => store.config('GET', 'port').then(String, String)
+  const of = (port: number) => (told: string) => told === `port,${port}`
+  expect(await eventually(serving, of(master.port))).toBe(`port,${master.port}`)
+  // It knows of no replica at first.
+  const begin = () => asked.call('SENTINEL', 'FAILOVER', 'shop').catch(String)
+  expect(await eventually(begin, (answer) => answer === 'OK')).toBe('OK')
+  expect(await eventually(serving, of(replica.port), 5_000)).toBe(`port,${replica.port}`)
+}, 60_000)
