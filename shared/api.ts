@@ -60,12 +60,18 @@ export const MAX_UNITS = 10_000_000
 
 // -- Operators ---------------------------------------------------------------------------------------------------
 
-/** What an operator sends: a field that is misspelt is told, where a default would silently take its place. */
-const exactly = <const T extends v.ObjectEntries>(entries: T) =>
-  v.strictObject(entries, ({ expected, input }) => {
+/**
+ * What an operator sends: a field that is misspelt is told, where a default would silently take its place. What was read
+ * from us may be sent back with a change in it: `answered` is what else stands there, and it changes nothing.
+ */
+function exactly<const T extends v.ObjectEntries>(entries: T, answered: readonly string[] = []) {
+  const ignored = Object.fromEntries(answered.map((name) => [name, v.optional(v.unknown())]))
+  const known: T = { ...ignored, ...entries }
+  return v.strictObject(known, ({ expected, input }) => {
     if (expected === 'never') return 'there is no such field'
     return input === undefined ? 'is required' : 'an object is required'
   })
+}
 
 const rate = v.pipe(
   v.number('a number is required'),
@@ -74,46 +80,52 @@ const rate = v.pipe(
   v.maxValue(100_000, 'at most 100000'),
 )
 
-export const ProductConfig = exactly({
-  product_id: ProductId,
-  name,
-  unit_price_minor: whole(0, 1_000_000_000),
-  currency: v.pipe(
-    v.string('text is required'),
-    v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required'),
-  ),
-  total: whole(0, MAX_UNITS),
-})
+export const ProductConfig = exactly(
+  {
+    product_id: ProductId,
+    name,
+    unit_price_minor: whole(0, 1_000_000_000),
+    currency: v.pipe(
+      v.string('text is required'),
+      v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required'),
+    ),
+    total: whole(0, MAX_UNITS),
+  },
+  ['available', 'held', 'sold'],
+)
 export type ProductConfig = v.InferOutput<typeof ProductConfig>
 
 /** What to do when more was sold than there is, which only a fault from outside can bring about. */
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 
 export const SaleConfig = v.pipe(
-  exactly({
-    name,
-    opens_at: instant,
-    ends_at: v.optional(v.nullable(instant), null),
-    /** When visitors may begin to queue; null means as soon as the sale is created. */
-    pre_queue_opens_at: v.optional(v.nullable(instant), null),
-    hold_seconds: v.optional(whole(1, 24 * 3600), 90),
-    limit_per_visitor: v.optional(whole(1, 1000), 1),
-    products: v.pipe(
-      v.array(ProductConfig, 'a list is required'),
-      v.minLength(1, 'at least one product'),
-      v.maxLength(100, 'at most 100 products'),
-      v.check(
-        (list) => new Set(list.map((p) => p.product_id)).size === list.length,
-        'product_id must be unique',
+  exactly(
+    {
+      name,
+      opens_at: instant,
+      ends_at: v.optional(v.nullable(instant), null),
+      /** When visitors may begin to queue; null means as soon as the sale is created. */
+      pre_queue_opens_at: v.optional(v.nullable(instant), null),
+      hold_seconds: v.optional(whole(1, 24 * 3600), 90),
+      limit_per_visitor: v.optional(whole(1, 1000), 1),
+      products: v.pipe(
+        v.array(ProductConfig, 'a list is required'),
+        v.minLength(1, 'at least one product'),
+        v.maxLength(100, 'at most 100 products'),
+        v.check(
+          (list) => new Set(list.map((p) => p.product_id)).size === list.length,
+          'product_id must be unique',
+        ),
       ),
-    ),
-    admission: exactly({
-      rate_per_second: rate,
-      /** Most people who may be in the shop at once without having finished; null means no such limit. */
-      max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
-    }),
-    oversell_policy: v.optional(v.picklist(OVERSELL_POLICIES), 'alarm'),
-  }),
+      admission: exactly({
+        rate_per_second: rate,
+        /** Most people who may be in the shop at once without having finished; null means no such limit. */
+        max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
+      }),
+      oversell_policy: v.optional(v.picklist(OVERSELL_POLICIES), 'alarm'),
+    },
+    ['sale', 'phase', 'ended_at', 'paused', 'invariant', 'rates', 'queue', 'health', 'server_time'],
+  ),
   v.forward(
     v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),
     ['ends_at'],

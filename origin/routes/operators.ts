@@ -17,7 +17,7 @@ import {
 import { problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import { exportOrders } from '../export.ts'
-import { readFindings } from '../findings.ts'
+import { NO_SALE, readFindings } from '../findings.ts'
 import {
   findOrder,
   type OrderRow,
@@ -31,9 +31,6 @@ import {
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
 import { accept, readBody, refuse, requireSecret } from './rim.ts'
-
-/** The name of the sale of findings that belong to none. */
-const OF_NO_SALE = ''
 
 /** What an operator may decide about what was sold too many, in the query. */
 const Decision = v.object({
@@ -56,8 +53,6 @@ export function operatorRoutes(deps: Deps): Hono {
   app.put('/sales/:sale', async (c) => {
     const sale = c.req.param('sale')
     const wanted = await readBody(c, SaleConfig)
-    if (!sales.get(sale) && wanted.ends_at !== null && Date.parse(wanted.ends_at) <= sales.nowMs())
-      refuseField('ends_at', 'a new sale cannot have ended')
     const written = await writeSale(sql, sale, wanted)
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
     await rebuildGates(sale)
@@ -112,7 +107,7 @@ export function operatorRoutes(deps: Deps): Hono {
   app.get('/sales/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))
 
   // Such as a charge for an order that nobody knows.
-  app.get('/findings', async (c) => c.json(await readFindings(sql, OF_NO_SALE)))
+  app.get('/findings', async (c) => c.json(await readFindings(sql, NO_SALE)))
 
   app.get('/sales/:sale/orders', (c) => exportOrders(deps, c, c.req.param('sale')))
 
