@@ -42,6 +42,8 @@ const LEDGER_AWAY_MS = 2_000
 const ACKNOWLEDGE_MS = 25
 /** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
 const MAX_PROCESSING = 20_000
+/** When there are so many, what workers have recorded of them is found out so often. */
+const COUNT_AGAIN_MS = 1_000
 /** Calls under way in one process from which the edge is told to slow down: some 100 ms of work. */
 const SLOW_FROM = 400
 /** .. and from which more are turned away before anything is done for them: half a second's work. */
@@ -86,6 +88,9 @@ export class Checkout {
   readonly #underWay = new Map<string, Promise<Outcome>>()
   /** Those of them that somebody was told are "processing": their orders must come to be, whatever becomes of them. */
   readonly #promised = new Set<string>()
+  /** How many were left to the workers and are not known to be recorded: in all, and by gate. */
+  #left = 0
+  readonly #leftBy = new Map<Gate, number>()
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
@@ -172,9 +177,10 @@ export class Checkout {
       case 'none':
         return (await this.#replayIfKnown(sale, reservation)) ?? refuse(noStock(answer))
       case 'fenced':
+      case 'unknown':
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
-        return this.#recordExactly(sale, reservation)
+        return this.#recordExactly(sale, reservation, answer.verdict === 'unknown')
     }
   }
 
@@ -184,7 +190,7 @@ export class Checkout {
     r: Reservation,
     { entry, available }: { entry: string } & Stock,
   ): Promise<Outcome> {
-    if (this.#underWay.size >= MAX_PROCESSING) {
+    if (this.#underWay.size + this.#left >= MAX_PROCESSING && !(await this.#mayPromise())) {
       await this.#giveBack(r, entry)
       return refuse(tryAgain('Orders cannot be recorded at this moment.'))
     }
@@ -205,7 +211,7 @@ export class Checkout {
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
       this.#promised.delete(r.order)
-      return processing(r)
+      return this.#leave(r)
     } finally {
       this.#underWay.delete(r.order)
     }
@@ -215,22 +221,52 @@ export class Checkout {
       return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining: left }
     }
     // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
-    if (this.#promised.delete(r.order)) return processing(r)
+    if (this.#promised.delete(r.order)) return this.#leave(r)
     // A worker may have been first.
     if (verdict.verdict === 'replay' && verdict.order === r.order) this.#acknowledge(r, entry)
     else await this.#giveBack(r, entry)
     return this.#afterRefusal(sale, r, verdict, left)
   }
 
-  /** The exact gate alone, while the fast one is away or being rebuilt. */
-  async #recordExactly(sale: SaleRow, r: Reservation): Promise<Outcome> {
+  /** Leaves an intent to the workers, who record it or note that it was refused. */
+  #leave(r: Reservation): Outcome {
+    const gate = this.gate(r.sale, r.product)
+    this.#left++
+    this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
+    return processing(r)
+  }
+
+  /** Whether there is room for one more promise, once those that have been kept are counted out. */
+  async #mayPromise(): Promise<boolean> {
+    this.#counting ??= this.#countLeft().finally(() =>
+      setTimeout(() => {
+        this.#counting = undefined
+      }, COUNT_AGAIN_MS).unref(),
+    )
+    await this.#counting
+    return this.#underWay.size + this.#left < MAX_PROCESSING
+  }
+  #counting: Promise<void> | undefined
+
+  /** Of those left in a stream there cannot be more than wait in it. */
+  async #countLeft(): Promise<void> {
+    for (const [gate, left] of [...this.#leftBy]) {
+      const waiting = await gate.waiting().catch(() => left)
+      const gone = Math.max(0, left - waiting)
+      this.#left -= gone
+      this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
+    }
+  }
+
+  /** The exact gate alone, while the fast one is away or being rebuilt; it may have taken the unit unheard. */
+  async #recordExactly(sale: SaleRow, r: Reservation, mayBeTaken = false): Promise<Outcome> {
     let verdict: RecordVerdict
     try {
       verdict = await this.#record(r)
     } catch (error) {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-      return refuse(tryAgain('Orders cannot be taken at this moment.'))
+      return mayBeTaken ? this.#leave(r) : refuse(tryAgain('Orders cannot be taken at this moment.'))
     }
     const left = sale.products.find((p) => p.product_id === r.product)
     const remaining = left ? available(left) : 0

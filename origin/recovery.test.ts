@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTcp, createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
 import { Checkout, type Outcome } from './checkout.ts'
-import { connectRedis } from './gate/redis.ts'
+import { Gate } from './gate/gate.ts'
+import { connectRedis, type Store } from './gate/redis.ts'
 import { connect, prepare, record, type SaleRow, type Sql, writeSale } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
-import { freePort, temporaryFolder } from './local/children.ts'
+import { freePort, LOOPBACK, temporaryFolder } from './local/children.ts'
 import { startRedis } from './local/redis.ts'
 import { createMetrics } from './metrics.ts'
 import { Sales } from './sales.ts'
@@ -233,7 +236,8 @@ describe('a checkout without a worker behind it', () => {
     await there.refresh()
     const row = there.get(sale) as SaleRow
     const store = connectRedis(gate, log)
-    if (gate === server.url) await new Promise((resolve) => store.once('ready', resolve))
+    const isThere = gate !== `redis://${NOWHERE}`
+    if (isThere) await once(store, 'ready')
     const its = connect(ledger)
     const warm = new WarmConnections(its, () => connect(ledger, 1))
     ends.push(
@@ -245,11 +249,28 @@ describe('a checkout without a worker behind it', () => {
     await sales.refresh().catch(() => {})
     const metrics = createMetrics()
     const checkout = new Checkout({ sql: its, warm, redis: store, buckets: 1, sales, metrics, log })
-    if (gate === server.url)
-      await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
+    if (isThere) await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
     const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
       checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
     return { sale, row, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
+  }
+
+  /** A way to the Redis server on which, from a moment on, answers are lost. */
+  async function lossyWay() {
+    let lossy = false
+    const way = createServer((client) => {
+      const redis = connectTcp(port, LOOPBACK).on('error', () => {})
+      client.on('error', () => {}).on('close', () => redis.destroy())
+      client.pipe(redis)
+      redis.on('data', (answer) => lossy || client.write(answer))
+    })
+    await once(way.listen(0, LOOPBACK), 'listening')
+    ends.push(() => way.close())
+    const address = way.address() as { port: number }
+    const lose = () => {
+      lossy = true
+    }
+    return { url: `redis://${LOOPBACK}:${address.port}`, lose }
   }
 
   const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
@@ -311,4 +332,37 @@ describe('a checkout without a worker behind it', () => {
     for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
     expect(performance.now() - began).toBeLessThan(500)
   })
+
+  test('promises what the fast gate may have taken unheard, and nothing when neither gate was reached', async () => {
+    const way = await lossyWay()
+    const away = `postgres://${NOWHERE}/none`
+    const { sale, buy } = await alone({ gate: way.url, ledger: away })
+    way.lose()
+    const answer = await buy()
+    const { intent } = (await new Gate(redis as Store, sale, 'one', 1).intents(1))[0] ?? {}
+    expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
+    expect(said(await (await alone({ gate: `redis://${NOWHERE}`, ledger: away })).buy())).toBe(
+      '/problems/try-again',
+    )
+  })
+
+  test('promises no more than so many before they are recorded', async () => {
+    const { sale, buy, store } = await alone({ total: 30_000 })
+    // Without the sale's row the ledger refuses to record anything, quickly.
+    await sql`delete from products where sale_id = ${sale}`
+    await sql`delete from sales where sale_id = ${sale}`
+    const told = new Map<string, number>()
+    for (let round = 0; round < 21; round++)
+      for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
+        told.set(said(answer), (told.get(said(answer)) ?? 0) + 1)
+    expect(Object.fromEntries(told)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
+    // As workers do, when they have recorded them.
+    await store.del(`{${sale}:one:0}:intents`)
+    const again = await eventually(
+      () => buy(),
+      (answer) => said(answer) === 'processing',
+      3_000,
+    )
+    expect(said(again)).toBe('processing')
+  }, 30_000)
 })

@@ -3,6 +3,7 @@
  * a failover for instance, and is therefore only ever asked first, never last; but it knows when it may be wrong
  * (`fenced`), and says so. All keys of a bucket carry one hash tag, so that on a Cluster they live in one slot.
  */
+import { ReplyError } from 'ioredis'
 import * as v from 'valibot'
 import { parseJson } from '../../shared/api.ts'
 import { Batcher } from '../batch.ts'
@@ -89,6 +90,8 @@ export type ReserveAnswer =
   | ({ readonly verdict: 'limit'; readonly order: string } & Stock)
   | ({ readonly verdict: 'none' } & Stock)
   | { readonly verdict: 'fenced' }
+  /** The script was sent and not answered: a unit may have been taken, and its intent may wait in the stream. */
+  | { readonly verdict: 'unknown' }
 
 /** What another bucket finds here: units it may have, and whether anything is left or moving. */
 export interface Lent extends Stock {
@@ -119,7 +122,7 @@ export class Bucket {
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
-  /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
+  /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
   reserve(reservation: Reservation, terms: Terms): Promise<ReserveAnswer> {
     return this.#calls.add({ reservation, terms })
   }
@@ -128,17 +131,18 @@ export class Bucket {
     const { stock, holds, keys, visitors, intents } = this.#key
     const { holdMs, limit } = (calls[0] as Call).terms
     const callers = calls.map((call) => JSON.stringify(call.reservation))
-    const answer = await this.#redis.reserveUnits(
-      5,
-      stock,
-      holds,
-      keys,
-      visitors,
-      intents,
-      holdMs,
-      limit,
-      ...callers,
-    )
+    const isSent = this.#redis.status === 'ready'
+    let answer: (string | number)[]
+    try {
+      answer = await this.#redis.reserveUnits(
+        ...[5, stock, holds, keys, visitors, intents, holdMs, limit],
+        ...callers,
+      )
+    } catch (error) {
+      // What Redis itself refuses, it has not done.
+      const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'
+      return calls.map(() => ({ verdict }))
+    }
     if (answer[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
     const left = { available: Number(answer[0]), held: Number(answer[1]) }
     return calls.map((_, i) => readVerdict(String(answer[2 + 2 * i]), String(answer[3 + 2 * i]), left))

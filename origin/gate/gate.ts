@@ -40,7 +40,7 @@ export class Gate {
     return this.buckets[hashOf(visitor) % this.buckets.length] as Bucket
   }
 
-  /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails. */
+  /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails between buckets. */
   reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
     const home = this.bucketOf(call.visitor)
     return this.buckets.length === 1 ? home.reserve(call, terms) : this.#reserve(home, call, terms)
@@ -49,7 +49,7 @@ export class Gate {
   async #reserve(home: Bucket, call: Reservation, terms: Terms): Promise<ReserveAnswer> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const answer = await home.reserve(call, terms)
-      if (answer.verdict === 'fenced') return answer
+      if (answer.verdict === 'fenced' || answer.verdict === 'unknown') return answer
       if (answer.verdict !== 'none') return { ...answer, ...this.#note(home, answer) }
       const found = await this.#fill(home, call.quantity)
       if (found === 'fenced') return { verdict: 'fenced' }
