@@ -85,7 +85,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
 
     await button(page, 'Reserve').click()
     await heading(page, 'Reserved for you').waitFor()
-    const left = () => page.locator('time[data-until-ms]').textContent()
+    const left = () => page.locator('time[role=timer]').textContent()
     const before = await left()
     await expect.poll(left, { timeout: 5_000 }).not.toBe(before)
     await button(page, /^Pay/).click()
@@ -146,7 +146,8 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     expect(await numberOf(tab)).toBe(await numberOf(page))
     expect(await numberOf(page)).toMatch(/^\d+$/)
     await hasText(page.locator('#ahead'), /^[3-5]$/)
-    await button(tab, 'Give up my place').click()
+    await tab.getByText('Give up my place').click()
+    await button(tab, 'Yes, give it up').click()
     await button(page, 'Join the line').waitFor(WITHIN)
     await context.close()
   })
@@ -168,11 +169,16 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await page.evaluate('putBack()')
     await context.setOffline(true)
     await hasText(page.locator('#connection'), 'Offline')
-    await hasText(page.getByRole('status'), 'Your place is kept')
+    await hasText(page.getByRole('status'), 'you keep it')
+    // Nothing can be sent now: the page stays, and says why.
+    await page.getByText('Give up my place').click()
+    await button(page, 'Yes, give it up').click()
+    await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toMatch(/^You are offline/)
     await context.setOffline(false)
+    await page.locator('#offline').waitFor({ state: 'hidden' })
     await hasText(page.locator('#connection'), 'Connected')
     expect(await numberOf(page)).toBe(number)
-    expect(await page.locator('time[data-until-ms]').first().textContent()).toMatch(/^(1:00|0:[345]\d)$/)
+    expect(await page.locator('time[role=timer]').first().textContent()).toMatch(/^(1:00|0:[345]\d)$/)
     await context.close()
   })
 
@@ -209,7 +215,46 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await press('Take a place in the lobby')
     await heading(page, 'You are in the lobby').waitFor()
     await press('Give up my place')
+    await press('Yes, give it up')
     await button(page, 'Take a place in the lobby').waitFor()
+    await context.close()
+  })
+
+  test('who asks for more than is left may choose again, also by loading the page again', async () => {
+    const product = { unit_price_minor: 100, currency: 'EUR' }
+    const url = await sale('fewer', -1_000, {
+      limit_per_visitor: 5,
+      products: [
+        { ...product, product_id: 'few', name: 'Few', total: 2 },
+        { ...product, product_id: 'many', name: 'Many', total: 20 },
+      ],
+    })
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await page.getByLabel('Quantity').fill('4')
+    await button(page, 'Reserve').click()
+    await heading(page, 'Not that many are left').waitFor()
+    await page.getByRole('link', { name: 'Choose again' }).waitFor()
+    await page.reload()
+    await heading(page, 'It is your turn').waitFor()
+    await context.close()
+  })
+
+  test('at the door one sees and hears what changes, and what is over', async () => {
+    const url = await sale('door', -1_000, STANDING)
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').waitFor()
+    await admin('POST', '/sales/door/pause')
+    const soon = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await expect.poll(() => soon().then(() => page.title()), WITHIN).toMatch(/^The line is paused · /)
+    await hasText(page.getByRole('status'), 'The line is paused')
+    await admin('POST', '/sales/door/end')
+    await expect
+      .poll(() => soon().then(() => page.locator('#final h1').count()), { ...WITHIN, interval: 500 })
+      .toBe(1)
     await context.close()
   })
 

@@ -1,14 +1,37 @@
 /** The line on the page: what a schedule means for this visitor, worked out and shown without asking anyone. */
 import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
-import { isDrawn, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
+import {
+  isDrawn,
+  type Phase,
+  type Place,
+  placeOf,
+  type Schedule,
+  servingExactly,
+} from '../../shared/schedule.ts'
 import { count, fill, plural, waitText } from '../../shared/speak.ts'
-import { announce, byId, each, keep, kept, nowMs, type Page, show, write } from './page.ts'
+import { type AheadTexts, endsBeforeTurn, type WaitTexts } from '../pages/line.ts'
+import {
+  announce,
+  byId,
+  each,
+  keep,
+  kept,
+  nowMs,
+  type Page,
+  retitle,
+  show,
+  showMoments,
+  textsOf,
+  write,
+} from './page.ts'
 
 /** A screen reader is told where one stands so often, not at every step. */
 const TELL_EVERY_MS = 60_000
 /** A wait that is shorter needs no time of day. */
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
+
+export const isOver = (phase: Phase) => phase === 'sold_out' || phase === 'ended'
 
 /** Where the visitor stands by a schedule; null for someone who has not joined. */
 export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
@@ -25,11 +48,33 @@ function drawnOnce(draw: Draw, number: number): number {
 
 /** Shows the schedule as it is at a moment, and answers where the visitor stands. */
 export function showLine(schedule: Schedule, page: Page, atMs: number): Place | null {
-  each('[data-phases]', (part) => show(part, (part.dataset.phases ?? '').split(' ').includes(schedule.phase)))
+  each('[data-phases]', (part) => show(part, part.dataset.phases?.split(' ').includes(schedule.phase)))
+  showOpening(schedule)
+  showDoor(schedule)
   const place = placeIn(schedule, page, atMs)
   showDraw(schedule, page, place)
   if (place && byId('line')) showPlace(place, schedule, page, atMs)
   return place
+}
+
+/** An opening may be put off, or come sooner. */
+function showOpening(schedule: Schedule): void {
+  each<HTMLTimeElement>('time[data-at]', (time) => {
+    time.dateTime =
+      schedule[time.dataset.at as 'pre_queue_opens_at' | 'opens_at' | 'ends_at'] ?? time.dateTime
+  })
+  showMoments()
+}
+
+/** Says what is new at the door; a sale that is over has a page of its own. */
+function showDoor({ phase }: Schedule): void {
+  const door = byId('door')
+  if (!door || door.dataset.phase === phase || isOver(phase)) return
+  door.dataset.phase = phase
+  const lead = door.querySelector('div:not([hidden]) > .lead')
+  const title = lead?.querySelector('b')?.textContent
+  if (title) retitle(title)
+  announce(lead?.textContent)
 }
 
 // -- The place -----------------------------------------------------------------------------------------------------------
@@ -39,7 +84,6 @@ let toldAtMs = Number.NEGATIVE_INFINITY
 function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): void {
   const { status } = place
   const line = byId('line')
-  const name = document.title.split(' · ').pop() ?? ''
   const heading = line?.querySelector(`[data-when="${status}"] h1`)?.textContent ?? ''
   const changed = line?.dataset.status !== status
   if (line && changed) {
@@ -47,42 +91,45 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
     each('[data-when]', (part) => show(part, part.dataset.when === status))
     toldAtMs = Number.NEGATIVE_INFINITY
   }
-  const standing = status === 'waiting' || status === 'paused' || status === 'all_in_carts'
+  const standing = ['waiting', 'paused', 'all_in_carts'].includes(status)
   show(byId('place'), standing)
   show(byId('leave'), standing || status === 'pre_queue')
   if (!standing || place.position === null) {
-    if (changed) announce(heading)
-    if (changed) document.title = `${heading} · ${name}`
+    if (!changed) return
+    retitle(heading)
+    // The turn's own page comes next, and says it.
+    if (status !== 'ready') announce(heading)
     return
   }
-  const { words } = page
-  const wait = place.estimated_wait_time
-  const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
-  write(byId('ahead'), count(page.lang, ahead))
+  const tooLate = endsBeforeTurn(schedule, place, atMs)
+  const wait = tooLate ? null : place.estimated_wait_time
+  const waits = textsOf('wait') as WaitTexts
+  const waiting = tooLate ? waits.waitPastEnd : waitText(waits, page.lang, wait)
+  const ahead = (place.position_in_queue ?? 1) - 1
+  const many = count(page.lang, ahead)
+  const forms = textsOf('ahead-of-you') as AheadTexts
+  const who = ahead > 0 ? plural(page.lang, ahead, forms) : forms.next
+  write(byId('ahead'), many)
   show(byId('ahead'), ahead > 0)
-  write(byId('ahead-of-you'), ahead > 0 ? plural(page.lang, ahead, words.ahead) : words.next)
+  write(byId('ahead-of-you'), who)
   write(byId('serving'), count(page.lang, place.now_serving))
   write(byId('position'), count(page.lang, place.position))
-  write(byId('wait'), waitText(words, page.lang, wait))
-  write(byId('wait-until'), timeOfDay(page, wait))
+  write(byId('wait'), waiting)
+  write(byId('wait-until'), timeOfDay(page, wait, waits))
   showProgress(schedule, page, place.position, atMs)
-  document.title = `${ahead > 0 ? fill(words.titleAhead, { n: count(page.lang, ahead) }) : words.next} · ${name}`
-  if (performance.now() - toldAtMs >= TELL_EVERY_MS) {
-    toldAtMs = performance.now()
-    const told = fill(plural(page.lang, ahead, words.announceAhead), {
-      n: count(page.lang, ahead),
-      t: waitText(words, page.lang, wait),
-    })
-    announce(changed ? `${heading}. ${told}` : told)
-  }
+  const where = ahead > 0 ? `${many} ${who}` : who
+  retitle(where)
+  if (performance.now() - toldAtMs < TELL_EVERY_MS) return
+  toldAtMs = performance.now()
+  announce(`${changed ? `${heading}. ` : ''}${where}. ${waiting}.`)
 }
 
 /** "around 12:41", by the server's clock in the visitor's time zone; rounded, so that it stands still to be read. */
-function timeOfDay(page: Page, wait: number | null): string {
+function timeOfDay(page: Page, wait: number | null, { waitUntil }: WaitTexts): string {
   if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''
   const stepMs = (wait > LONG_WAIT_SECONDS ? 5 : 1) * 60_000
   const atMs = Math.ceil((nowMs() + wait * 1000) / stepMs) * stepMs
-  return fill(page.words.waitUntil, {
+  return fill(waitUntil, {
     t: new Intl.DateTimeFormat(page.lang, { timeStyle: 'short' }).format(atMs),
   })
 }
@@ -132,14 +179,11 @@ function showDraw(schedule: Schedule, page: Page, place: Place | null): void {
     write(byId('seed'), seed)
   }
   if (place?.position == null || page.number === null) return
-  const { words } = page
-  const yours =
-    page.number > schedule.pre_queue_size
-      ? words.drawLater
-      : fill(words.drawYours, {
-          n: count(page.lang, page.number),
-          m: count(page.lang, schedule.pre_queue_size),
-          p: count(page.lang, place.position),
-        })
-  write(byId('draw-yours'), yours)
+  const { drawn = '', later = '' } = textsOf('draw-yours')
+  const said = {
+    n: count(page.lang, page.number),
+    m: count(page.lang, schedule.pre_queue_size),
+    p: count(page.lang, place.position),
+  }
+  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, said))
 }

@@ -3,25 +3,41 @@
  * comes to the Worker only when its turn has come. Tokens are in cookies that it cannot see. What changes on the page is
  * changed in place, so that nobody who reads, types or listens loses the thread.
  */
-import * as v from 'valibot'
-import { pollAfterMs, Schedule } from '../../shared/schedule.ts'
-import { clock as clockText, moment, roughly } from '../../shared/speak.ts'
+import { pollAfterMs, type Schedule } from '../../shared/schedule.ts'
+import { clock as clockText, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
-import { placeIn, rememberCommitment, showLine } from './line.ts'
+import { isOver, placeIn, rememberCommitment, showLine } from './line.ts'
 import { type Following, followOrder, ownOrder } from './order.ts'
-import { announce, byId, clock, each, madeAtMs, nowMs, type Page, readPage, show, write } from './page.ts'
+import {
+  announce,
+  byId,
+  clock,
+  each,
+  GIVE_UP_MS,
+  get,
+  madeAtMs,
+  nowMs,
+  type Page,
+  readPage,
+  show,
+  showMoments,
+  write,
+} from './page.ts'
 
 const ASK_MIN_MS = 1_000
 const ASK_MAX_MS = 30_000
 /** For someone who has not joined, once it is open: only "sold out" could be news. */
 const ASK_AT_DOOR_MS = 15_000
-const GIVE_UP_MS = 8_000
 /** Without news for so long, the line is shown where it was last known to be. */
 const CERTAIN_MS = 60_000
 /** A step between two clocks that is more than theirs to make: the machine slept, or somebody set its clock. */
 const STEP_MS = 2_000
-/** After a restock, those who see "sold out" do not all come at once. */
-const RETURN_WITHIN_MS = 2_000
+/** The sale is over, or after a restock is not: those who see the other page do not all come at once. */
+const TURN_OVER_WITHIN_MS = 3_000
+/** Of its own accord the page does not look at itself more often. */
+const LOOK_AGAIN_MS = 3_000
+/** The end of a sale is asked for so long after it, up to twice that: by then it is known everywhere. */
+const AFTER_END_MS = 1_000
 
 let page: Page
 let order: Following | null = null
@@ -32,16 +48,21 @@ let schedule: Schedule | null = null
 let heardAtMs = 0
 let askAtMs = 0
 let asking = false
-let failures = 0
+let askFailures = 0
+
+const msUntil = (at: string) => Date.parse(at) - nowMs()
+
+const pauseAtDoor = ({ phase, pre_queue_opens_at, opens_at }: Schedule): number => {
+  if (phase === 'upcoming') return msUntil(pre_queue_opens_at) / 3
+  if (phase === 'pre_queue') return msUntil(opens_at) / 3
+  return isOver(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
+}
 
 const pauseOf = (news: Schedule): number => {
   const place = placeIn(news, page, nowMs())
-  if (place) return pollAfterMs(place, Math.random())
-  const { phase } = news
-  const next = phase === 'upcoming' ? news.pre_queue_opens_at : phase === 'pre_queue' ? news.opens_at : null
-  const untilMs = next === null ? 0 : (Date.parse(next) - nowMs()) / 3
-  const final = phase === 'sold_out' || phase === 'ended'
-  return (next === null ? (final ? ASK_MAX_MS : ASK_AT_DOOR_MS) : untilMs) * (0.75 + Math.random() / 2)
+  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseAtDoor(news) * (0.75 + Math.random() / 2)
+  const endsInMs = news.ends_at === null ? 0 : msUntil(news.ends_at)
+  return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 
 async function askSchedule(): Promise<void> {
@@ -50,44 +71,47 @@ async function askSchedule(): Promise<void> {
   const askedAtMs = performance.now()
   try {
     // Not the browser's own copy: found unchanged, it would be handed out with the time of long ago.
-    const response = await fetch(`/sales/${page.sale}/schedule`, {
-      cache: 'no-store',
-      signal: AbortSignal.timeout(GIVE_UP_MS),
-    })
+    const response = await get(`/sales/${page.sale}/schedule`, { cache: 'no-store' })
     const receivedAtMs = performance.now()
-    if (!response.ok) throw new Error(String(response.status))
-    const news = v.parse(Schedule, await response.json())
-    failures = 0
-    const ageMs = Number(response.headers.get('age') ?? 0) * 1000
+    const news: Schedule = await response.json()
+    // Our own server's word is not checked field by field; an error, or what is between us, does not name the sale.
+    if (news.sale !== page.sale) throw new Error(String(response.status))
+    askFailures = 0
+    const ageMs = Number(response.headers.get('age')) * 1000
     clock.read(news.server_time_ms + ageMs, askedAtMs, receivedAtMs)
     take(news)
     channel?.postMessage({ news, serverMs: nowMs() })
   } catch {
-    failures++
-    askAtMs = performance.now() + Math.min(ASK_MAX_MS, ASK_MIN_MS * 2 ** failures) * (0.5 + Math.random())
+    askFailures++
+    askAtMs = performance.now() + Math.min(ASK_MAX_MS, ASK_MIN_MS * 2 ** askFailures) * (0.5 + Math.random())
   }
   asking = false
   showConnection()
   tick()
 }
 
+/** What is older than what is known (another server's, say) changes nothing, but when to ask again. */
 function take(news: Schedule): void {
-  if (news.sale !== page.sale || (schedule && news.version < schedule.version)) return
-  schedule = news
-  heardAtMs = nowMs()
-  askAtMs = performance.now() + Math.min(ASK_MAX_MS, Math.max(ASK_MIN_MS, pauseOf(news)))
+  if (!schedule || news.version >= schedule.version) {
+    schedule = news
+    heardAtMs = nowMs()
+  }
+  askAtMs = performance.now() + Math.min(ASK_MAX_MS, Math.max(ASK_MIN_MS, pauseOf(schedule)))
 }
 
+/** The browser's word for it alone is not enough: some say so behind a network of their own. */
+const isOffline = () => !navigator.onLine && (askFailures + lookFailures > 0 || page.path === '')
+
 function showConnection(): void {
-  const state = !navigator.onLine ? 'offline' : failures > 0 ? 'reconnecting' : 'online'
+  const state = isOffline() ? 'offline' : askFailures + lookFailures > 0 ? 'reconnecting' : 'online'
+  const note = byId('offline')
+  show(note, state === 'offline')
   const sign = byId('connection')
   if (!sign || sign.dataset.state === state) return
-  const { words } = page
-  if (state === 'offline') announce(words.offlineText)
-  else if (sign.dataset.state === 'offline') announce(words.online)
+  if (state === 'offline') announce(note?.textContent)
+  if (sign.dataset.state === 'offline') announce(page.words.online)
   sign.dataset.state = state
-  write(sign, words[state])
-  sign.title = state === 'online' ? '' : words.offlineText
+  write(sign, page.words[state])
   show(sign, true)
 }
 
@@ -104,21 +128,21 @@ function tick(): void {
   if (!schedule || page.path === '') return
   const place = showLine(schedule, page, Math.min(nowMs(), heardAtMs + CERTAIN_MS))
   if (place?.status === 'ready' && byId('line')) void knock()
-  const live = schedule.phase !== 'sold_out' && schedule.phase !== 'ended'
-  if (live && byId('final')) lookWithin(RETURN_WITHIN_MS)
+  if (isOver(schedule.phase) ? byId('turn') || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
 }
 
 function showTimes(): void {
-  each('time[data-until-ms]', (time) => {
-    const left = (Number(time.dataset.untilMs) - nowMs()) / 1000
+  each<HTMLTimeElement>('time[role]', (time) => {
+    const left = msUntil(time.dateTime) / 1000
     const before = time.textContent
-    const label = time.parentElement?.querySelector('.label') ?? null
+    const label = time.parentElement?.querySelector<HTMLElement>('.label')
     write(time, clockText(page.lang, left))
-    const box = time.closest<HTMLElement>('.time-left')
-    if (!box) {
-      if (left <= 0) write(label, page.words.opening)
-      return
+    if (label) {
+      label.dataset.before ??= label.textContent
+      write(label, left > 0 ? label.dataset.before : label.dataset.over)
     }
+    const box = time.closest<HTMLElement>('.time-left')
+    if (!box) return
     const bar = box.querySelector('progress')
     if (bar) bar.value = Math.max(0, left)
     const seconds = Math.ceil(left)
@@ -127,10 +151,8 @@ function showTimes(): void {
       announce(`${label?.textContent}: ${roughly(page.lang, seconds)}`)
     if (left > 0 || time.dataset.over !== 'look') return
     time.dataset.over = ''
-    if (order) {
-      write(label, page.words.holdOver)
-      order.ask()
-    } else void look()
+    if (order) order.ask()
+    else lookWithin(0)
   })
 }
 
@@ -140,13 +162,12 @@ let knockAtMs = 0
 
 /** The turn has come: fetch the admission, which comes as a cookie, then show the shop. */
 async function knock(): Promise<void> {
-  if (performance.now() < knockAtMs) return
+  if (performance.now() < knockAtMs || lookTimer !== 0) return
   knockAtMs = Number.POSITIVE_INFINITY
   let pauseMs = 3_000 * (0.5 + Math.random())
   try {
-    const response = await fetch(`/sales/${page.sale}/queue/status`, {
+    const response = await get(`/sales/${page.sale}/queue/status`, {
       headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(GIVE_UP_MS),
     })
     const answer = await response.json()
     // Unknown here: it was left in another tab, or has run out.
@@ -161,47 +182,56 @@ async function knock(): Promise<void> {
 // -- The page as it is now -----------------------------------------------------------------------------------------------
 
 let looking = false
+/** Loading the page was a look. */
+let lookedAtMs = 0
+let lookFailures = 0
 const scriptOf = (of: Document) => of.querySelector<HTMLScriptElement>('script[src]')?.getAttribute('src')
 
 /** Takes the place of the page by what the server shows now, and begins there anew. */
 async function look(): Promise<void> {
   if (looking || page.path === '') return
   looking = true
-  const askedAtMs = performance.now()
+  lookedAtMs = performance.now()
   try {
-    const response = await fetch(page.path, {
+    const response = await get(page.path, {
       headers: { accept: 'text/html' },
       cache: 'no-cache',
-      signal: AbortSignal.timeout(GIVE_UP_MS),
+      redirect: 'manual',
     })
     const receivedAtMs = performance.now()
+    // A redirect, to a page that the sale protects: that may be anyone's.
+    if (response.status === 0) return location.reload()
     if (!response.ok) throw new Error(String(response.status))
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     const stage = next.getElementById('stage')
     // Another version of the page, or another page altogether: then from the beginning.
-    if (!stage || response.redirected || scriptOf(next) !== scriptOf(document)) return location.reload()
+    if (!stage || scriptOf(next) !== scriptOf(document)) return location.reload()
     byId('stage')?.replaceWith(stage)
     document.title = next.title
-    clock.read(madeAtMs(), askedAtMs, receivedAtMs)
+    clock.read(madeAtMs(), lookedAtMs, receivedAtMs)
+    lookFailures = 0
     begin()
     scrollTo(0, 0)
     each('h1', (heading) => heading.focus())
   } catch {
-    lookWithin(2 * ASK_MIN_MS * 2 ** Math.min(4, ++failures))
-    showConnection()
-  } finally {
-    looking = false
+    lookFailures++
   }
+  looking = false
+  if (lookFailures > 0) lookWithin(2 * ASK_MIN_MS * 2 ** Math.min(4, lookFailures))
+  showConnection()
 }
 
 let lookTimer = 0
 
 function lookWithin(ms: number): void {
-  if (lookTimer !== 0) return
-  lookTimer = setTimeout(() => {
-    lookTimer = 0
-    void look()
-  }, ms * Math.random())
+  if (lookTimer !== 0 || looking) return
+  lookTimer = setTimeout(
+    () => {
+      lookTimer = 0
+      void look()
+    },
+    Math.max(ms * Math.random(), lookedAtMs + LOOK_AGAIN_MS - performance.now()),
+  )
 }
 
 // -- Other tabs ----------------------------------------------------------------------------------------------------------
@@ -225,26 +255,30 @@ function hearOtherTabs(): void {
 
 function begin(): void {
   page = readPage()
+  clearTimeout(lookTimer)
+  lookTimer = 0
+  announce()
   order?.stop()
   order = followOrder(() => void look())
   ownOrder(page)
-  each('time[data-moment]', (time) =>
-    write(time, moment(page.lang, Date.parse(time.getAttribute('datetime') ?? ''))),
-  )
+  showMoments()
   if (page.path === '') return
   rememberCommitment(page)
   if (!byId('final')) channel?.postMessage({ number: page.number })
   tick()
 }
 
-/** A form that must not be sent twice by an impatient finger; after a while it may, since that does no harm. */
-function sendOnce(event: SubmitEvent): void {
+/**
+ * A form is not sent where nothing can be sent, which would leave the browser's error in place of this page; and `.once`
+ * not twice by an impatient finger; after a while it may, since that does no harm.
+ */
+function send(event: SubmitEvent): void {
   const form = event.target as HTMLFormElement
+  if (event.defaultPrevented) return
+  const offline = isOffline()
+  if (offline) byId('offline')?.focus()
+  if (offline || form.dataset.sent) event.preventDefault()
   if (event.defaultPrevented || !form.matches('.once')) return
-  if (form.dataset.sent) {
-    event.preventDefault()
-    return
-  }
   form.dataset.sent = 'yes'
   const button = form.querySelector('button')
   button?.setAttribute('aria-disabled', 'true')
@@ -265,14 +299,17 @@ export function start(): void {
   page = readPage()
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
+  // A problem is the answer to a form: loading it again, or coming back to it, shows what the form was on.
+  if (page.path === '')
+    history.replaceState(null, '', location.pathname.replace(/\/(buy|payment|cancel)$/, ''))
   hearOtherTabs()
   begin()
   showConnection()
   addEventListener('online', again)
-  addEventListener('offline', showConnection)
+  addEventListener('offline', again)
   addEventListener('storage', () => ownOrder(page))
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
-  document.addEventListener('submit', sendOnce)
+  document.addEventListener('submit', send)
   // A page that comes back from the browser's memory is old news.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
   beat(tick)

@@ -1,5 +1,5 @@
 /** An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. */
-import { byId, keep, kept, nowMs, type Page, show } from './page.ts'
+import { byId, get, keep, kept, nowMs, type Page, show } from './page.ts'
 
 const OVER = new Set(['confirmed', 'fulfilled', 'expired', 'cancelled'])
 /** Several changes come at once after a break: the last one counts. */
@@ -8,7 +8,6 @@ const SETTLE_MS = 80
 const ASK_BESIDE_MS = 20_000
 const ASK_MS = 2_000
 const ASK_MAX_MS = 15_000
-const GIVE_UP_MS = 8_000
 /** An order is shown in its own browser for a day. */
 const SHOWN_FOR_MS = 24 * 3_600_000
 
@@ -24,15 +23,16 @@ export function followOrder(changed: () => void): Following | null {
   if (!order || !shown || OVER.has(shown)) return null
   let events: EventSource | null = new EventSource(`/orders/${order}/events`)
   let [timer, settling, pauseMs] = [0, 0, ASK_MS]
+  let stopped = false
 
   const heard = (status: unknown) => {
     clearTimeout(settling)
-    if (typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
+    if (!stopped && typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
   }
   const ask = async () => {
     clearTimeout(timer)
     try {
-      const response = await fetch(`/orders/${order}`, { signal: AbortSignal.timeout(GIVE_UP_MS) })
+      const response = await get(`/orders/${order}`)
       if (response.ok) heard((await response.json()).status)
     } catch {
       // Asked again below.
@@ -42,6 +42,8 @@ export function followOrder(changed: () => void): Following | null {
   }
   const plan = () => {
     clearTimeout(timer)
+    // An answer may come after the page that asked has gone.
+    if (stopped) return
     timer = setTimeout(ask, (events ? ASK_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
   events.addEventListener('order', ({ data }) => heard(JSON.parse(data).status))
@@ -54,6 +56,7 @@ export function followOrder(changed: () => void): Following | null {
   return {
     ask,
     stop: () => {
+      stopped = true
       events?.close()
       clearTimeout(timer)
       clearTimeout(settling)

@@ -1,4 +1,5 @@
 /** What all parts of the page's script work on: the page that is shown, the server's clock, and small ways to change the page. */
+import { moment } from '../../shared/speak.ts'
 import type { ScriptWords } from '../pages/words.ts'
 import { ServerClock } from './clock.ts'
 
@@ -13,23 +14,20 @@ export interface Page {
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
   readonly opensAt: string
-  readonly lobbyOpensAt: string
   readonly commitment: string
   readonly words: ScriptWords
   readonly lang: string
 }
 
+type Written = Pick<Page, 'sale' | 'path' | 'opensAt' | 'commitment'> & { readonly number?: string }
+
 export const byId = (id: string) => document.getElementById(id)
 
 export function readPage(): Page {
-  const data = byId('stage')?.dataset ?? {}
+  const { number, ...data } = textsOf('stage') as Written
   return {
-    sale: data.sale ?? '',
-    path: data.page ?? '',
-    number: data.number ? Number(data.number) : null,
-    opensAt: data.opensAt ?? '',
-    lobbyOpensAt: data.lobbyOpensAt ?? '',
-    commitment: data.commitment ?? '',
+    ...data,
+    number: number ? Number(number) : null,
     words: __WORDS__,
     lang: document.documentElement.lang,
   }
@@ -41,20 +39,40 @@ export const madeAtMs = () => Number(byId('stage')?.dataset.nowMs)
 export const clock = new ServerClock()
 export const nowMs = () => clock.at(performance.now())
 
-export function show(element: Element | null, shown: boolean): void {
+export function show(element: Element | null, shown = false): void {
   element?.toggleAttribute('hidden', !shown)
 }
 
 /** Sets a text, and touches nothing where it is the same already. */
-export function write(element: Element | null, text: string): void {
+export function write(element: Element | null, text = ''): void {
   if (element && element.textContent !== text) element.textContent = text
 }
 
 /** Says something to a screen reader, when it has finished what it is saying. */
-export const announce = (text: string) => write(byId('announcement'), text)
+export const announce = (text: string | null = '') => write(byId('announcement'), text ?? '')
 
-export const each = (selector: string, act: (element: HTMLElement) => void) =>
-  document.querySelectorAll<HTMLElement>(selector).forEach(act)
+/** How long an answer may take. */
+export const GIVE_UP_MS = 8_000
+
+export const get = (path: string, how: RequestInit = {}) =>
+  fetch(path, { ...how, signal: AbortSignal.timeout(GIVE_UP_MS) })
+
+/** Names the page for what it shows now, before the sale's name. */
+export function retitle(shown: string): void {
+  document.title = `${shown} · ${document.title.split(' · ').pop()}`
+}
+
+/** What an element may be made to say: the server wrote it beside it, so that only pages that show it carry it. */
+export const textsOf = (id: string) => ({ ...byId(id)?.dataset }) as Readonly<Record<string, string>>
+
+export const each = <E extends HTMLElement>(selector: string, act: (element: E) => void) =>
+  document.querySelectorAll<E>(selector).forEach(act)
+
+/** Moments are written in UTC; the visitor reads them in their own time. */
+export const showMoments = () =>
+  each<HTMLTimeElement>('time[data-moment]', (time) =>
+    write(time, moment(document.documentElement.lang, Date.parse(time.dateTime))),
+  )
 
 /** What this browser keeps between pages; one that keeps nothing goes without. */
 export function kept(key: string): string | null {

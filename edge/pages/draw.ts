@@ -15,7 +15,7 @@ export function drawCard({ view, words }: Shown): Html {
     <div data-when-draw="shown" ${!drawn && html`hidden`}><p>${words.drawUnchecked}</p></div>
     <div data-when-draw="holds" hidden>
       <p class="tick">${tick} <b>${words.drawHolds}</b></p>
-      <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours"></span></p>
+      <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`}></span></p>
     </div>
     <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}.</b> ${words.drawBrokenText}</p></div>
     <details>

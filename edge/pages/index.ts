@@ -32,7 +32,11 @@ export interface SaleView {
   readonly number: number | null
   /** The edge's clock, milliseconds since the epoch. */
   readonly nowMs: number
+  /** Until when the admission shown is good, on the edge's clock. */
+  readonly admittedUntilMs?: number
   readonly order?: Order
+  /** The order is one they have already: a new one would be more than one person can have. */
+  readonly alreadyHas?: boolean
   readonly problem?: Problem
   /** The form that met the problem, to be sent again just as it was. */
   readonly again?: Again | undefined
@@ -61,6 +65,8 @@ export interface Content {
   readonly aside?: Html
   /** Without a script the page loads itself again after so long; null for one that will not change. */
   readonly reloadSeconds: number | null
+  /** The sale's name stands in it already. */
+  readonly named?: boolean
 }
 
 /** The page for a visitor to a sale. */
@@ -72,13 +78,14 @@ export function renderSale(view: SaleView): string {
 
 function content(shown: Shown): Content {
   const { view } = shown
-  if (view.problem) return problemContent(view.problem, shown.words, view.sale, view.again)
+  if (view.problem)
+    return lessIsLeft(shown, view.problem) ?? problemContent(view.problem, shown.words, view.sale, view.again)
   if (view.order) return orderPage(shown, view.order)
   const aside = html`${about(shown)}${drawCard(shown)}`
   const { phase } = view.schedule
   if (phase === 'sold_out' || phase === 'ended') {
     const title = phase === 'sold_out' ? shown.words.soldOut : shown.words.ended
-    return { title, main: endState(shown, phase), aside, reloadSeconds: 60 }
+    return { title, main: endState(shown, phase), aside, reloadSeconds: 60, named: true }
   }
   if (view.place === null || view.number === null) return { ...salePage(shown), aside }
   if (view.place.status === 'ready') return turnPage(shown)
@@ -93,7 +100,8 @@ function about({ view, words, lang }: Shown): Html {
   const opensAtMs = Date.parse(schedule.opens_at)
   const atDoor = view.place === null && schedule.phase !== 'sold_out' && schedule.phase !== 'ended'
   const left = (n: number) => (n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) }))
-  const term = (name: string, value: Html | string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  const term = (name: string, at: 'opens_at' | 'ends_at', atMs: number) =>
+    html`<div><dt>${name}</dt><dd>${timeOf(lang, at, atMs)}</dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
     <ul class="products">
@@ -104,16 +112,16 @@ function about({ view, words, lang }: Shown): Html {
       )}
     </ul>
     <dl>
-      ${term(opensAtMs > nowMs ? words.opensAt : words.openedAt, timeOf(lang, opensAtMs))}
-      ${schedule.ends_at !== null && term(words.endsAt, timeOf(lang, Date.parse(schedule.ends_at)))}
+      ${term(opensAtMs > nowMs ? words.opensAt : words.openedAt, 'opens_at', opensAtMs)}
+      ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', Date.parse(schedule.ends_at))}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
   </section>`
 }
 
-/** A moment: in UTC as the page is made, in the visitor's own time once its script has seen it. */
-function timeOf(lang: string, atMs: number): Html {
-  return html`<time datetime="${new Date(atMs).toISOString()}" data-moment>${moment(lang, atMs, 'UTC')} UTC</time>`
+/** A moment of the schedule: in UTC as the page is made, in the visitor's own time once its script has seen it. */
+function timeOf(lang: string, at: 'opens_at' | 'ends_at', atMs: number): Html {
+  return html`<time datetime="${new Date(atMs).toISOString()}" data-moment data-at="${at}">${moment(lang, atMs, 'UTC')}&nbsp;UTC</time>`
 }
 
 // -- Problems ------------------------------------------------------------------------------------------------------------
@@ -134,10 +142,25 @@ export function renderProblem(
     .text
 }
 
+/** A purchase that found too little, while there is still something to buy: null for any other problem. */
+function lessIsLeft({ view, words }: Shown, { type }: Problem): Content | null {
+  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out') return null
+  if (!view.state.products.some((product) => product.available > 0)) return null
+  const main = html`<section class="card notice" data-tone="hold">
+    <h1 tabindex="-1">${words.lessLeft}</h1>
+    <p class="lead">${words.lessLeftText}</p>
+    <div class="actions"><a class="button" href="/sales/${view.sale}">${words.chooseAgain}</a></div>
+  </section>`
+  return { title: words.lessLeft, main, reloadSeconds: null }
+}
+
 function problemContent(problem: Problem, words: Words, sale: string | null, again?: Again): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
-  const [title, text] = known[type] ?? [words.problem, problem.errors ? problem.title : words.problemText]
+  const [title, text] = known[type] ?? [
+    words.problem,
+    problem.errors ? words.problemFields : words.problemText,
+  ]
   const wait = problem.status === 503 || problem.status === 429 || problem.status === 409
   const main = html`<section class="card notice" data-tone="${wait ? 'hold' : 'bad'}">
     <h1 tabindex="-1">${title}</h1>
@@ -162,16 +185,16 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 // -- The document --------------------------------------------------------------------------------------------------------
 
 function salePageOf({ view, lang, words }: Shown, content: Content): Html {
-  const { title, main, aside, reloadSeconds } = content
+  const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const head = html`<script type="module" src="${scriptIn(lang).path}" blocking="render"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
-  const body = html`<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-page="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
-  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}"
-  data-lobby-opens-at="${view.schedule.pre_queue_opens_at}" data-commitment="${view.schedule.draw_commitment}">
+  const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
+<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-path="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
+  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">
-${!view.order && html`<p class="own-order" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
+${!view.order && html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
@@ -179,7 +202,9 @@ ${aside && html`<aside>${aside}</aside>`}
 </div>
 <p class="visually-hidden" role="status" id="announcement"></p>`
   const shownTitle = title === view.state.name ? title : `${title} · ${view.state.name}`
-  return shell({ lang, words, brand: view.brand, home: `/sales/${view.sale}`, title: shownTitle, head }, body)
+  // Where nobody named a brand, the sale's name is all there is: once on a page.
+  const brand = named && view.brand.name === view.state.name && !view.brand.logo ? null : view.brand
+  return shell({ lang, words, brand, home: `/sales/${view.sale}`, title: shownTitle, head }, body)
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
@@ -191,14 +216,14 @@ function pagePath({ sale, order, problem }: SaleView): string {
 interface Shell {
   readonly lang: string
   readonly words: Words
-  readonly brand: Brand
+  /** Null for none in the header. */
+  readonly brand: Brand | null
   readonly home: string | null
   readonly title: string
   readonly head: Html | null
 }
 
 function shell({ lang, words, brand, home, title, head }: Shell, body: Html): Html {
-  const mark = brand.logo ? html`<img src="${brand.logo}" alt="${brand.name}">` : brand.name
   return html`<!doctype html>
 <html lang="${lang}">
 <head>
@@ -209,17 +234,24 @@ function shell({ lang, words, brand, home, title, head }: Shell, body: Html): Ht
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style.path}">
-${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
+${brand?.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
 ${head}
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>
 <header class="top">
-  ${home === null ? html`<p class="brand">${mark}</p>` : html`<a class="brand" href="${home}">${mark}</a>`}
+  ${brand && brandMark(brand, home)}
   <p class="connection" id="connection" hidden></p>
 </header>
 ${body}
 </body>
 </html>
 `
+}
+
+function brandMark({ name, logo }: Brand, home: string | null): Html {
+  const mark = logo ? html`<img src="${logo}" alt="${name}">` : name
+  return home === null
+    ? html`<p class="brand">${mark}</p>`
+    : html`<a class="brand" href="${home}">${mark}</a>`
 }

@@ -2,10 +2,11 @@
  * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can come
  * to, and its script shows the one that holds: at the opening, half a million pages turn over without a request.
  */
-import type { Phase, Place, Status } from '../../shared/schedule.ts'
-import { clock, count, exactly, fill, plural, waitText } from '../../shared/speak.ts'
+import type { Phase, Place, Schedule, Status } from '../../shared/schedule.ts'
+import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/speak.ts'
 import { type Html, html } from './html.ts'
 import type { Content, Shown } from './index.ts'
+import type { Words } from './words.ts'
 
 type Part = Omit<Content, 'aside'>
 
@@ -21,32 +22,33 @@ export function salePage(shown: Shown): Part {
   const opensAtMs = Date.parse(view.schedule.opens_at)
   const during = (phases: readonly Phase[], body: Html) =>
     html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
-  const main = html`<section class="card" id="door" data-tone="calm">
+  const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
+  const main = html`<section class="card" id="door" data-tone="calm" data-phase="${phase}">
     <h1 tabindex="-1">${view.state.name}</h1>
     ${during(
       ['upcoming'],
-      html`${countdown(shown, lobbyAtMs, words.lobbyOpensIn)}
+      html`${countdown(shown, 'pre_queue_opens_at')}
       <p class="lead">${words.upcoming}</p>`,
     )}
     ${during(
       ['pre_queue'],
-      html`${countdown(shown, opensAtMs, words.opensIn)}
-      <p class="lead"><b>${words.lobbyOpen}.</b> ${words.lobbyInvites}</p>
+      html`${countdown(shown, 'opens_at')}
+      ${lead(words.lobbyOpen, words.lobbyInvites)}
       ${joinForm(shown, words.joinLobby)}`,
     )}
-    ${during(['open'], html`<p class="lead"><b>${words.saleOpen}.</b> ${words.lineInvites}</p>`)}
-    ${during(['paused'], html`<p class="lead"><b>${words.paused}.</b> ${words.pausedText}</p>`)}
-    ${during(['all_in_carts'], html`<p class="lead"><b>${words.allInCarts}.</b> ${words.allInCartsText}</p>`)}
+    ${during(['open'], lead(words.saleOpen, words.lineInvites))}
+    ${during(['paused'], lead(words.paused, words.pausedText))}
+    ${during(['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
     ${during(['open', 'paused', 'all_in_carts'], joinForm(shown, words.joinLine))}
-    ${during(['sold_out'], html`<p class="lead"><b>${words.soldOut}.</b> ${words.soldOutText}</p>`)}
-    ${during(['ended'], html`<p class="lead"><b>${words.ended}.</b> ${words.endedText}</p>`)}
+    ${during(['sold_out'], lead(words.soldOut, words.soldOutText))}
+    ${during(['ended'], lead(words.ended, words.endedText))}
   </section>
   ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
   ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
   const until = phase === 'upcoming' ? lobbyAtMs : opensAtMs
   const before = phase === 'upcoming' || phase === 'pre_queue'
   const reloadSeconds = before ? reload((until - view.nowMs) / 1000) : 15
-  return { title: view.state.name, main, reloadSeconds }
+  return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
 /** The way in. Where a proof of work is asked for, ALTCHA's widget does it when the form is sent. */
@@ -75,16 +77,21 @@ function howItWorks({ view, words, lang }: Shown, before: boolean): Html {
   </section>`
 }
 
-export function countdown({ view, lang }: Shown, untilMs: number, label: string): Html {
-  return html`<p class="countdown"><span class="label">${label}</span>
-    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-until-ms="${Math.round(untilMs)}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>`
+/** To one of the schedule's moments, which the page's script follows. Without a script it would stand still: then a date. */
+function countdown({ view, words, lang }: Shown, at: 'pre_queue_opens_at' | 'opens_at'): Html {
+  const untilMs = Date.parse(view.schedule[at])
+  const [label, without] =
+    at === 'opens_at' ? [words.opensIn, words.opensAt] : [words.lobbyOpensIn, words.lobbyOpensAt]
+  return html`<p class="countdown"><span class="label" data-over="${words.opening}">${label}</span>
+    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${at}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>
+    <noscript><p><span class="label">${without}</span> <b>${moment(lang, untilMs, 'UTC')}&nbsp;UTC</b></p></noscript>`
 }
 
 // -- The line ------------------------------------------------------------------------------------------------------------
 
 /** For someone with a ticket number, wherever they stand. */
 export function linePage(shown: Shown, place: Place, number: number): Part {
-  const { view, words, lang } = shown
+  const { words, lang } = shown
   const titles: Record<Status, string> = {
     pre_queue: words.inLobby,
     waiting: words.inLine,
@@ -101,11 +108,10 @@ export function linePage(shown: Shown, place: Place, number: number): Part {
       ${more}
     </div>`
   const lead = (text: string) => html`<p class="lead">${text}</p>`
-  const opensAtMs = Date.parse(view.schedule.opens_at)
   const main = html`<section class="card" id="line" data-status="${place.status}">
     ${when(
       'pre_queue',
-      html`${countdown(shown, opensAtMs, words.opensIn)}
+      html`${countdown(shown, 'opens_at')}
       <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
       ${lead(words.nothingToDo)}`,
     )}
@@ -117,32 +123,70 @@ export function linePage(shown: Shown, place: Place, number: number): Part {
     ${when('sold_out', lead(words.soldOutText))}
     ${when('ended', lead(words.endedText))}
     ${placeFigures(shown, place, number)}
-    <form method="post" action="/sales/${view.sale}/leave" id="leave" ${hidden(!mayLeave(place.status))}><button class="link">${words.leave}</button></form>
+    ${leaveForm(shown, mayLeave(place.status))}
   </section>`
   const reloadSeconds = place.status === 'missed_turn' ? null : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, reloadSeconds }
+}
+
+/** Two presses, since it cannot be undone. */
+function leaveForm({ view, words }: Shown, offered: boolean): Html {
+  return html`<details class="leave" id="leave" ${hidden(!offered)}>
+      <summary>${words.leave}</summary>
+      <p class="quiet">${words.leaveText}</p>
+      <form method="post" action="/sales/${view.sale}/leave"><button class="button second">${words.leaveYes}</button></form>
+    </details>`
 }
 
 const standsInLine = (status: Status) =>
   status === 'waiting' || status === 'paused' || status === 'all_in_carts'
 const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
 
+/** What the page's script may have to say beside a figure. */
+export type AheadTexts = Plural & { readonly next: string }
+export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
+
+/** Texts for the script, on the element that will show them. */
+const texts = (of: Readonly<Record<string, string>>) =>
+  Object.entries(of).map(
+    ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
+  )
+
 /** Position, people ahead, wait and progress; the page's script keeps them up to date. */
-function placeFigures({ words, lang }: Shown, place: Place, number: number): Html {
+function placeFigures({ view, words, lang }: Shown, place: Place, number: number): Html {
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
   // Drawn places are all called from the first on; who came later began somewhere on the way, and the script knows.
   const progress = place.position ? Math.min(100, (place.now_serving / place.position) * 100) : 0
+  const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
+    ? words.waitPastEnd
+    : waitText(words, lang, place.estimated_wait_time)
+  const forms: AheadTexts = { ...words.ahead, next: words.next }
+  const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
+  const waits: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
   return html`<div id="place" ${hidden(!standsInLine(place.status))}>
     <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span id="ahead-of-you">${ahead === 0 ? words.script.next : plural(lang, ahead, words.script.ahead)}</span></p>
+      <span id="ahead-of-you" ${texts(forms)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
     <progress id="progress" max="100" value="${progress.toFixed(2)}" aria-label="${words.progress}"></progress>
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
-    <p class="wait"><b id="wait">${waitText(words.script, lang, place.estimated_wait_time)}</b> <span id="wait-until"></span></p>
+    <p class="wait"><b id="wait" ${texts(waits)}>${wait}</b> <span id="wait-until"></span></p>
     <p class="quiet">${words.keepPlace}</p>
   </div>`
+}
+
+/** True if a turn, as far as it can be told, comes only after the sale has ended. */
+export function endsBeforeTurn(
+  { ends_at }: Schedule,
+  { estimated_wait_time }: Place,
+  nowMs: number,
+): boolean {
+  return (
+    ends_at !== null &&
+    estimated_wait_time !== null &&
+    nowMs + estimated_wait_time * 1000 > Date.parse(ends_at)
+  )
 }
 
 /** How a page without a script follows the line: the further away, the less often. */

@@ -1,5 +1,5 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
-import type { Order } from '../../shared/api.ts'
+import type { Order, PublicSale } from '../../shared/api.ts'
 import { clock, count, exactly, fill, money } from '../../shared/speak.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { tick } from './draw.ts'
@@ -13,10 +13,20 @@ const RELOAD_SECONDS = 3
 
 // -- The turn ------------------------------------------------------------------------------------------------------------
 
+/** The most of one thing that it makes sense to ask for; what there is may have changed when it is asked for. */
+function mostOf({ products, limit_per_visitor }: PublicSale): number {
+  const most = Math.max(...products.map((product) => product.available))
+  return most > 0 ? Math.min(limit_per_visitor, most) : limit_per_visitor
+}
+
 /** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
 export function turnPage(shown: Shown): Part {
   const { view, words, lang } = shown
-  const { products, hold_seconds, limit_per_visitor } = view.state
+  const { products, hold_seconds } = view.state
+  const most = mostOf(view.state)
+  const { admittedUntilMs } = view
+  const seconds =
+    admittedUntilMs === undefined ? ADMISSION_TTL_SECONDS : Math.max(0, (admittedUntilMs - view.nowMs) / 1000)
   const first = products.find((product) => product.available > 0) ?? products[0]
   const choices = products.map((product) => {
     const none = product.available === 0
@@ -30,14 +40,14 @@ export function turnPage(shown: Shown): Part {
     ${steps(shown, 0)}
     <h1 tabindex="-1">${words.ready}</h1>
     <p class="lead">${fill(words.chooseText, { t: exactly(lang, hold_seconds) })}</p>
-    ${timeLeft(shown, { seconds: ADMISSION_TTL_SECONDS, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
+    ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
     <form method="post" action="/sales/${view.sale}/buy" class="once">
       <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
       <fieldset><legend>${words.product}</legend>${choices}</fieldset>
       ${
-        limit_per_visitor > 1 &&
+        most > 1 &&
         html`<label class="field">${words.quantity}
-        <input type="number" name="quantity" min="1" max="${limit_per_visitor}" value="1" inputmode="numeric" required></label>`
+        <input type="number" name="quantity" min="1" max="${most}" value="1" inputmode="numeric" required></label>`
       }
       <button class="button">${words.reserve}</button>
     </form>
@@ -55,15 +65,16 @@ function steps({ words }: Shown, at: 0 | 1 | 2): Html {
   </ol>`
 }
 
-/** A countdown with a bar that runs out beside it. */
+/** A countdown with a bar that runs out beside it; without a script, the time of day at which it is over. */
 function timeLeft(
-  { view, lang }: Shown,
+  { view, words, lang }: Shown,
   { seconds, of, label, id }: { seconds: number; of: number; label: string; id?: string },
 ): Html {
-  const untilMs = Math.round(view.nowMs + seconds * 1000)
+  const until = new Date(view.nowMs + seconds * 1000).toISOString()
   return html`<div class="time-left" ${id && html`id="${id}"`}>
-    <p><span class="label">${label}</span>
-    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-until-ms="${untilMs}" data-over="look">${clock(lang, seconds)}</time></p>
+    <p><span class="label" data-over="${words.timeOver}">${label}</span>
+    <noscript><b>${fill(words.until, { t: `${until.slice(11, 19)} UTC` })}</b></noscript>
+    <time role="timer" datetime="${until}" data-over="look">${clock(lang, seconds)}</time></p>
     <progress max="${of}" value="${Math.min(of, seconds)}" aria-hidden="true"></progress>
   </div>`
 }
@@ -76,13 +87,15 @@ export function orderPage(shown: Shown, order: Order): Part {
   const product = view.state.products.find((one) => one.product_id === order.product_id)
   const name = product?.name ?? order.product_id
   const done = order.status === 'confirmed' || order.status === 'fulfilled'
-  const main = html`<section class="card" id="order" data-tone="${tone}" data-order="${order.order_id}" data-order-status="${order.status}">
+  const most = { n: count(lang, view.state.limit_per_visitor) }
+  const main = html`${view.alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
+  <section class="card" id="order" data-tone="${tone}" data-order="${order.order_id}" data-order-status="${order.status}">
     ${step !== null && steps(shown, step)}
     <h1 tabindex="-1">${done && tick}${title}</h1>
     <p class="lead">${text}</p>
     ${more}
     <dl>
-      <div><dt>${words.product}</dt><dd>${name}${order.quantity > 1 && ` × ${count(lang, order.quantity)}`}</dd></div>
+      <div><dt>${words.product}</dt><dd>${name}${order.quantity > 1 && ` ×\u00a0${count(lang, order.quantity)}`}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${total(lang, order)}</b></dd></div>
       <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
     </dl>

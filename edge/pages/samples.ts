@@ -10,6 +10,7 @@ const NUMBER = 4_012
 const LOBBY = 12_480
 const ORDER_ID = '019a1fcb-824e-74eb-bb3e-e54755d9709e'
 const CLAIMED_AFTER = 150
+const FIELD = { field: 'quantity', detail: 'must be at least 1' }
 
 export interface Sample {
   readonly name: string
@@ -81,11 +82,13 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const open = schedule('open')
   const called_ = { anchor_position: position + 3 }
   const shop = inLine(schedule('open', called_))
+  const last = product('tape', 'Cassette', 1_450, 300, 1)
   const ordered = (status: OrderStatus) => renderSale({ ...shop, order: order(status, nowMs) })
-  const trouble = (type: ProblemType) =>
+  const trouble = (type: ProblemType, products = shop.state.products) =>
     renderSale({
       ...shop,
-      problem: problem(type),
+      state: { ...shop.state, products },
+      problem: problem(type, type === 'invalid-fields' ? { errors: [FIELD] } : {}),
       again: { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } },
     })
   const bare = (type: ProblemType, sale: string | null) =>
@@ -103,6 +106,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['line-next', renderSale(inLine(schedule('open', { anchor_position: position - 1 })))],
     ['line-after-opening', renderSale(inLine(open, LOBBY + 900))],
     ['line-held-back', renderSale(inLine(schedule('open', { ceiling: Math.floor(position * 0.62) })))],
+    ['line-too-late', renderSale(inLine({ ...open, ends_at: new Date(nowMs + 60_000).toISOString() }))],
     ['line-paused', renderSale(inLine(schedule('paused')))],
     ['line-all-in-carts', renderSale(inLine(schedule('all_in_carts')))],
     [
@@ -110,10 +114,15 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       renderSale(inLine(schedule('open', { ...called_, missed_through: position + CLAIMED_AFTER }))),
     ],
     ['turn', renderSale(shop)],
+    ['turn-half-over', renderSale({ ...shop, admittedUntilMs: nowMs + 83_000 })],
+    ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
+    ['order-had-already', renderSale({ ...shop, order: order('reserved', nowMs), alreadyHas: true })],
     ['sold-out', renderSale(view(schedule('sold_out')))],
     ['ended', renderSale(view(schedule('ended')))],
-    ['problem-all-in-carts', trouble('all-in-carts')],
+    ['problem-less-left', trouble('all-in-carts')],
+    ['problem-all-in-carts', trouble('all-in-carts', [])],
+    ['problem-fields', trouble('invalid-fields')],
     ['problem-try-again', bare('try-again', 'demo')],
     ['problem-internal', bare('internal-error', 'demo')],
     ['problem-unknown-sale', bare('unknown-sale', null)],

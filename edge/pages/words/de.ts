@@ -3,33 +3,22 @@ import type { Words } from '../words.ts'
 
 export const de: Words = {
   script: {
-    ahead: { one: 'Person vor dir', other: 'Personen vor dir' },
-    next: 'Du bist als Nächstes dran',
-    waitAbout: 'Noch etwa {t}',
-    waitUntil: 'gegen {t}',
-    waitSoon: 'Gleich ist es so weit',
-    waitUnknown: 'Zurzeit ohne Schätzung',
-    announceAhead: { one: '{n} Person vor dir. {t}.', other: '{n} Personen vor dir. {t}.' },
-    titleAhead: '{n} vor dir',
     online: 'Verbunden',
     reconnecting: 'Verbindet neu',
     offline: 'Offline',
-    offlineText: 'Du bist offline. Dein Platz bleibt dir, und diese Seite macht von selbst weiter.',
-    drawYours: 'Los {n} von {m} wurde auf Platz {p} gezogen.',
-    drawLater: 'Du kamst nach dem Beginn; da zählt, wer zuerst kommt.',
-    opening: 'Gleich geht es los',
-    holdOver: 'Die Zeit ist um',
   },
   skip: 'Zum Inhalt springen',
   lobbyOpensIn: 'Die Lobby öffnet in',
+  lobbyOpensAt: 'Die Lobby öffnet',
   opensIn: 'Der Verkauf beginnt in',
+  opening: 'Gleich geht es los',
   opensAt: 'Beginn',
-  openedAt: 'Beginn war',
+  openedAt: 'Begonnen',
   endsAt: 'Ende',
   upcoming:
-    'Dieser Verkauf hat noch nicht begonnen. Vorher öffnet eine Lobby: Komm dann wieder und nimm dir einen Platz.',
+    'Dieser Verkauf hat noch nicht begonnen. Vorher öffnet eine Lobby: Diese Seite zeigt sie von selbst, und du nimmst dir dort einen Platz.',
   lobbyOpen: 'Die Lobby ist offen',
-  lobbyInvites: 'Nimm dir einen Platz, wann du willst. Jetzt Erster zu sein, bringt nichts.',
+  lobbyInvites: 'Nimm dir einen Platz, wann du willst. Früh da zu sein, bringt nichts.',
   saleOpen: 'Der Verkauf läuft',
   lineInvites: 'Stell dich an. Ab jetzt gilt: Wer zuerst kommt, ist zuerst dran.',
   joinLobby: 'Platz in der Lobby nehmen',
@@ -49,6 +38,8 @@ export const de: Words = {
   about: 'Über diesen Verkauf',
   left: 'noch etwa {n}',
   perVisitor: 'Höchstens {n} pro Person',
+  offlineText:
+    'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
   yourOrder: 'Du hast hier eine Bestellung',
   showOrder: 'Anzeigen',
   inLobby: 'Du bist in der Lobby',
@@ -59,7 +50,13 @@ export const de: Words = {
   progress: 'Fortschritt der Schlange bis zu deinem Platz',
   nowServing: 'Gerade dran',
   yourPlace: 'Dein Platz',
-  yourNumber: 'Deine Nummer',
+  ahead: { one: 'Person vor dir', other: 'Personen vor dir' },
+  next: 'Du bist als Nächstes dran',
+  waitAbout: 'Noch etwa {t}',
+  waitUntil: 'gegen {t}',
+  waitSoon: 'Gleich ist es so weit',
+  waitUnknown: 'Zurzeit ohne Schätzung',
+  waitPastEnd: 'Der Verkauf endet vielleicht, bevor du dran bist',
   keepPlace:
     'Dein Platz bleibt auf diesem Gerät, auch wenn du die Seite schließt oder das Netz verlierst. Es geht von selbst weiter: Neu laden macht es nicht schneller.',
   paused: 'Die Schlange steht gerade',
@@ -72,9 +69,11 @@ export const de: Words = {
   readyText: 'Einen Moment: Dein Einlass ist unterwegs.',
   missed: 'Du warst schon dran',
   missedText:
-    'Du wurdest aufgerufen und bist nicht rechtzeitig gekommen. Du kannst dich hinten neu anstellen.',
+    'Deine Zeit zum Wählen ist um, oder du bist nicht rechtzeitig gekommen. Du kannst dich hinten neu anstellen.',
   joinAgain: 'Neu anstellen',
   leave: 'Meinen Platz aufgeben',
+  leaveText: 'Einmal aufgegeben, kommt er nicht wieder.',
+  leaveYes: 'Ja, aufgeben',
   noScript: 'Diese Seite lädt sich nach {t} von selbst neu.',
   draw: 'Eine faire Auslosung',
   drawBefore:
@@ -83,6 +82,8 @@ export const de: Words = {
   drawHoldsText: 'Die zu Beginn gezeigte Zahl passt zum veröffentlichten Fingerabdruck.',
   drawSeenBefore: 'Dieser Browser hatte den Fingerabdruck schon vor dem Beginn gesehen.',
   drawUnchecked: 'Die geheime Zahl ist gezeigt: Jeder kann jeden Platz nachrechnen.',
+  drawYours: 'Los {n} von {m} wurde auf Platz {p} gezogen.',
+  drawLater: 'Du kamst nach dem Beginn; da zählt, wer zuerst kommt.',
   drawBroken: 'Das passt nicht zusammen',
   drawBrokenText:
     'Die gezeigte Zahl gehört nicht zu dem Fingerabdruck, den dieser Browser gesehen hat. Bitte sag dem Shop Bescheid.',
@@ -99,12 +100,20 @@ export const de: Words = {
   admissionEndsIn: 'Zeit zum Wählen',
   product: 'Produkt',
   quantity: 'Anzahl',
+  until: 'bis {t}',
+  timeOver: 'Die Zeit ist um',
   noneLeft: 'nichts mehr da',
   reserve: 'Reservieren',
+  lessLeft: 'So viele sind nicht mehr da',
+  lessLeftText:
+    'Von diesem Produkt sind gerade nicht so viele übrig. Wähle weniger davon oder etwas anderes.',
+  chooseAgain: 'Neu wählen',
+  alreadyHas: 'Du hast hier schon eine Bestellung, und mehr als {n} pro Person geht nicht.',
   orderNumber: 'Bestellnummer',
   total: 'Summe',
   processing: 'Deine Bestellung wird eingetragen',
-  processingText: 'Dein Stück ist zurückgelegt. Es dauert etwas länger als sonst und geht von selbst weiter.',
+  processingText:
+    'Was du gewählt hast, ist zurückgelegt. Es dauert etwas länger als sonst und geht von selbst weiter.',
   reserved: 'Für dich zurückgelegt',
   reservedText: 'Es gehört dir, bis die Zeit um ist. Bezahle, um es zu behalten.',
   holdEndsIn: 'Zeit zum Bezahlen',
@@ -113,14 +122,15 @@ export const de: Words = {
   giveBack: 'Zurückgeben',
   paying: 'Deine Zahlung ist unterwegs',
   payingText:
-    'Wir warten auf die Bank. Dein Stück bleibt dir solange, und es wird höchstens einmal abgebucht. Du kannst diese Seite schließen.',
+    'Wir warten auf die Bank. Was du gewählt hast, bleibt dir solange, und es wird höchstens einmal abgebucht. Du kannst diese Seite schließen.',
   confirmed: 'Es gehört dir',
   confirmedText: 'Bezahlt und bestätigt. Heb die Bestellnummer auf.',
   expired: 'Die Zeit war um',
   expiredText:
-    'Die Bestellung wurde nicht rechtzeitig bezahlt, und das Stück ging an die Schlange zurück. Es wurde nichts abgebucht.',
+    'Die Bestellung wurde nicht rechtzeitig bezahlt, und was zurückgelegt war, ging an die Schlange zurück. Es wurde nichts abgebucht.',
   cancelled: 'Die Bestellung wurde storniert',
-  cancelledText: 'Das Stück ging an die Schlange zurück. Falls etwas abgebucht wurde, wird es erstattet.',
+  cancelledText:
+    'Sie wurde zurückgegeben, oder die Zahlung kam nicht zustande. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht.',
   backToSale: 'Zurück zum Verkauf',
   methods: {
     pm_ok: 'Karte, die funktioniert',
@@ -138,6 +148,7 @@ export const de: Words = {
   problem: 'Das hat nicht geklappt',
   problemText:
     'Bitte versuch es gleich noch einmal. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
+  problemFields: 'Bitte geh zurück und prüfe, was eingegeben wurde.',
   proofNeedsScript:
     'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',
   problems: {

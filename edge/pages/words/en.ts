@@ -2,40 +2,23 @@
 import type { Plural } from '../../../shared/speak.ts'
 
 export const en = {
-  /** What the page's script says: build.ts gives it these, and the pages know them as well. */
+  /** What the page's script says on every page: build.ts gives it these. What it says on one only, it finds there. */
   script: {
-    // The line
-    ahead: { one: 'person ahead of you', other: 'people ahead of you' } as Plural,
-    next: 'You are next',
-    waitAbout: 'About {t} to go',
-    waitUntil: 'around {t}',
-    waitSoon: 'Any moment now',
-    waitUnknown: 'No estimate at the moment',
-    announceAhead: {
-      one: '{n} person ahead of you. {t}.',
-      other: '{n} people ahead of you. {t}.',
-    } as Plural,
-    titleAhead: '{n} ahead',
-    // The connection
     online: 'Connected',
     reconnecting: 'Reconnecting',
     offline: 'Offline',
-    offlineText: 'You are offline. Your place is kept, and this page goes on by itself.',
-    // The draw
-    drawYours: 'Lot {n} of {m} was drawn to place {p}.',
-    drawLater: 'You came after the opening, where places go by arrival.',
-    // Countdowns that have run out
-    opening: 'Opening',
-    holdOver: 'The time is up',
   },
   skip: 'Skip to the content',
   // The sale, for someone who has not joined
   lobbyOpensIn: 'The lobby opens in',
+  lobbyOpensAt: 'The lobby opens',
   opensIn: 'The sale opens in',
+  opening: 'Opening',
   opensAt: 'Opens',
   openedAt: 'Opened',
   endsAt: 'Ends',
-  upcoming: 'This sale has not begun. Before it opens there is a lobby: come back then, and take a place.',
+  upcoming:
+    'This sale has not begun. Before it opens there is a lobby: this page opens it by itself, and you take a place there.',
   lobbyOpen: 'The lobby is open',
   lobbyInvites: 'Take a place any time before the opening. Being first now buys nothing.',
   saleOpen: 'The sale is open',
@@ -57,6 +40,7 @@ export const en = {
   about: 'About this sale',
   left: 'about {n} left',
   perVisitor: 'At most {n} per person',
+  offlineText: 'You are offline. If you have a place in line, you keep it. This page goes on by itself.',
   yourOrder: 'You have an order here',
   showOrder: 'Show it',
   // The lobby
@@ -69,7 +53,13 @@ export const en = {
   progress: 'Progress of the line towards your place',
   nowServing: 'Now serving',
   yourPlace: 'Your place',
-  yourNumber: 'Your number',
+  ahead: { one: 'person ahead of you', other: 'people ahead of you' } as Plural,
+  next: 'You are next',
+  waitAbout: 'About {t} to go',
+  waitUntil: 'around {t}',
+  waitSoon: 'Any moment now',
+  waitUnknown: 'No estimate at the moment',
+  waitPastEnd: 'The sale may end before your turn',
   keepPlace:
     'Your place is kept on this device, also if you close this page or lose the connection. It moves by itself: reloading does not make it quicker.',
   paused: 'The line is paused',
@@ -80,9 +70,12 @@ export const en = {
   ready: 'It is your turn',
   readyText: 'One moment: your admission is on its way.',
   missed: 'Your turn has passed',
-  missedText: 'You were called, and did not come in time. You can join again, at the end of the line.',
+  missedText:
+    'Your time to choose is over, or you did not come in time. You can join again, at the end of the line.',
   joinAgain: 'Join again',
   leave: 'Give up my place',
+  leaveText: 'Once given up, it does not come back.',
+  leaveYes: 'Yes, give it up',
   noScript: 'This page loads itself again after {t}.',
   // The draw
   draw: 'A fair draw',
@@ -92,6 +85,8 @@ export const en = {
   drawHoldsText: 'The number that was shown at the opening fits the published fingerprint.',
   drawSeenBefore: 'This browser had seen the fingerprint before the opening.',
   drawUnchecked: 'The secret number has been shown: anyone can recompute every place.',
+  drawYours: 'Lot {n} of {m} was drawn to place {p}.',
+  drawLater: 'You came after the opening, where places go by arrival.',
   drawBroken: 'This does not fit',
   drawBrokenText:
     'The number that was shown does not belong to the fingerprint this browser has seen. Please tell the shop.',
@@ -109,13 +104,21 @@ export const en = {
   admissionEndsIn: 'Time to choose',
   product: 'Product',
   quantity: 'Quantity',
+  until: 'until {t}',
+  timeOver: 'The time is up',
   noneLeft: 'none left',
   reserve: 'Reserve',
+  lessLeft: 'Not that many are left',
+  lessLeftText:
+    'There are not that many left of this product just now. Choose fewer of it, or something else.',
+  chooseAgain: 'Choose again',
   // An order
+  alreadyHas: 'You already have an order here, and one person can have at most {n}.',
   orderNumber: 'Order number',
   total: 'Total',
   processing: 'Your order is being recorded',
-  processingText: 'Your unit is set aside. This takes a little longer than usual, and goes on by itself.',
+  processingText:
+    'What you chose is set aside. This takes a little longer than usual, and goes on by itself.',
   reserved: 'Reserved for you',
   reservedText: 'It is yours until the time is up. Pay to keep it.',
   holdEndsIn: 'Time to pay',
@@ -124,14 +127,15 @@ export const en = {
   giveBack: 'Give it back',
   paying: 'Your payment is on its way',
   payingText:
-    'We are waiting for the bank. Your unit stays yours meanwhile, and you are charged at most once. You may close this page.',
+    'We are waiting for the bank. What you chose stays yours meanwhile, and you are charged at most once. You may close this page.',
   confirmed: 'It is yours',
   confirmedText: 'Paid and confirmed. Keep the order number.',
   expired: 'The time was up',
   expiredText:
-    'The order was not paid in time, and its unit has gone back to the line. You were not charged.',
+    'The order was not paid in time, and what was reserved has gone back to the line. You were not charged.',
   cancelled: 'The order was cancelled',
-  cancelledText: 'Its unit has gone back to the line. If anything was charged, it is refunded.',
+  cancelledText:
+    'It was given back, or the payment did not go through. What was reserved has gone back to the line, and nothing stays charged.',
   backToSale: 'Back to the sale',
   methods: {
     pm_ok: 'Card that works',
@@ -150,6 +154,7 @@ export const en = {
   tryAgain: 'Try again',
   problem: 'That did not work',
   problemText: 'Please try again in a moment. If you have a place in line, you keep it.',
+  problemFields: 'Please go back and check what was entered.',
   proofNeedsScript:
     'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
   /** By the type of the problem; those not named here are shown as `problem`. */

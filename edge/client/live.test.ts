@@ -1,0 +1,205 @@
+/** The page's script on a page that is not there: what it asks for, how often, and what it does with the answers. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { commitmentOf } from '../../shared/draw.ts'
+
+const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
+const SEED = '5e'.repeat(32)
+const iso = (inMs: number) => new Date(NOW_MS + inMs).toISOString()
+
+class Thing {
+  dataset: Record<string, string | undefined>
+  textContent: string | null = ''
+  dateTime = ''
+  parentElement: Thing | null = null
+  readonly focus = vi.fn()
+  constructor(dataset: Record<string, string> = {}) {
+    this.dataset = dataset
+  }
+  toggleAttribute() {}
+  setAttribute() {}
+  querySelector(): Thing | null {
+    return null
+  }
+  closest(): null {
+    return null
+  }
+  matches = () => true
+}
+
+let things: Record<string, Thing>
+let timers: Thing[]
+let asked: string[]
+let heard: Map<string, (event: unknown) => void>
+let answer: (path: string) => unknown
+const reload = vi.fn()
+const replaceState = vi.fn()
+const browser = { onLine: true }
+
+const schedule = (changes: object = {}) => ({
+  sale: 'demo',
+  version: 3,
+  phase: 'open',
+  anchor_at_ms: NOW_MS,
+  anchor_position: 1,
+  rate_per_second: 0.01,
+  ceiling: Number.MAX_SAFE_INTEGER,
+  missed_through: 0,
+  pre_queue_size: 0,
+  draw_commitment: commitmentOf(SEED),
+  draw_seed: SEED,
+  draw_beacon: null,
+  pre_queue_opens_at: iso(-120_000),
+  opens_at: iso(-60_000),
+  ends_at: null,
+  server_time_ms: Date.now(),
+  ...changes,
+})
+
+const times = (path: RegExp) => asked.filter((one) => path.test(one)).length
+const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+async function begin(page: { path?: string; number?: string; [thing: string]: unknown } = {}): Promise<void> {
+  const { path = '/sales/demo', number = '50' } = page
+  const stage = { sale: 'demo', path, number, nowMs: String(NOW_MS), commitment: commitmentOf(SEED) }
+  things = { stage: new Thing(stage), announcement: new Thing(), offline: new Thing(), ...things }
+  const { start } = await import('./live.ts')
+  start()
+}
+
+beforeEach(() => {
+  vi.resetModules()
+  vi.useFakeTimers({ now: NOW_MS })
+  ;[things, timers, asked, heard] = [{}, [], [], new Map()]
+  browser.onLine = true
+  answer = () => schedule()
+  const listen = (name: string, act: (event: unknown) => void) => void heard.set(name, act)
+  vi.stubGlobal('__WORDS__', { online: 'Connected', reconnecting: 'Reconnecting', offline: 'Offline' })
+  vi.stubGlobal('document', {
+    title: 'The line · Demo',
+    documentElement: { lang: 'en' },
+    visibilityState: 'visible',
+    getElementById: (id: string) => things[id] ?? null,
+    querySelector: () => null,
+    querySelectorAll: (selector: string) => (/^time\[(role|data-at)\]$/.test(selector) ? timers : []),
+    addEventListener: listen,
+  })
+  vi.stubGlobal('addEventListener', listen)
+  vi.stubGlobal('location', { pathname: '/sales/demo/buy', reload })
+  vi.stubGlobal('history', { replaceState })
+  vi.stubGlobal('navigator', browser)
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked.push(path)
+    await new Promise((done) => setTimeout(done, 20))
+    const told = answer(path)
+    if (told instanceof Error) throw told
+    return { ok: true, status: 200, headers: new Headers(), json: async () => told, ...(told as object) }
+  })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+  vi.clearAllMocks()
+})
+
+it('told what is older than what it knows, it asks no sooner again', async () => {
+  let told = 11
+  answer = () => schedule({ version: told-- > 10 ? 11 : 10, rate_per_second: 1 })
+  await begin()
+  await passes(6_000)
+  expect(times(/schedule$/)).toBeLessThan(4)
+})
+
+it('counts down to an opening that is put off', async () => {
+  const [timer, label] = [new Thing({ at: 'opens_at' }), new Thing({ over: 'Opening' })]
+  timer.dateTime = iso(2_000)
+  label.textContent = 'The sale opens in'
+  timer.parentElement = Object.assign(new Thing(), { querySelector: () => label })
+  timers = [timer]
+  answer = () => new Error('no network')
+  await begin()
+  await passes(2_600)
+  expect(label.textContent).toBe('Opening')
+  answer = () => schedule({ phase: 'pre_queue', draw_seed: null, opens_at: iso(3_600_000) })
+  await passes(30_000)
+  expect([label.textContent, timer.textContent]).toEqual([
+    'The sale opens in',
+    expect.stringMatching(/^59:2\d$/),
+  ])
+})
+
+it('follows the line to a page that the sale protects, whose answer it cannot see', async () => {
+  things = { line: new Thing({ status: 'waiting' }) }
+  answer = (path) => {
+    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
+    return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
+  }
+  await begin()
+  await passes(10_000)
+  expect(reload).toHaveBeenCalledOnce()
+})
+
+it('leaves the turn and the door when the sale is over, and does not hammer while they are still shown', async () => {
+  for (const here of ['turn', 'door']) {
+    asked = []
+    vi.resetModules()
+    things = { [here]: new Thing() }
+    answer = (path) =>
+      path.endsWith('/schedule') ? schedule({ phase: 'sold_out' }) : new Error('no network')
+    await begin()
+    await passes(10_000)
+    expect(times(/demo$/), here).toBeGreaterThan(0)
+    expect(times(/demo$/), here).toBeLessThan(5)
+  }
+})
+
+it('asks for the end of a sale when it has come', async () => {
+  answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000) })
+  await begin()
+  await passes(11_900)
+  const before = times(/schedule$/)
+  await passes(2_500)
+  expect(times(/schedule$/)).toBe(before + 1)
+})
+
+it('sends no form while there is no connection, and says so', async () => {
+  await begin()
+  await passes(100)
+  const press = () => {
+    const event = { target: new Thing(), defaultPrevented: false, preventDefault: vi.fn() }
+    heard.get('submit')?.(event)
+    return event.preventDefault
+  }
+  browser.onLine = false
+  expect(press(), 'the browser may be wrong').not.toHaveBeenCalled()
+  answer = () => new Error('no network')
+  heard.get('offline')?.({})
+  await passes(100)
+  expect(press()).toHaveBeenCalledOnce()
+  expect(things.offline?.focus).toHaveBeenCalledOnce()
+})
+
+it('puts the page that a form was on in place of the problem it met', async () => {
+  await begin({ path: '' })
+  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
+})
+
+it('asks no more for an order that is no longer followed', async () => {
+  vi.stubGlobal(
+    'EventSource',
+    class extends Thing {
+      addEventListener() {}
+      close() {}
+    },
+  )
+  things = { order: new Thing({ order: 'an-order', orderStatus: 'reserved' }) }
+  const { followOrder } = await import('./order.ts')
+  const changed = vi.fn()
+  answer = () => ({ json: async () => ({ status: 'confirmed' }) })
+  const following = followOrder(changed)
+  following?.ask()
+  following?.stop()
+  await passes(60_000)
+  expect(asked).toHaveLength(1)
+  expect(changed).not.toHaveBeenCalled()
+})
