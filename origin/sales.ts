@@ -51,8 +51,11 @@ export function stateOf(
   }
 }
 
-/** A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after. */
-const AFTER_THE_END_MS = 3_600_000
+/**
+ * A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after: a day, since what was
+ * promised as it ended waits in Redis for the ledger, however many hours that is away.
+ */
+const AFTER_THE_END_MS = 24 * 3_600_000
 
 /** The products that may have holds, intents or a counter to look after. */
 export function productsInUse(sales: Sales): { sale: string; product: string }[] {
