@@ -381,14 +381,9 @@ export class Checkout {
 
   /** A reservation that is in the stream and not in the ledger yet. */
   async findIntent(sale: string, order: string): Promise<Reservation | undefined> {
-    for (const { product_id } of this.#deps.sales.get(sale)?.products ?? []) {
-      const waiting = await this.gate(sale, product_id)
-        .intents(MAX_PROCESSING)
-        .catch(() => [])
-      const found = waiting.find(({ intent }) => intent?.order === order)
-      if (found?.intent) return found.intent
-    }
-    return undefined
+    const products = this.#deps.sales.get(sale)?.products ?? []
+    const looks = products.map(({ product_id }) => this.gate(sale, product_id).waitingOf(order))
+    return (await Promise.all(looks)).find((waiting) => waiting !== undefined)
   }
 
   #record(r: Reservation): Promise<RecordVerdict> {

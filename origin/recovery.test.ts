@@ -153,6 +153,30 @@ describe('when Postgres', () => {
   })
 })
 
+test('what was promised is recorded, though the sale ended hours ago', async () => {
+  const sale = await origin.sale()
+  await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
+  // Known to all by now, and in nobody's round if it were too long ago.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const order = randomUUID()
+  const intent = {
+    ...{
+      order,
+      sale,
+      product: 'one',
+      visitor: 'v',
+      number: 1,
+      quantity: 1,
+      key: 'k',
+      hash: 'h',
+      method: null,
+    },
+  }
+  await redis.xadd(`{${sale}:one:0}:intents`, '*', 'reservation', JSON.stringify(intent))
+  const recorded = () => origin.sql()`select status from orders where order_id = ${order}`
+  expect(await eventually(recorded, (rows) => rows.length > 0, 5_000)).toEqual([{ status: 'reserved' }])
+})
+
 describe('when the origin', () => {
   test('is killed between the script and the commit, another records the order', async () => {
     const sale = await origin.sale({ total: 3 })
@@ -324,6 +348,24 @@ describe('a checkout without a worker behind it', () => {
     })
     expect(said(await asked.asked)).toBe('/problems/sold-out')
     expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test('finds an order that is recorded while it is looked for', async () => {
+    const { sale, checkout, bucket } = await alone()
+    const [order, visitor] = [randomUUID(), 'ann']
+    const reservation = {
+      ...{ order, sale, product: 'one', visitor, number: 1, quantity: 1, key: 'k', hash: 'h', method: null },
+    }
+    await bucket.reserve(reservation, { holdMs: 60_000, limit: 1 })
+    const [waiting] = await bucket.intents(1)
+    // What Redis is told from now on it does a moment later, one after the other.
+    await redis.client('PAUSE', 300, 'ALL')
+    const acknowledged = bucket.acknowledge([waiting?.entry ?? ''])
+    const found = checkout.find(sale, reservation.order)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await record(sql, sale, [reservation], false)
+    await acknowledged
+    expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
   })
 
   test('says "sold out" at once while the ledger is away', async () => {

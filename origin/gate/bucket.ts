@@ -17,6 +17,8 @@ const POSTPONE_MS = 5_000
 const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
 const MAX_WAITING = 5_000
+/** Intents read at once where one of them is looked for. */
+const LOOK_PAGE = 1_000
 /** What nobody has looked after for so long is of a sale that is over. */
 const KEPT_MS = 24 * 3_600_000
 
@@ -67,6 +69,10 @@ const Waiting = v.object({
   hash: text,
   method: v.nullable(text),
 }) satisfies v.GenericSchema<unknown, Reservation>
+
+const reservationIn = (fields: readonly string[]) => fields[fields.indexOf('reservation') + 1] ?? ''
+/** The order in a reservation as it waits: a text in JSON has no bare quotes, so that nothing else looks like it. */
+const ORDER = /"order":"([^"]+)"/
 
 /** A live order as the gate needs to know it, to be rebuilt. */
 export interface LiveOrder {
@@ -184,9 +190,27 @@ export class Bucket {
     const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
     const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
     return entries.map(([entry, fields]) => {
-      const read = parseJson(Waiting, fields[fields.indexOf('reservation') + 1] ?? '')
+      const read = parseJson(Waiting, reservationIn(fields))
       return { entry, intent: read.ok ? read.value : null, fields }
     })
+  }
+
+  /** Those of these orders that wait to be recorded: the stream is read until all are found, or to its end. */
+  async waitingOf(orders: ReadonlySet<string>): Promise<Reservation[]> {
+    const found: Reservation[] = []
+    for (let after = '-', page = LOOK_PAGE; page === LOOK_PAGE && found.length < orders.size; ) {
+      const entries = await this.#redis.xrange(this.#key.intents, after, '+', 'COUNT', LOOK_PAGE)
+      page = entries.length
+      after = `(${entries.at(-1)?.[0]}`
+      for (const [, fields] of entries) {
+        const reservation = reservationIn(fields)
+        // Most are not asked for, and need not be understood.
+        if (!orders.has(ORDER.exec(reservation)?.[1] ?? '')) continue
+        const read = parseJson(Waiting, reservation)
+        if (read.ok) found.push(read.value)
+      }
+    }
+    return found
   }
 
   /** How many intents wait to be recorded. */

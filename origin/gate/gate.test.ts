@@ -194,6 +194,19 @@ test('what an abandoned rebuild still puts back does not land in the one that fo
   expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 2 })).toMatchObject({ verdict: 'reserved' })
 })
 
+test('an order that waits is found however many wait, and the stream is read once for all who ask', async () => {
+  const [gate] = (await gates(25_000)) as [Gate]
+  const calls = Array.from({ length: 21_000 }, () => buyer())
+  for (let i = 0; i < calls.length; i += 1_000)
+    await Promise.all(calls.slice(i, i + 1_000).map((call) => gate.reserve(call, TERMS)))
+  await redis.config('RESETSTAT')
+  const asked = [...calls.slice(-199), buyer()]
+  const found = await Promise.all(asked.map(({ order }) => gate.waitingOf(order)))
+  expect(found).toEqual([...asked.slice(0, -1), undefined])
+  const [, reads] = /cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
+  expect(Number(reads)).toBeLessThanOrEqual(21 + 2 * BUCKETS)
+})
+
 test('a visitor and a key are told from others, whatever they are called', async () => {
   const [gate] = (await gates(4 * BUCKETS)) as [Gate]
   const bucket = gate.buckets[0]

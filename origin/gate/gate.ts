@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hashOf } from '../../shared/hash.ts'
+import { Batcher } from '../batch.ts'
 import type { Reservation } from '../ledger/ledger.ts'
 import {
   Bucket,
@@ -20,6 +21,8 @@ import type { Store } from './redis.ts'
 
 /** How often a caller whose bucket was filled up, and emptied by others before its turn, tries again. */
 const MAX_TRIES = 5
+/** Callers waiting to hear whether an order waits to be recorded; more are told to try again. */
+const MAX_LOOKS = 5_000
 
 export class Gate {
   readonly buckets: readonly Bucket[]
@@ -120,6 +123,22 @@ export class Gate {
   async intents(limit: number): Promise<Intent[]> {
     return (await Promise.all(this.buckets.map((bucket) => bucket.intents(limit)))).flat()
   }
+
+  /** The reservation behind an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
+  waitingOf(order: string): Promise<Reservation | undefined> {
+    return this.#looks.add(order)
+  }
+
+  /** To find one all of a stream is read: those who ask at the same moment have it read once. */
+  readonly #looks = new Batcher<string, Reservation | undefined>(
+    { size: MAX_LOOKS, queue: MAX_LOOKS },
+    async (orders) => {
+      const asked = new Set(orders)
+      const found = (await Promise.all(this.buckets.map((bucket) => bucket.waitingOf(asked)))).flat()
+      const byOrder = new Map(found.map((reservation) => [reservation.order, reservation]))
+      return orders.map((order) => byOrder.get(order))
+    },
+  )
 
   /** How many intents wait to be recorded. */
   async waiting(): Promise<number> {
