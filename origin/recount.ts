@@ -66,10 +66,15 @@ export async function recount(
     const excess = seen.orders.held + seen.orders.sold - seen.total
     deps.metrics.oversold.set({ sale, product }, Math.max(0, excess))
     if (excess > 0) return oversold(deps, sale, product, seen, excess, decided)
-    await close(deps.sql, sale, product, 'oversold', 'no longer so')
-    if (seen.held === seen.orders.held && seen.sold === seen.orders.sold) return OK
+    // Closed only once the row is right: as long as it is open, the ledger counts the orders before it sells.
+    const noLonger = () => close(deps.sql, sale, product, 'oversold', 'no longer so')
+    if (seen.held === seen.orders.held && seen.sold === seen.orders.sold) {
+      await noLonger()
+      return OK
+    }
     const units = seen.held + seen.sold - seen.orders.held - seen.orders.sold
     if (await correct(deps, sale, product, seen, seen.orders, 'counters set to the sum of the orders')) {
+      await noLonger()
       deps.log.error({ sale, product, counters: seen }, 'the counters were not the sum of the orders')
       return { found: 'miscounted', units, healed: true, outcome: 'counters set to the sum of the orders' }
     }
@@ -129,7 +134,8 @@ async function oversold(
     ...(waitsFor && { waits_for_a_person: waitsFor }),
   }
   await note(deps.sql, { sale, product, kind: 'oversold', units: excess, detail })
-  // Whatever else happens: nothing more may be sold.
+  // Whatever else happens: nothing more may be sold. The row says so until the next order ends; after that it is the
+  // finding, by which record_reservations knows that it must count.
   const sold = Math.min(seen.orders.sold, seen.total)
   const full = { sold, held: seen.total - sold }
   if (seen.held + seen.sold < seen.total)

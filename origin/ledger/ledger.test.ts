@@ -1,7 +1,12 @@
 import fc from 'fast-check'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
+import type { Deps } from '../deps.ts'
 import { note } from '../findings.ts'
+import { createMetrics } from '../metrics.ts'
+import { recount } from '../recount.ts'
+import { Sales } from '../sales.ts'
 import {
   connect,
   findByKeys,
@@ -177,6 +182,32 @@ test('while it is known that too many were sold, no end of an order and no new u
   await end(1)
   expect(await late('third')).toBe('recorded')
   expect(await ledgerOf('oversold')).toMatchObject([{ held: 11, live: 11 }, {}])
+})
+
+test('an oversell that has ended is over only once the counters are right', async () => {
+  await createSale('ended', new Model(1, new Map([['one', 10]])))
+  const reservations = Array.from({ length: 10 }, (_, i): Reservation => {
+    const who = `visitor-${i}`
+    return { ...identity(), sale: 'ended', visitor: who, key: who, product: 'one', quantity: 1 }
+  })
+  await record(sql, 'ended', reservations, false)
+  // As it is after the last order too many has ended: the row, which was full, has lost a unit that does not exist.
+  await sql`update products set held = 9 where sale_id = 'ended' and product_id = 'one'`
+  await note(sql, { sale: 'ended', product: 'one', kind: 'oversold', units: 1 })
+  const findings = () =>
+    sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
+  const log = pino({ level: 'silent' })
+  const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql) } as unknown as Deps
+  const { recounted } = await sql.begin(async (tx) => {
+    await tx`select 1 from products where sale_id = 'ended' for update`
+    const recounted = recount(deps, 'ended', 'one')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await findings()).toHaveLength(1)
+    return { recounted }
+  })
+  expect(await recounted).toMatchObject({ found: 'miscounted', healed: true })
+  expect(await findings()).toHaveLength(0)
+  expect(await ledgerOf('ended')).toMatchObject([{ held: 10, live: 10 }, {}])
 })
 
 test('what was recorded is told at the price that was written', async () => {
