@@ -25,6 +25,8 @@ import { Signatures } from './signatures.ts'
 import { keysAt } from './tokens.ts'
 import { createWorker } from './worker.ts'
 
+/** How long a request may take to arrive; its connection is closed then. */
+const REQUEST_WITHIN_MS = 30_000
 /** What is under way at a stop gets so long to finish. */
 const STOP_WITHIN_MS = 10_000
 
@@ -98,7 +100,12 @@ async function start(): Promise<void> {
 function listen(deps: Deps): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const server = serve(
-    { fetch: createApp(deps).fetch, port: config.PORT, hostname: config.HOST },
+    {
+      fetch: createApp(deps).fetch,
+      port: config.PORT,
+      hostname: config.HOST,
+      serverOptions: { requestTimeout: REQUEST_WITHIN_MS },
+    },
     ({ port }) => {
       log.info({ port }, 'listening')
       resolve()

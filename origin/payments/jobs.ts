@@ -19,6 +19,8 @@ export const REFUND_ATTEMPTS = 60
 const EXPIRE_SECONDS = 10
 /** How often lost jobs are looked for. */
 const SUPERVISE_SECONDS = 2
+/** Its queries take milliseconds; the connection of one that takes so long is given up. */
+const QUERY_TIMEOUT_MS = 10_000
 const BACKOFF = { retryDelay: 1, retryBackoff: true }
 /** Jobs that are done are of interest for a day, and would only slow down the looks for lost ones. */
 const KEEP_DONE_SECONDS = 24 * 3600
@@ -44,7 +46,10 @@ export class PaymentJobs {
 
   /** Every process may add jobs; those that also take them look after the queue. */
   constructor(databaseUrl: string, log: Logger, supervise: boolean) {
+    // For pg, whose pool it is: a server that vanished without a word must not keep a query, and the charges with it.
+    const lively = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true }
     this.#boss = new PgBoss({
+      ...lively,
       connectionString: databaseUrl,
       max: 4,
       connectionTimeoutMillis: 3_000,
