@@ -234,7 +234,7 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
       ? ''
       : demo.opensInSeconds > 0
         ? `  (opens in ${Math.ceil(demo.opensInSeconds)} s: join the line before, and a draw decides your place)`
-        : '  (open now)'
+        : '  (open now; for another draw: npm start -- --temporary)'
   return [
     '',
     `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${opening}`,
@@ -244,7 +244,8 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
     paint('bold', 'Try, in another terminal'),
     row('join the line', `curl -sS -X POST ${system.edgeUrl}/sales/${sale}/queue`),
     row('see all of it', admin('')),
-    row('pause, resume', admin('/pause -X POST')),
+    row('pause the line', admin('/pause -X POST')),
+    row('go on', admin('/resume -X POST')),
     row(
       'more stock',
       admin(`/products/poster/restock -X POST -H 'content-type: application/json' -d '{"quantity":10}'`),
