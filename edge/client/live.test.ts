@@ -164,6 +164,23 @@ it.each(['turn', 'door'])(
   },
 )
 
+it('says what it shows of the place', async () => {
+  things = {
+    line: new Thing({ status: 'waiting' }),
+    'ahead-of-you': new Thing({ one: 'person ahead', other: 'people ahead', next: 'You are next' }),
+    wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
+  }
+  const said = () => things.announcement?.textContent
+  answer = () => schedule({ anchor_position: 48 })
+  await begin()
+  await passes(100)
+  expect(said()).toBe('1 person ahead. About 3 minutes.')
+  answer = () => schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000) })
+  await passes(70_000)
+  expect(said()).toBe('You are next. Too late.')
+  expect(document.title).toBe('You are next · Demo')
+})
+
 it('asks for the end of a sale when it has come', async () => {
   answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000) })
   await begin()
