@@ -60,8 +60,9 @@ begin
     from (select a.product, sum(a.quantity) as units, max(a.quantity) as most
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
     left join products p on p.sale_id = p_sale and p.product_id = w.product;
-  if v_simple and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
-      and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) and v_oversold is null then
+  if v_simple and v_oversold is null
+      and (select count(distinct v) from unnest(p_visitors) v) = cardinality(p_visitors)
+      and not exists (select from orders o where o.sale_id = p_sale and o.visitor = any(p_visitors)) then
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
