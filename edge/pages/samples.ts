@@ -84,13 +84,15 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const shop = inLine(schedule('open', called_))
   const last = product('tape', 'Cassette', 1_450, 300, 1)
   const ordered = (status: OrderStatus) => renderSale({ ...shop, order: order(status, nowMs) })
-  const trouble = (type: ProblemType, products = shop.state.products) =>
+  const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
+  const refused = (products: typeof shop.state.products) =>
     renderSale({
       ...shop,
       state: { ...shop.state, products },
-      problem: problem(type, type === 'invalid-fields' ? { errors: [FIELD] } : {}),
-      again: { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } },
+      problem: problem('all-in-carts'),
+      again,
     })
+  const wrong = renderSale({ ...shop, problem: problem('invalid-fields', { errors: [FIELD] }) })
   const bare = (type: ProblemType, sale: string | null) =>
     renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale })
 
@@ -120,9 +122,9 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['order-had-already', renderSale({ ...shop, order: order('reserved', nowMs), alreadyHas: true })],
     ['sold-out', renderSale(view(schedule('sold_out')))],
     ['ended', renderSale(view(schedule('ended')))],
-    ['problem-less-left', trouble('all-in-carts')],
-    ['problem-all-in-carts', trouble('all-in-carts', [])],
-    ['problem-fields', trouble('invalid-fields')],
+    ['problem-less-left', refused(shop.state.products)],
+    ['problem-all-in-carts', refused([])],
+    ['problem-fields', wrong],
     ['problem-try-again', bare('try-again', 'demo')],
     ['problem-internal', bare('internal-error', 'demo')],
     ['problem-unknown-sale', bare('unknown-sale', null)],
