@@ -360,7 +360,7 @@ export class Checkout {
   async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
     const recorded = () => within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS)
     const known = this.#ledgerIsAway() ? null : await recorded().catch(() => null)
-    const found = known ?? (await this.findIntent(sale, order))
+    const found = known ?? (await this.#findIntent(sale, order))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()
@@ -384,7 +384,7 @@ export class Checkout {
   )
 
   /** A reservation that is in the stream and not in the ledger yet. */
-  async findIntent(sale: string, order: string): Promise<Reservation | undefined> {
+  async #findIntent(sale: string, order: string): Promise<Reservation | undefined> {
     const products = this.#deps.sales.get(sale)?.products ?? []
     const looks = products.map(({ product_id }) => this.gate(sale, product_id).waitingOf(order))
     return (await Promise.all(looks)).find((waiting) => waiting !== undefined)

@@ -91,6 +91,8 @@ describe('when Redis', () => {
       status: 200,
     })
     expect(sold(await buyers(sale, 3))).toBe(1)
+    // An order that Redis may know of is not said to be none.
+    expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
 
     server = await startRedis({ dataDir: folder.path, port })
     const gate = await eventually(

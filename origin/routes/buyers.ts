@@ -12,7 +12,7 @@ import {
 } from '../../shared/api.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import { type AdmissionClaims, INVALID, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
-import { tryAgain, within } from '../checkout.ts'
+import { tryAgain } from '../checkout.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
 import type { Signed } from '../signatures.ts'
@@ -21,8 +21,6 @@ import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendPr
 
 /** Admissions remembered as verified. */
 const MAX_ADMISSIONS = 50_000
-/** How long a look at the ledger may take before the caller is told to try again. */
-const LOOK_UP_MS = 3_000
 
 const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 
@@ -175,15 +173,13 @@ export function buyerRoutes(deps: Deps): Hono {
     const sale = admission?.ok ? admission.claims.sale : view?.ok ? view.claims.sale : ''
     const owns = (visitor: string) =>
       admission?.ok ? admission.claims.sub === visitor : view?.ok === true && view.claims.sub === id.value
-    const found = await within(findOrder(sql, id.value), LOOK_UP_MS).catch(() => null)
-    if (found) return found.sale_id === sale && owns(found.visitor) ? found : refuse(problem('unknown-order'))
-    const waiting = await checkout.findIntent(sale, id.value)
-    if (waiting && owns(waiting.visitor)) return waiting
+    const found = await checkout.find(sale, id.value).catch(() => null)
     if (found === null)
-      refuse(
+      return refuse(
         problem('try-again', { detail: 'Orders cannot be read at this moment.', retry_after_seconds: 2 }),
       )
-    return refuse(problem('unknown-order'))
+    const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === sale
+    return isOfSale && owns(found.visitor) ? found : refuse(problem('unknown-order'))
   }
 
   function processingOf(r: Reservation): Order {
