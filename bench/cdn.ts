@@ -3,7 +3,8 @@
  * crowd (it says `max-age=1`), and everyone's scripts read the copy. Keeps what it saw, for the verdict.
  */
 import * as v from 'valibot'
-import { Schedule, serving } from '../shared/schedule.ts'
+import { Schedule } from '../shared/api.ts'
+import { serving } from '../shared/schedule.ts'
 import { Histogram } from './histogram.ts'
 import { type HttpClient, requestText } from './http.ts'
 

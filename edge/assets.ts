@@ -10,28 +10,17 @@ export interface Asset {
   readonly body: string
 }
 
-export interface Assets {
-  readonly style: Asset
-  /** For each language a script that speaks it. */
-  readonly scripts: Readonly<Record<string, Asset>>
-  readonly proofStyle: Asset
-  readonly proofScript: Asset
-  readonly proofWorker: Asset
-}
-
-declare const __ASSETS__: Assets
+declare const __ASSETS__: Readonly<
+  Record<'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker', Asset>
+>
 
 const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
 /** Without a build, as in a unit test, there are none to be had. The last three are for the proof of work alone. */
-const { style, scripts, proofStyle, proofScript, proofWorker }: Assets =
+export const { style, script, proofStyle, proofScript, proofWorker } =
   typeof __ASSETS__ === 'undefined'
-    ? { style: none, scripts: {}, proofStyle: none, proofScript: none, proofWorker: none }
+    ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none }
     : __ASSETS__
-
-export { proofScript, proofStyle, style }
-
-export const scriptIn = (language: string): Asset => scripts[language] ?? none
 
 /** An asset made while the Worker runs: a brand's style sheet. */
 export async function namedByContent(ending: string, type: string, body: string): Promise<Asset> {
@@ -43,7 +32,7 @@ export async function namedByContent(ending: string, type: string, body: string)
 const FOREVER = 'public, max-age=31536000, immutable'
 
 export function asset(path: string, brandStyle: Asset | null): Response | null {
-  const all = [style, ...Object.values(scripts), brandStyle, proofStyle, proofScript, proofWorker]
+  const all = [style, script, brandStyle, proofStyle, proofScript, proofWorker]
   const found = all.find((one) => one?.path === path)
   if (!found) return null
   return new Response(found.body, {

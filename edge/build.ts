@@ -1,5 +1,5 @@
 /**
- * Builds the Worker: the client script, once for each language, and the style sheet as embedded assets, then all of it as one ES module,
+ * Builds the Worker: the client script and the style sheet as embedded assets, then all of it as one ES module,
  * edge/dist/worker.js, which wrangler deploys and raw workerd serves alike.
  *
  *     node edge/build.ts
@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
-import { LANGUAGES, wordsFor } from './pages/words.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const SCRIPT = path('client/room.ts')
@@ -27,28 +26,17 @@ async function bundleAsset(entry: string, ending: string, type: string, options:
   return { path: `/assets/${hash}.${ending}`, type, body }
 }
 
-/** The pages' script with the words of one language in it. */
-function scriptIn(language: string) {
-  const { words } = wordsFor(language)
-  return bundleAsset(SCRIPT, 'js', 'text/javascript', {
-    format: 'esm',
-    define: { __WORDS__: JSON.stringify(words.script) },
-  })
-}
-
 /** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   const style = await bundleAsset(STYLE, 'css', 'text/css')
-  const scripts = Object.fromEntries(
-    await Promise.all(LANGUAGES.map(async (language) => [language, await scriptIn(language)] as const)),
-  )
+  const script = await bundleAsset(SCRIPT, 'js', 'text/javascript', { format: 'esm' })
   const proofStyle = await bundleAsset(PROOF_STYLE, 'css', 'text/css')
   const proofWorker = await bundleAsset(PROOF_WORKER, 'js', 'text/javascript', { format: 'iife' })
   const proofScript = await bundleAsset(PROOF, 'js', 'text/javascript', {
     format: 'esm',
     define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
   })
-  return { __ASSETS__: JSON.stringify({ style, scripts, proofStyle, proofScript, proofWorker }) }
+  return { __ASSETS__: JSON.stringify({ style, script, proofStyle, proofScript, proofWorker }) }
 }
 
 export async function buildWorker(outfile = path('dist/worker.js')): Promise<void> {

@@ -5,8 +5,9 @@
  */
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
+import { Schedule } from '../shared/api.ts'
 import { commitmentHolds, commitmentOf, positionOf } from '../shared/draw.ts'
-import { isDrawn, placeOf, Schedule } from '../shared/schedule.ts'
+import { isDrawn, placeOf } from '../shared/schedule.ts'
 
 const USAGE = `Usage: npm run verify-draw -- --schedule URL --number N
 

@@ -292,3 +292,39 @@ export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string):
 function malformed(detail: string): Parsed<never> {
   return { ok: false, problem: problem('invalid-request', { detail, errors: [{ field: 'body', detail }] }) }
 }
+
+// -- The schedule ------------------------------------------------------------------------------------------------
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const hex = v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/))
+/** 32 bytes, in hex. */
+const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+
+/** The public admission schedule; what it means is in schedule.ts, which the page's script has without this library. */
+export const Schedule = v.object({
+  sale: v.string(),
+  /** Counts up with every publication; of two documents the higher version holds. */
+  version: count,
+  phase: v.picklist(PHASES),
+  anchor_at_ms: v.number(),
+  anchor_position: v.pipe(v.number(), v.minValue(0)),
+  /** Positions per second; 0 while the line stands still. */
+  rate_per_second: v.pipe(v.number(), v.minValue(0)),
+  /** The highest position that may be served for now; NO_CEILING if there is none. */
+  ceiling: count,
+  /** Turns up to this position have passed: called longer ago than the claim window. */
+  missed_through: count,
+  /** Numbers issued before the opening: so far, while phase is upcoming or pre_queue; final once the seed is there. */
+  pre_queue_size: count,
+  /** SHA-256 of the seed's bytes. */
+  draw_commitment: hex32,
+  /** Null until the draw. */
+  draw_seed: v.nullable(hex32),
+  /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or not there yet. */
+  draw_beacon: v.nullable(hex),
+  pre_queue_opens_at: v.string(),
+  opens_at: v.string(),
+  ends_at: v.nullable(v.string()),
+  server_time_ms: v.number(),
+})
+export type Schedule = v.InferOutput<typeof Schedule>

@@ -7,8 +7,10 @@
  * line when something changes, always anchored on the old one, so that serving never moves back. All functions here
  * are pure; times are milliseconds since the epoch on the edge's clock, positions start at 1.
  */
-import * as v from 'valibot'
+import type { Schedule } from './api.ts'
 import { positionOf } from './draw.ts'
+
+export type { Schedule }
 
 /**
  * upcoming      published, and the pre-queue is not open yet
@@ -32,39 +34,6 @@ export type Phase = (typeof PHASES)[number]
 
 /** "No ceiling", as a number that survives JSON. */
 export const NO_CEILING = Number.MAX_SAFE_INTEGER
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const hex = v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/))
-/** 32 bytes, in hex. */
-const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-
-export const Schedule = v.object({
-  sale: v.string(),
-  /** Counts up with every publication; of two documents the higher version holds. */
-  version: count,
-  phase: v.picklist(PHASES),
-  anchor_at_ms: v.number(),
-  anchor_position: v.pipe(v.number(), v.minValue(0)),
-  /** Positions per second; 0 while the line stands still. */
-  rate_per_second: v.pipe(v.number(), v.minValue(0)),
-  /** The highest position that may be served for now; NO_CEILING if there is none. */
-  ceiling: count,
-  /** Turns up to this position have passed: called longer ago than the claim window. */
-  missed_through: count,
-  /** Numbers issued before the opening: so far, while phase is upcoming or pre_queue; final once the seed is there. */
-  pre_queue_size: count,
-  /** SHA-256 of the seed's bytes. */
-  draw_commitment: hex32,
-  /** Null until the draw. */
-  draw_seed: v.nullable(hex32),
-  /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or not there yet. */
-  draw_beacon: v.nullable(hex),
-  pre_queue_opens_at: v.string(),
-  opens_at: v.string(),
-  ends_at: v.nullable(v.string()),
-  server_time_ms: v.number(),
-})
-export type Schedule = v.InferOutput<typeof Schedule>
 
 /** The part of a schedule that is the line. */
 export type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>

@@ -74,7 +74,6 @@ beforeEach(() => {
   browser.onLine = true
   answer = () => schedule()
   const listen = (name: string, act: (event: unknown) => void) => void heard.set(name, act)
-  vi.stubGlobal('__WORDS__', { online: 'Connected', reconnecting: 'Reconnecting', offline: 'Offline' })
   vi.stubGlobal('document', {
     title: 'The line · Demo',
     documentElement: { lang: 'en' },

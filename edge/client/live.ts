@@ -109,9 +109,9 @@ function showConnection(): void {
   const sign = byId('connection')
   if (!sign || sign.dataset.state === state) return
   if (state === 'offline') announce(note?.textContent)
-  if (sign.dataset.state === 'offline') announce(page.words.online)
+  if (sign.dataset.state === 'offline') announce(sign.dataset.online)
   sign.dataset.state = state
-  write(sign, page.words[state])
+  write(sign, sign.dataset[state])
   show(sign, true)
 }
 

@@ -1,10 +1,6 @@
 /** What all parts of the page's script work on: the page that is shown, the server's clock, and small ways to change the page. */
 import { moment } from '../../shared/speak.ts'
-import type { ScriptWords } from '../pages/words.ts'
 import { ServerClock } from './clock.ts'
-
-/** Put here by the build, which makes this script once for each language. */
-declare const __WORDS__: ScriptWords
 
 /** What the server wrote into the page for its script. */
 export interface Page {
@@ -15,7 +11,6 @@ export interface Page {
   readonly number: number | null
   readonly opensAt: string
   readonly commitment: string
-  readonly words: ScriptWords
   readonly lang: string
 }
 
@@ -28,7 +23,6 @@ export function readPage(): Page {
   return {
     ...data,
     number: number ? Number(number) : null,
-    words: __WORDS__,
     lang: document.documentElement.lang,
   }
 }

@@ -7,7 +7,7 @@ import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
-import { proofScript, proofStyle, scriptIn, style } from '../assets.ts'
+import { proofScript, proofStyle, script, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'
 import { endState, linePage, salePage } from './line.ts'
@@ -187,7 +187,7 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 function salePageOf({ view, lang, words }: Shown, content: Content): Html {
   const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
-  const head = html`<script type="module" src="${scriptIn(lang).path}" blocking="render"></script>
+  const head = html`<script type="module" src="${script.path}" blocking="render"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
@@ -241,7 +241,7 @@ ${head}
 <a class="skip" href="#main">${words.skip}</a>
 <header class="top">
   ${brand && brandMark(brand, home)}
-  <p class="connection" id="connection" hidden></p>
+  <p class="connection" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 </header>
 ${body}
 </body>

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Assets } from '../assets.ts'
+import type { Asset } from '../assets.ts'
 import { assetsDefinition } from '../build.ts'
 
 const [folder, lang = 'en'] = process.argv.slice(2)
@@ -13,15 +13,13 @@ if (!folder) {
   console.error('Where to? node edge/pages/preview.ts FOLDER [LANGUAGE]')
   process.exit(1)
 }
-const assets: Assets = JSON.parse((await assetsDefinition()).__ASSETS__)
+const assets: Record<string, Asset> = JSON.parse((await assetsDefinition()).__ASSETS__)
 // The pages find their assets in a constant that the build defines.
 Object.assign(globalThis, { __ASSETS__: assets })
 const { samples } = await import('./samples.ts')
 
 mkdirSync(join(folder, 'assets'), { recursive: true })
-const { scripts, ...others } = assets
-for (const { path, body } of [...Object.values(others), ...Object.values(scripts)])
-  writeFileSync(join(folder, path), body)
+for (const { path, body } of Object.values(assets)) writeFileSync(join(folder, path), body)
 const pages = samples({ lang, nowMs: Date.now() })
 for (const { name, html } of pages)
   writeFileSync(join(folder, `${name}.html`), html.replaceAll('"/assets/', '"assets/'))

@@ -15,9 +15,6 @@ type Translated<T> = T extends string
 
 export type Words = Translated<typeof en>
 
-/** What the page's script says; each language has a script of its own. */
-export type ScriptWords = Words['script']
-
 const CATALOGUES: ReadonlyMap<string, Words> = new Map<string, Words>([
   ['en', en],
   ['de', de],

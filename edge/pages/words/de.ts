@@ -2,11 +2,9 @@
 import type { Words } from '../words.ts'
 
 export const de: Words = {
-  script: {
-    online: 'Verbunden',
-    reconnecting: 'Verbindet neu',
-    offline: 'Offline',
-  },
+  online: 'Verbunden',
+  reconnecting: 'Verbindet neu',
+  offline: 'Offline',
   skip: 'Zum Inhalt springen',
   lobbyOpensIn: 'Die Lobby öffnet in',
   lobbyOpensAt: 'Die Lobby öffnet',

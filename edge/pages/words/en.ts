@@ -2,12 +2,9 @@
 import type { Plural } from '../../../shared/speak.ts'
 
 export const en = {
-  /** What the page's script says on every page: build.ts gives it these. What it says on one only, it finds there. */
-  script: {
-    online: 'Connected',
-    reconnecting: 'Reconnecting',
-    offline: 'Offline',
-  },
+  online: 'Connected',
+  reconnecting: 'Reconnecting',
+  offline: 'Offline',
   skip: 'Skip to the content',
   // The sale, for someone who has not joined
   lobbyOpensIn: 'The lobby opens in',
