@@ -2,13 +2,13 @@
 import { Hono } from 'hono'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { Overloaded } from './batch.ts'
-import { within } from './checkout.ts'
 import type { Deps } from './deps.ts'
 import { paymentWebhooks } from './payments/webhooks.ts'
 import { buyerRoutes } from './routes/buyers.ts'
 import { internalRoutes, operatorRoutes } from './routes/operators.ts'
 import { sendProblem } from './routes/rim.ts'
 import { KeysAway } from './tokens.ts'
+import { within } from './within.ts'
 
 const READY_WITHIN_MS = 1_000
 

@@ -10,7 +10,7 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../shared/api.ts'
-import { type Problem, problem } from '../shared/problem.ts'
+import { problem } from '../shared/problem.ts'
 import { Batcher, Overloaded } from './batch.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
@@ -28,7 +28,19 @@ import {
 } from './ledger/ledger.ts'
 import type { WarmConnections } from './ledger/warm.ts'
 import type { Metrics } from './metrics.ts'
-import { available, phaseOf, type Sales } from './sales.ts'
+import {
+  closedFor,
+  noStock,
+  type Outcome,
+  overLimit,
+  processing,
+  refuse,
+  tryAgain,
+  unreadable,
+  viewOf,
+} from './outcome.ts'
+import { available, type Sales } from './sales.ts'
+import { within } from './within.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
 const RECORD_BATCH = 500
@@ -53,20 +65,6 @@ export interface Buyer {
   readonly visitor: string
   readonly number: number
 }
-
-/** What becomes of a checkout call. */
-export type Outcome =
-  | {
-      readonly kind: 'reserved'
-      readonly order: OrderView
-      readonly replayed: boolean
-      readonly remaining: number
-    }
-  | { readonly kind: 'live'; readonly order: OrderView; readonly remaining: number }
-  | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
-  | { readonly kind: 'problem'; readonly problem: Problem }
-
-const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
 
 export interface CheckoutDeps {
   readonly sql: Sql
@@ -445,99 +443,10 @@ export class Checkout {
   }
 }
 
-const processing = (reservation: Reservation): Outcome => ({
-  kind: 'processing',
-  reservation,
-  replayed: false,
-})
-
-/** Nothing was taken: what this call would be answered with cannot be found at this moment. */
-const unreadable = () => refuse(tryAgain('Orders cannot be read at this moment.'))
-
 const LIVE: ReadonlySet<OrderView['status']> = new Set(['reserved', 'paying', 'confirmed', 'fulfilled'])
-
-function viewOf(r: Reservation, at: Recorded): OrderView {
-  const price = at.prices[r.product]
-  return {
-    order_id: r.order,
-    sale_id: r.sale,
-    product_id: r.product,
-    visitor: r.visitor,
-    ticket_number: r.number,
-    quantity: r.quantity,
-    unit_price_minor: price?.unit_price_minor ?? 0,
-    currency: price?.currency ?? '',
-    status: 'reserved',
-    idempotency_key: r.key,
-    request_hash: r.hash,
-    reserved_until: at.reservedUntil,
-    payment_method: r.method,
-    charge_id: null,
-    reason: null,
-    created_at: at.createdAt,
-    updated_at: at.createdAt,
-    left_ms: at.reservedUntil.getTime() - at.createdAt.getTime(),
-  }
-}
-
-/** Why a sale takes no order now; null if it does. */
-function closedFor(sale: SaleRow, nowMs: number): Problem | null {
-  switch (phaseOf(sale, nowMs)) {
-    case 'upcoming':
-      return problem('not-open', {
-        detail: 'The sale has not opened yet.',
-        opens_at: sale.opens_at.toISOString(),
-        retry_after_seconds: (sale.opens_at.getTime() - nowMs) / 1000,
-      })
-    case 'ended':
-      return problem('ended', { detail: 'The sale has ended.' })
-    case 'paused':
-      return tryAgain('The sale is paused. Everyone keeps their place.')
-    default:
-      return null
-  }
-}
-
-function overLimit({ limit_per_visitor }: SaleRow): Problem {
-  const detail = `at most ${limit_per_visitor} per visitor`
-  return problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] })
-}
-
-/** Nothing there to take: some may come back, or none will. */
-function noStock({ available, held }: Stock): Problem {
-  if (available > 0) {
-    const detail = `Only ${available} left.`
-    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
-  }
-  if (held > 0) {
-    const detail = 'All units are in carts. Some may come back.'
-    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
-  }
-  return problem('sold-out', { detail: 'Every unit has been sold.' })
-}
-
-export const tryAgain = (detail: string) =>
-  problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
 
 /** Of what was sent, and not of what an operator may change about it: which product comes first, for instance. */
 function hashOf(request: CheckoutRequest): string {
   const asked = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
   return hash('sha256', JSON.stringify(asked), 'base64url')
-}
-
-/** A promise with an end. */
-export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not within ${ms} ms`)), ms)
-    promise.then(
-      (value) => {
-        clearTimeout(timer)
-        resolve(value)
-      },
-      (error) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
 }

@@ -3,7 +3,7 @@
  * are: something done for every product.
  */
 import type { Logger } from 'pino'
-import { within } from './checkout.ts'
+import { within } from './within.ts'
 
 /** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
 const MAX_PAUSE_MS = 3_000

@@ -1,10 +1,11 @@
 /** What happens without a call: each actor a loop of its own, started and stopped together. */
-import { within } from './checkout.ts'
+
 import type { Deps } from './deps.ts'
 import { sweepGate, sweepLedger } from './holds.ts'
 import { recordAllIntents } from './intents.ts'
 import { type Actor, loop } from './loop.ts'
 import { Reconciler } from './reconcile.ts'
+import { within } from './within.ts'
 
 /** Charges under way at a stop get so long to be answered; after that they are somebody else's. */
 const DRAIN_WITHIN_MS = 5_000

@@ -1,0 +1,90 @@
+/** What a checkout call comes to, and in which words it is told: pure, of what the gates and the sale have said. */
+import { type Problem, problem } from '../shared/problem.ts'
+import type { Stock } from './gate/bucket.ts'
+import type { OrderView, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
+import { phaseOf } from './sales.ts'
+
+export type Outcome =
+  | {
+      readonly kind: 'reserved'
+      readonly order: OrderView
+      readonly replayed: boolean
+      readonly remaining: number
+    }
+  | { readonly kind: 'live'; readonly order: OrderView; readonly remaining: number }
+  | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+export const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
+
+export const processing = (reservation: Reservation): Outcome => ({
+  kind: 'processing',
+  reservation,
+  replayed: false,
+})
+
+/** Nothing was taken: what this call would be answered with cannot be found at this moment. */
+export const unreadable = () => refuse(tryAgain('Orders cannot be read at this moment.'))
+
+export function viewOf(r: Reservation, at: Recorded): OrderView {
+  const price = at.prices[r.product]
+  return {
+    order_id: r.order,
+    sale_id: r.sale,
+    product_id: r.product,
+    visitor: r.visitor,
+    ticket_number: r.number,
+    quantity: r.quantity,
+    unit_price_minor: price?.unit_price_minor ?? 0,
+    currency: price?.currency ?? '',
+    status: 'reserved',
+    idempotency_key: r.key,
+    request_hash: r.hash,
+    reserved_until: at.reservedUntil,
+    payment_method: r.method,
+    charge_id: null,
+    reason: null,
+    created_at: at.createdAt,
+    updated_at: at.createdAt,
+    left_ms: at.reservedUntil.getTime() - at.createdAt.getTime(),
+  }
+}
+
+/** Why a sale takes no order now; null if it does. */
+export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
+  switch (phaseOf(sale, nowMs)) {
+    case 'upcoming':
+      return problem('not-open', {
+        detail: 'The sale has not opened yet.',
+        opens_at: sale.opens_at.toISOString(),
+        retry_after_seconds: (sale.opens_at.getTime() - nowMs) / 1000,
+      })
+    case 'ended':
+      return problem('ended', { detail: 'The sale has ended.' })
+    case 'paused':
+      return tryAgain('The sale is paused. Everyone keeps their place.')
+    default:
+      return null
+  }
+}
+
+export function overLimit({ limit_per_visitor }: SaleRow): Problem {
+  const detail = `at most ${limit_per_visitor} per visitor`
+  return problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] })
+}
+
+/** Nothing there to take: some may come back, or none will. */
+export function noStock({ available, held }: Stock): Problem {
+  if (available > 0) {
+    const detail = `Only ${available} left.`
+    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
+  }
+  if (held > 0) {
+    const detail = 'All units are in carts. Some may come back.'
+    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
+  }
+  return problem('sold-out', { detail: 'Every unit has been sold.' })
+}
+
+export const tryAgain = (detail: string) =>
+  problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
