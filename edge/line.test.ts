@@ -3,8 +3,8 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
-import { readConfig } from './config.ts'
-import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
+import { type Env, readConfig } from './config.ts'
+import { call, cookiesOf, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
 import type { TicketShard } from './ticket-shard.ts'
 
 const secret = new TextEncoder().encode(edgeEnv.QUEUE_SECRET)
@@ -333,11 +333,13 @@ it('asks nobody when somebody leaves a sale that is sold out', async () => {
   await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'sold_out')
+  await call(`/sales/${sale.name}`)
   let asked = 0
-  const counting = withShards((request) => {
+  const getByName = () => {
     asked++
-    return sale.shard(0).look(request)
-  })
+    return sale.shard(0)
+  }
+  const counting = { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
   const headers = { authorization: `Bearer ${queue_token}` }
   expect((await call(`/sales/${sale.name}/queue`, { method: 'DELETE', headers }, counting)).status).toBe(204)
   expect(asked).toBe(0)
