@@ -163,22 +163,10 @@ it('refuses a proof that is forged, for another sale, or not worked for', async 
 })
 
 it('gives who keeps no cookies a new number instead of one whose turn has passed, for a proof of work', async () => {
-  const env: Env = { ...edgeEnv, POW_DIFFICULTY: '50' }
   const sale = await new TestSale().tell()
-  const join = async (headers: Record<string, string>) => {
-    const asked = await call(`/sales/${sale.name}/challenge`, { headers }, env)
-    const challenge = await asked.json<Challenge>()
-    const solution = await solveChallenge({ challenge, deriveKey })
-    const proof = btoa(JSON.stringify({ challenge, solution }))
-    return call(
-      `/sales/${sale.name}/queue`,
-      { method: 'POST', headers: { ...headers, 'x-proof-of-work': proof } },
-      env,
-    )
-  }
-  const { queue_token } = await (await join({})).json<{ queue_token: string }>()
-  const authorization = `Bearer ${queue_token}`
-  for (const began = performance.now(); performance.now() - began < 8_000; await scheduler.wait(100))
-    if ((await sale.statusOf(queue_token)).status === 'missed_turn') break
-  expect((await join({ authorization })).status).toBe(201)
+  const paid = await joinWith(sale, await solved(sale))
+  const { queue_token, number } = await paid.json<{ queue_token: string; number: number }>()
+  await sale.until((schedule) => schedule.missed_through >= number, 8_000)
+  const headers = { authorization: `Bearer ${queue_token}` }
+  expect((await joinWith(sale, await solved(sale, headers), headers)).status).toBe(201)
 }, 10_000)

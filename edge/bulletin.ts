@@ -7,7 +7,7 @@
  * clock. An isolate that hears nothing new for longer lets its line stand still there (`viewOf` in sales.ts).
  */
 import type { PublicSale } from '../shared/api.ts'
-import type { Phase, Schedule } from '../shared/schedule.ts'
+import type { Schedule } from '../shared/schedule.ts'
 
 /** How long before it takes effect a change is announced. */
 export const ANNOUNCE_MS = 500
@@ -61,9 +61,4 @@ export function announce(timeline: Timeline, next: Announcement, nowMs: number):
   const kept = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > nowMs)
   const [first, ...rest] = [...kept.filter((a) => a.from_ms < next.from_ms), next]
   return first ? [first, ...rest] : [next]
-}
-
-/** Nobody can join any more, and every visitor is told the same. */
-export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
-  return phase === 'sold_out' || phase === 'ended'
 }

@@ -3,8 +3,8 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
-import { type Env, readConfig } from './config.ts'
-import { call, cookiesOf, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
+import { readConfig } from './config.ts'
+import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
 import type { TicketShard } from './ticket-shard.ts'
 
 const secret = new TextEncoder().encode(edgeEnv.QUEUE_SECRET)
@@ -335,11 +335,10 @@ it('asks nobody when somebody leaves a sale that is sold out', async () => {
   await sale.until((schedule) => schedule.phase === 'sold_out')
   await call(`/sales/${sale.name}`)
   let asked = 0
-  const getByName = () => {
+  const counting = withShards(() => {
     asked++
     return sale.shard(0)
-  }
-  const counting = { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
+  })
   const headers = { authorization: `Bearer ${queue_token}` }
   expect((await call(`/sales/${sale.name}/queue`, { method: 'DELETE', headers }, counting)).status).toBe(204)
   expect(asked).toBe(0)
@@ -364,10 +363,9 @@ it('leaves nothing behind of a sale that is none', async () => {
 
 it('shows the turn for as long as the admission is good, also when the time to come for it is over', async () => {
   const sale = await new TestSale().tell()
-  const { queue_token, admission_token } = await sale.ready()
+  const { queue_token, admission_token, number } = await sale.ready()
   const place = `queue-${sale.name}=${queue_token}`
-  for (const began = performance.now(); performance.now() - began < 8_000; await scheduler.wait(100))
-    if ((await sale.statusOf(queue_token)).status === 'missed_turn') break
+  await sale.until((schedule) => schedule.missed_through >= number, 8_000)
   const shown = async (cookie: string) => {
     const response = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
     return [(await response.text()).includes('id="turn"'), cookiesOf(response).includes('admission-')]

@@ -3,14 +3,13 @@
  * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
 import { type Problem, problem } from '../shared/problem.ts'
-import { isDrawn, type Place, pollAfterMs } from '../shared/schedule.ts'
+import { isDrawn, isFinal, type Place, pollAfterMs } from '../shared/schedule.ts'
 import {
   ADMISSION_TTL_SECONDS,
   type QueueClaims,
   signAdmissionToken,
   signQueueToken,
 } from '../shared/tokens.ts'
-import { isFinal } from './bulletin.ts'
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer } from './http.ts'

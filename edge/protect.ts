@@ -144,12 +144,13 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
 /** What only those see whose turn has come is for no shared cache; least of all with somebody's admission. */
 function forOne(response: Response, setCookie: string | null): Response {
   const answer = new Response(response.body, response)
-  const others = (answer.headers.get('cache-control') ?? '')
+  const told = answer.headers.get('cache-control') ?? ''
+  const others = told
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '' && !/^(public|private|no-store|s-maxage=.*)$/i.test(part))
-  const stored = setCookie !== null || /\bno-store\b/i.test(answer.headers.get('cache-control') ?? '')
-  answer.headers.set('cache-control', stored ? 'private, no-store' : ['private', ...others].join(', '))
+  const unkept = setCookie !== null || /\bno-store\b/i.test(told)
+  answer.headers.set('cache-control', unkept ? 'private, no-store' : ['private', ...others].join(', '))
   if (setCookie !== null) answer.headers.append('set-cookie', setCookie)
   return answer
 }

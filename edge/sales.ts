@@ -7,13 +7,12 @@
 import { positionOf } from '../shared/draw.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { Recent } from '../shared/recent.ts'
-import { type Place, placeOf, type Schedule, servingExactly } from '../shared/schedule.ts'
+import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../shared/schedule.ts'
 import {
   ANNOUNCE_MS,
   type Bulletin,
   FRESH_MS,
   inEffect,
-  isFinal,
   latest,
   type SaleFacts,
   USABLE_MS,

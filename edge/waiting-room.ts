@@ -11,12 +11,11 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleState } from '../shared/api.ts'
 import { commitmentOf } from '../shared/draw.ts'
-import { serving } from '../shared/schedule.ts'
+import { isFinal, serving } from '../shared/schedule.ts'
 import {
   ANNOUNCE_MS,
   announce,
   inEffect,
-  isFinal,
   latest,
   type SaleFacts,
   type Timeline,

@@ -86,8 +86,7 @@ export class Checkout {
   readonly #underWay = new Map<string, Promise<Outcome>>()
   /** Those of them that somebody was told are "processing": their orders must come to be, whatever becomes of them. */
   readonly #promised = new Set<string>()
-  /** How many were left to the workers and are not known to be recorded: in all, and by gate. */
-  #left = 0
+  /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
 
   constructor(deps: CheckoutDeps) {
@@ -188,7 +187,7 @@ export class Checkout {
     r: Reservation,
     { entry, available }: { entry: string } & Stock,
   ): Promise<Outcome> {
-    if (this.#underWay.size + this.#left >= MAX_PROCESSING && !(await this.#mayPromise())) {
+    if (this.#processing() >= MAX_PROCESSING && !(await this.#mayPromise())) {
       await this.#giveBack(r, entry)
       return refuse(tryAgain('Orders cannot be recorded at this moment.'))
     }
@@ -209,7 +208,7 @@ export class Checkout {
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
       this.#promised.delete(r.order)
-      return this.#leave(r)
+      return this.#leaveToWorkers(r)
     } finally {
       this.#underWay.delete(r.order)
     }
@@ -219,7 +218,7 @@ export class Checkout {
       return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining: left }
     }
     // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
-    if (this.#promised.delete(r.order)) return this.#leave(r)
+    if (this.#promised.delete(r.order)) return this.#leaveToWorkers(r)
     // A worker may have been first.
     if (verdict.verdict === 'replay' && verdict.order === r.order) this.#acknowledge(r, entry)
     else await this.#giveBack(r, entry)
@@ -227,11 +226,17 @@ export class Checkout {
   }
 
   /** Leaves an intent to the workers, who record it or note that it was refused. */
-  #leave(r: Reservation): Outcome {
+  #leaveToWorkers(r: Reservation): Outcome {
     const gate = this.gate(r.sale, r.product)
-    this.#left++
     this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
     return processing(r)
+  }
+
+  /** Unrecorded reservations that are promised, or may be in a moment. */
+  #processing(): number {
+    let unrecorded = this.#underWay.size
+    for (const left of this.#leftBy.values()) unrecorded += left
+    return unrecorded
   }
 
   /** Whether there is room for one more promise, once those that have been kept are counted out. */
@@ -242,7 +247,7 @@ export class Checkout {
       }, COUNT_AGAIN_MS).unref(),
     )
     await this.#counting
-    return this.#underWay.size + this.#left < MAX_PROCESSING
+    return this.#processing() < MAX_PROCESSING
   }
   #counting: Promise<void> | undefined
 
@@ -251,7 +256,6 @@ export class Checkout {
     for (const [gate, left] of [...this.#leftBy]) {
       const waiting = await gate.waiting().catch(() => left)
       const gone = Math.max(0, left - waiting)
-      this.#left -= gone
       this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
     }
   }
@@ -264,7 +268,7 @@ export class Checkout {
     } catch (error) {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-      return mayBeTaken ? this.#leave(r) : refuse(tryAgain('Orders cannot be taken at this moment.'))
+      return mayBeTaken ? this.#leaveToWorkers(r) : refuse(tryAgain('Orders cannot be taken at this moment.'))
     }
     const left = sale.products.find((p) => p.product_id === r.product)
     const remaining = left ? available(left) : 0

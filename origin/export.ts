@@ -4,7 +4,7 @@
  * once, as they were or as they are. An export that breaks off does so visibly: the connection ends before the body does.
  */
 import type { Context } from 'hono'
-import { problem } from '../shared/problem.ts'
+import { invalidField } from '../shared/problem.ts'
 import type { Deps } from './deps.ts'
 import type { OrderRow } from './ledger/ledger.ts'
 import { sendProblem } from './routes/rim.ts'
@@ -30,10 +30,7 @@ const COLUMNS = [
 export function exportOrders(deps: Deps, c: Context, sale: string): Response {
   const format = c.req.query('format') ?? 'ndjson'
   if (format !== 'csv' && format !== 'ndjson') {
-    const detail = 'csv or ndjson is required'
-    return sendProblem(
-      problem('invalid-fields', { detail: `format: ${detail}`, errors: [{ field: 'format', detail }] }),
-    )
+    return sendProblem(invalidField('format', 'csv or ndjson is required'))
   }
   const line = format === 'csv' ? csvLine : (row: OrderRow) => `${JSON.stringify(pick(row))}\n`
   const encoder = new TextEncoder()

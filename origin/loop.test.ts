@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../test/origin.ts'
+import { eventually, reservationOf } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import type { Deps } from './deps.ts'
@@ -112,24 +112,20 @@ describe("one sale's trouble is its own:", () => {
 
   /** A unit taken in the gate, as by a process that dies before it records it. */
   async function reserve(sale: string): Promise<Reservation> {
-    const [order, visitor] = [randomUUID(), randomUUID()]
-    const r = {
-      order,
-      sale,
-      product: 'one',
-      visitor,
-      number: 1,
-      quantity: 1,
-      key: 'k',
-      hash: 'h',
-      method: null,
-    }
+    const r = { ...reservationOf(sale), visitor: randomUUID() }
     expect(await deps.checkout.gate(sale, 'one').reserve(r, { holdMs: 1_000, limit: 1 })).toMatchObject({
       verdict: 'reserved',
     })
     return r
   }
   const statusOf = async ({ order }: Reservation) => (await findOrder(sql, order))?.status
+  const comesToBe = async (r: Reservation, wanted: string) =>
+    expect(
+      await eventually(
+        () => statusOf(r),
+        (status) => status === wanted,
+      ),
+    ).toBe(wanted)
 
   test('intents are recorded while the row of another sale is taken', async () => {
     const [stuck, free] = [await reserve(bad), await reserve(good)]
@@ -139,12 +135,7 @@ describe("one sale's trouble is its own:", () => {
       await expect(recordAllIntents(deps)).rejects.toThrow(bad)
       expect(await statusOf(free)).toBe('reserved')
     })
-    expect(
-      await eventually(
-        () => statusOf(stuck),
-        (status) => status !== undefined,
-      ),
-    ).toBe('reserved')
+    await comesToBe(stuck, 'reserved')
   })
 
   test.each([
@@ -159,12 +150,7 @@ describe("one sale's trouble is its own:", () => {
       await expect(sweep(deps)).rejects.toThrow(bad)
       expect(await statusOf(free)).toBe('expired')
     })
-    expect(
-      await eventually(
-        () => statusOf(stuck),
-        (status) => status !== 'reserved',
-      ),
-    ).toBe('expired')
+    await comesToBe(stuck, 'expired')
   })
 
   test('holds end while the gate of another sale does not answer as it should', async () => {

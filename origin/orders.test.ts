@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reservationOf } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
 import {
   connect,
@@ -28,15 +29,16 @@ beforeAll(async () => {
 afterAll(() => sql.end({ timeout: 1 }))
 
 async function order(status: OrderRow['status']) {
-  const [sale, id] = [`sale-${randomUUID().slice(0, 8)}`, randomUUID()]
+  const sale = `sale-${randomUUID().slice(0, 8)}`
   await writeSale(sql, sale, {
     ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
     ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
     products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
     admission: { rate_per_second: 1, max_inside: null },
   })
-  const asked = { order: id, sale, product: 'one', visitor: 'v', number: 1, quantity: 1, key: 'k', hash: 'h' }
-  await record(sql, sale, [{ ...asked, method: null }], false)
+  const asked = reservationOf(sale)
+  const id = asked.order
+  await record(sql, sale, [asked], false)
   if (status !== 'reserved') await moveOrders(sql, [id], { from: ['reserved'], to: status })
   return { sale, id }
 }

@@ -1,7 +1,11 @@
-/** What a checkout call comes to, and in which words it is told: pure, of what the gates and the sale have said. */
-import { type Problem, problem } from '../shared/problem.ts'
+/**
+ * What a checkout call comes to, and in which words it and its order are told: pure, of what the gates, the ledger and the
+ * sale have said.
+ */
+import type { Order } from '../shared/api.ts'
+import { invalidField, type Problem, problem } from '../shared/problem.ts'
 import type { Stock } from './gate/bucket.ts'
-import type { OrderView, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
+import type { OrderRow, OrderView, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
 import { phaseOf } from './sales.ts'
 
 export type Outcome =
@@ -50,6 +54,23 @@ export function viewOf(r: Reservation, at: Recorded): OrderView {
   }
 }
 
+/** An order as it is told of at `nowMs`, to its buyer and to operators alike. */
+export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
+  const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
+  return {
+    order_id: order.order_id,
+    sale: order.sale_id,
+    product_id: order.product_id,
+    quantity: order.quantity,
+    unit_price_minor: order.unit_price_minor,
+    currency: order.currency,
+    status: order.status,
+    reserved_until: order.reserved_until.toISOString(),
+    expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
+    created_at: order.created_at.toISOString(),
+  }
+}
+
 /** Why a sale takes no order now; null if it does. */
 export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
   switch (phaseOf(sale, nowMs)) {
@@ -68,10 +89,8 @@ export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
   }
 }
 
-export function overLimit({ limit_per_visitor }: SaleRow): Problem {
-  const detail = `at most ${limit_per_visitor} per visitor`
-  return problem('invalid-fields', { detail: `quantity: ${detail}`, errors: [{ field: 'quantity', detail }] })
-}
+export const overLimit = ({ limit_per_visitor }: SaleRow) =>
+  invalidField('quantity', `at most ${limit_per_visitor} per visitor`)
 
 /** Nothing there to take: some may come back, or none will. */
 export function noStock({ available, held }: Stock): Problem {

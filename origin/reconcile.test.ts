@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../test/origin.ts'
+import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 
 const database = useDatabase()
@@ -190,17 +190,7 @@ describe.concurrent('the reconciler', () => {
   test('sets aside an intent that can never be recorded, and records the others', async () => {
     const sale = await origin.sale({ total: 5 })
     const stream = `{${sale}:one:0}:intents`
-    const good = {
-      order: randomUUID(),
-      sale,
-      product: 'one',
-      visitor: 'v',
-      number: 1,
-      quantity: 1,
-      key: 'k',
-      hash: 'h',
-      method: null,
-    }
+    const good = reservationOf(sale)
     const intent = (told: object) => redis.xadd(stream, '*', 'reservation', JSON.stringify(told))
     await redis.xadd(stream, '*', 'what', 'is this')
     await intent({ ...good, order: 'no uuid', key: 'other' })

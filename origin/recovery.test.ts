@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../test/origin.ts'
+import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
@@ -161,22 +161,9 @@ test('what was promised is recorded, though the sale ended hours ago', async () 
   await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
   // Known to all by now, and in nobody's round if it were too long ago.
   await new Promise((resolve) => setTimeout(resolve, 500))
-  const order = randomUUID()
-  const intent = {
-    ...{
-      order,
-      sale,
-      product: 'one',
-      visitor: 'v',
-      number: 1,
-      quantity: 1,
-      key: 'k',
-      hash: 'h',
-      method: null,
-    },
-  }
+  const intent = reservationOf(sale)
   await redis.xadd(`{${sale}:one:0}:intents`, '*', 'reservation', JSON.stringify(intent))
-  const recorded = () => origin.sql()`select status from orders where order_id = ${order}`
+  const recorded = () => origin.sql()`select status from orders where order_id = ${intent.order}`
   expect(await eventually(recorded, (rows) => rows.length > 0, 5_000)).toEqual([{ status: 'reserved' }])
 })
 

@@ -66,6 +66,10 @@ export function problem(
   return { type: `/problems/${type}`, title, status, ...fields }
 }
 
+/** One field is wrong. */
+export const invalidField = (field: string, detail: string) =>
+  problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
+
 /** Status, headers and body of a problem, for whichever server sends it. */
 export function problemResponse(p: Problem): {
   status: number

@@ -32,6 +32,11 @@ export const PHASES = [
 ] as const
 export type Phase = (typeof PHASES)[number]
 
+/** Nobody can join any more, and every visitor is told the same. */
+export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
+  return phase === 'sold_out' || phase === 'ended'
+}
+
 /** "No ceiling", as a number that survives JSON. */
 export const NO_CEILING = Number.MAX_SAFE_INTEGER
 

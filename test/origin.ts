@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type CryptoKey, exportJWK, generateKeyPair } from 'jose'
 import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
+import type { Reservation } from '../origin/ledger/ledger.ts'
 import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../origin/local/children.ts'
 import type { Order } from '../shared/api.ts'
 import type { Problem } from '../shared/problem.ts'
@@ -195,3 +196,16 @@ export async function eventually<T>(
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
+
+/** What a checkout would ask the gates for: one unit, for a visitor of no account. */
+export const reservationOf = (sale: string): Reservation => ({
+  order: randomUUID(),
+  sale,
+  product: 'one',
+  visitor: 'v',
+  number: 1,
+  quantity: 1,
+  key: 'k',
+  hash: 'h',
+  method: null,
+})

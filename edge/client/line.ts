@@ -2,7 +2,7 @@
 import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
 import {
   isDrawn,
-  type Phase,
+  isFinal,
   type Place,
   placeOf,
   type Schedule,
@@ -30,8 +30,6 @@ const TELL_EVERY_MS = 60_000
 /** A wait that is shorter needs no time of day. */
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
-
-export const isOver = (phase: Phase) => phase === 'sold_out' || phase === 'ended'
 
 /** Where the visitor stands by a schedule; null for someone who has not joined. */
 export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
@@ -69,7 +67,7 @@ function showOpening(schedule: Schedule): void {
 /** Says what is new at the door; a sale that is over has a page of its own. */
 function showDoor({ phase }: Schedule): void {
   const door = byId('door')
-  if (!door || door.dataset.phase === phase || isOver(phase)) return
+  if (!door || door.dataset.phase === phase || isFinal(phase)) return
   door.dataset.phase = phase
   const lead = door.querySelector('div:not([hidden]) > .lead')
   const title = lead?.querySelector('b')?.textContent

@@ -3,10 +3,10 @@
  * comes to the Worker only when its turn has come. Tokens are in cookies that it cannot see. What changes on the page is
  * changed in place, so that nobody who reads, types or listens loses the thread.
  */
-import { pollAfterMs, type Schedule } from '../../shared/schedule.ts'
+import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
 import { clock as clockText, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
-import { isOver, placeIn, rememberCommitment, showLine } from './line.ts'
+import { placeIn, rememberCommitment, showLine } from './line.ts'
 import { type Following, followOrder, ownOrder } from './order.ts'
 import {
   announce,
@@ -55,7 +55,7 @@ const msUntil = (at: string) => Date.parse(at) - nowMs()
 const pauseAtDoor = ({ phase, pre_queue_opens_at, opens_at }: Schedule): number => {
   if (phase === 'upcoming') return msUntil(pre_queue_opens_at) / 3
   if (phase === 'pre_queue') return msUntil(opens_at) / 3
-  return isOver(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
+  return isFinal(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
 }
 
 const pauseOf = (news: Schedule): number => {
@@ -128,7 +128,7 @@ function tick(): void {
   if (!schedule || page.path === '') return
   const place = showLine(schedule, page, Math.min(nowMs(), heardAtMs + CERTAIN_MS))
   if (place?.status === 'ready' && byId('line')) void knock()
-  if (isOver(schedule.phase) ? byId('turn') || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
+  if (isFinal(schedule.phase) ? byId('turn') || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
 }
 
 function showTimes(): void {

@@ -5,7 +5,7 @@
  */
 import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
-import type { Place, Schedule } from '../../shared/schedule.ts'
+import { isFinal, type Place, type Schedule } from '../../shared/schedule.ts'
 import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
 import { proofScript, proofStyle, script, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
@@ -83,7 +83,7 @@ function content(shown: Shown): Content {
   if (view.order) return orderPage(shown, view.order)
   const aside = html`${about(shown)}${drawCard(shown)}`
   const { phase } = view.schedule
-  if (phase === 'sold_out' || phase === 'ended') {
+  if (isFinal(phase)) {
     const title = phase === 'sold_out' ? shown.words.soldOut : shown.words.ended
     return { title, main: endState(shown, phase), aside, reloadSeconds: 60, named: true }
   }

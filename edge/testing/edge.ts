@@ -3,7 +3,6 @@ import { env } from 'cloudflare:workers'
 import type { QueueAnswer, SaleState } from '../../shared/api.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import type { LookRequest } from '../rpc.ts'
 import type { TicketShard } from '../ticket-shard.ts'
 import type { WaitingRoom } from '../waiting-room.ts'
 import worker from '../worker.ts'
@@ -130,9 +129,9 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
   }
 }
 
-/** Settings of an isolate whose calls to the ticket shards are answered by this. */
-export function withShards(look: (request: LookRequest) => PromiseLike<unknown>): Env {
-  return { ...edgeEnv, TICKET_SHARD: { getByName: () => ({ look }) } } as unknown as Env
+/** Settings of an isolate that finds these ticket shards. */
+export function withShards(getByName: () => object): Env {
+  return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
 }
 
 /** What a request leaves to be done behind its response. */

@@ -14,7 +14,7 @@ import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import { type AdmissionClaims, INVALID, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
-import { tryAgain } from '../outcome.ts'
+import { orderAt, tryAgain } from '../outcome.ts'
 import type { Signed } from '../signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
 import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
@@ -198,21 +198,7 @@ export function buyerRoutes(deps: Deps): Hono {
     }
   }
 
-  function orderOf(order: OrderRow & { left_ms?: number }): Order {
-    const leftMs = order.left_ms ?? order.reserved_until.getTime() - sales.nowMs()
-    return {
-      order_id: order.order_id,
-      sale: order.sale_id,
-      product_id: order.product_id,
-      quantity: order.quantity,
-      unit_price_minor: order.unit_price_minor,
-      currency: order.currency,
-      status: order.status,
-      reserved_until: order.reserved_until.toISOString(),
-      expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
-      created_at: order.created_at.toISOString(),
-    }
-  }
+  const orderOf = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
 
   function tokenFor(order: Order): string {
     const iat = Math.floor(sales.nowMs() / 1000)

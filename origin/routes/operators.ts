@@ -5,7 +5,6 @@ import {
   AdmissionChange,
   ID_FORM,
   MAX_UNITS,
-  type Order,
   OrderId,
   OVERSELL_POLICIES,
   ProductId,
@@ -14,13 +13,12 @@ import {
   SaleConfig,
   SaleId,
 } from '../../shared/api.ts'
-import { problem } from '../../shared/problem.ts'
+import { invalidField, problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import { exportOrders } from '../export.ts'
 import { NO_SALE, readFindings } from '../findings.ts'
 import {
   findOrder,
-  type OrderRow,
   type ProductRow,
   restock,
   type SaleRow,
@@ -28,6 +26,7 @@ import {
   switches,
   writeSale,
 } from '../ledger/ledger.ts'
+import { orderAt } from '../outcome.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
 import { accept, readBody, refuse, requireSecret } from './rim.ts'
@@ -116,7 +115,7 @@ export function operatorRoutes(deps: Deps): Hono {
     const found = v.is(OrderId, order) ? await findOrder(sql, order) : undefined
     if (found?.sale_id !== sale) return refuse(problem('unknown-order'))
     const fulfilled = await orders.fulfil(order)
-    if (fulfilled) return c.json(toldOf(fulfilled))
+    if (fulfilled) return c.json(orderAt(fulfilled, sales.nowMs()))
     const now = await findOrder(sql, order)
     return refuse(
       problem('conflict', { detail: `The order is ${now?.status}: only a confirmed one can be fulfilled.` }),
@@ -176,24 +175,8 @@ export function operatorRoutes(deps: Deps): Hono {
   return app
 }
 
-/** A fulfilled order, as its buyer sees it. */
-function toldOf(order: OrderRow): Order {
-  return {
-    order_id: order.order_id,
-    sale: order.sale_id,
-    product_id: order.product_id,
-    quantity: order.quantity,
-    unit_price_minor: order.unit_price_minor,
-    currency: order.currency,
-    status: order.status,
-    reserved_until: order.reserved_until.toISOString(),
-    expires_in_seconds: 0,
-    created_at: order.created_at.toISOString(),
-  }
-}
-
 function refuseField(field: string, detail: string): never {
-  refuse(problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] }))
+  refuse(invalidField(field, detail))
 }
 
 /** For the edge, by a secret of its own that opens nothing else. */
