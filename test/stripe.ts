@@ -23,6 +23,8 @@ interface Intent {
   status: 'succeeded' | 'processing' | 'canceled' | 'requires_payment_method'
   last_payment_error: { type: string; code: string } | null
   refunded: boolean
+  /** What its refund was asked for with. */
+  refundMetadata: Record<string, string>
 }
 
 export interface StripeEvent {
@@ -102,7 +104,7 @@ export async function startStripe(options: StripeOptions) {
     const [, , kind, id = '', action] = path.split('/')
     if (kind === 'payment_intents' && id === '') return create(form)
     if (kind === 'payment_intents' && action === 'cancel') return cancel(id)
-    if (kind === 'refunds') return refund(form.get('payment_intent') ?? '')
+    if (kind === 'refunds') return refund(form.get('payment_intent') ?? '', metadataIn(form))
     return failure(404, 'invalid_request_error')
   }
 
@@ -114,13 +116,7 @@ export async function startStripe(options: StripeOptions) {
     if (!method.startsWith('pm_card_')) {
       return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
     }
-    const metadata = Object.fromEntries(
-      [...form].flatMap(([name, value]) => {
-        const key = /^metadata\[(.+)\]$/.exec(name)?.[1]
-        return key === undefined ? [] : [[key, value]]
-      }),
-    )
-    const intent = add(metadata, Number(form.get('amount')), form.get('currency') ?? '')
+    const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
     if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
     const refusal = {
       pm_card_chargeDeclined: 'card_declined',
@@ -146,6 +142,7 @@ export async function startStripe(options: StripeOptions) {
       status: 'requires_payment_method',
       last_payment_error: null,
       refunded: false,
+      refundMetadata: {},
     }
     intents.set(intent.id, intent)
     return intent
@@ -162,7 +159,7 @@ export async function startStripe(options: StripeOptions) {
     return { status: 200, body: show(intent) }
   }
 
-  function refund(id: string): Reply {
+  function refund(id: string, metadata: Record<string, string> = {}): Reply {
     const intent = intents.get(id)
     if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
     if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
@@ -170,6 +167,7 @@ export async function startStripe(options: StripeOptions) {
     const body = { id: `re_${intent.id}`, object: 'refund', status: refundStatus }
     if (refundStatus === 'failed') return { status: 200, body }
     intent.refunded = true
+    intent.refundMetadata = metadata
     emit('charge.refunded', chargeOf(intent))
     return { status: 200, body }
   }
@@ -244,6 +242,14 @@ export async function startStripe(options: StripeOptions) {
     add,
     succeed,
     refund,
+    /** A refund comes back from the buyer's bank, days later. */
+    sendRefundBack(id: string) {
+      const intent = intents.get(id)
+      if (!intent?.refunded) throw new Error(`${id} is not refunded`)
+      intent.refunded = false
+      const metadata = intent.refundMetadata
+      emit('refund.failed', { object: 'refund', payment_intent: id, status: 'failed', metadata })
+    },
     /** Stripe keeps events for thirty days. */
     forgetEvents: () => events.splice(0),
     /** What becomes of refunds from now on. */
@@ -261,6 +267,14 @@ export async function startStripe(options: StripeOptions) {
   }
 }
 
+const metadataIn = (form: URLSearchParams): Record<string, string> =>
+  Object.fromEntries(
+    [...form].flatMap(([name, value]) => {
+      const key = /^metadata\[(.+)\]$/.exec(name)?.[1]
+      return key === undefined ? [] : [[key, value]]
+    }),
+  )
+
 const chargeOf = ({ id, metadata, refunded }: Intent) => ({
   id: `ch_${id}`,
   object: 'charge',
@@ -270,10 +284,10 @@ const chargeOf = ({ id, metadata, refunded }: Intent) => ({
 })
 
 /** As it is at this moment, and as it stays in an event. */
-const show = ({ refunded: _, ...intent }: Intent, expand = false) => ({
-  ...structuredClone(intent),
-  latest_charge: expand ? chargeOf({ ...intent, refunded: _ }) : `ch_${intent.id}`,
-})
+const show = (intent: Intent, expand = false) => {
+  const { refunded: _, refundMetadata: __, ...shown } = structuredClone(intent)
+  return { ...shown, latest_charge: expand ? chargeOf(intent) : `ch_${intent.id}` }
+}
 
 function failure(
   status: number,

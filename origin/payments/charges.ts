@@ -166,6 +166,7 @@ export class Charges {
     await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
     await this.#returnMoney(charges.filter((c) => c.status === 'succeeded' && before.has(c.order)))
     await this.#noteUnknown(charges.filter((c) => c.status === 'succeeded' && !before.has(c.order)))
+    await this.#refunds.failed(charges.filter((c) => c.status === 'refund_failed'))
     return charges.map(() => undefined)
   })
 

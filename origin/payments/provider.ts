@@ -19,7 +19,8 @@ export type ChargeResult =
 export interface ChargeRecord {
   readonly charge: string
   readonly order: string
-  readonly status: 'pending' | 'succeeded' | 'declined' | 'cancelled' | 'refunded'
+  /** `refund_failed`: it was refunded, and the money has come back since. */
+  readonly status: 'pending' | 'succeeded' | 'declined' | 'cancelled' | 'refunded' | 'refund_failed'
 }
 
 /** Some of what changed in the provider's records, and from where to go on. */
@@ -35,7 +36,7 @@ export interface PaymentProvider {
   /** Ends a charge that has not happened, so that it never will; returns what stands, which may be a success. */
   cancel(charge: string): Promise<ChargeRecord>
   /** Gives the money back; a second call changes nothing. */
-  refund(charge: string): Promise<void>
+  refund(of: { readonly charge: string; readonly order: string }): Promise<void>
   /** The charge of an order, if there is one. */
   find(order: string): Promise<ChargeRecord | undefined>
   /** What changed since a cursor of the provider's own, the oldest first; null begins as far back as matters. */

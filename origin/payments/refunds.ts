@@ -13,9 +13,13 @@ const BATCH = 32
 /** A refund that is open for so long has lost its job, which pg-boss keeps for longer than it tries. */
 const FORGOTTEN_HOURS = 12
 
-export interface Refund {
+/** A charge to be given back, and the order that it was made for. */
+interface Owed {
   readonly charge: string
   readonly order: string
+}
+
+export interface Refund extends Owed {
   readonly reason: string
 }
 
@@ -39,7 +43,7 @@ export class Refunds {
   /** Asks for refunds, each once; in the transaction given, so that they stand or fall with what they are due to. */
   async ask(tx: Queryable, refunds: readonly Refund[]): Promise<void> {
     if (refunds.length === 0) return
-    const asked = await tx<{ charge: string; order: string }[]>`
+    const asked = await tx<Owed[]>`
       insert into refunds (charge_id, order_id, reason)
       select * from unnest(${refunds.map((r) => r.charge)}::text[], ${refunds.map((r) => r.order)}::uuid[],
                            ${refunds.map((r) => r.reason)}::text[])
@@ -58,7 +62,7 @@ export class Refunds {
   async #refund(job: Job): Promise<void> {
     const { sql, log, metrics } = this.#deps
     try {
-      await this.#provider.refund(job.charge)
+      await this.#provider.refund(job)
     } catch (error) {
       log.warn({ order: job.order, attempt: job.attempt, error: String(error) }, 'not refunded yet')
       metrics.refunds.inc({ outcome: 'failed' })
@@ -72,25 +76,25 @@ export class Refunds {
     await this.#jobs.done('refund', [job])
   }
 
-  async #tellSomebody(job: Job, error: string): Promise<void> {
+  async #tellSomebody({ charge, order: id }: Owed, error: string): Promise<void> {
     const { sql, metrics } = this.#deps
     const [order] = await sql<{ sale_id: string; product_id: string }[]>`
-      select sale_id, product_id from orders where order_id = ${job.order}`
+      select sale_id, product_id from orders where order_id = ${id}`
     const sale = order?.sale_id ?? NO_SALE
     const about = {
       sale,
       product: order?.product_id ?? '',
       kind: 'refund_failed',
-      subject: job.charge,
+      subject: charge,
     } as const
-    await note(sql, { ...about, units: 0, detail: { order: job.order, error } })
+    await note(sql, { ...about, units: 0, detail: { order: id, error } })
     metrics.findings.inc({ sale, kind: about.kind })
   }
 
   /** Refunds that are owed and that nobody seems to be working on are asked for again. */
   async resume(): Promise<void> {
     await this.#deps.sql.begin(async (tx) => {
-      const forgotten = await tx<{ charge: string; order: string }[]>`
+      const forgotten = await tx<Owed[]>`
         update refunds set asked_at = clock_timestamp()
         where charge_id in (
           select charge_id from refunds
@@ -99,5 +103,18 @@ export class Refunds {
         returning charge_id as charge, order_id as "order"`
       await this.#jobs.addRefunds(tx, forgotten)
     })
+  }
+
+  /** The money has come back from the buyer's bank: it is owed again, and how it can be given is for a person to find out. */
+  async failed(refunds: readonly Owed[]): Promise<void> {
+    if (refunds.length === 0) return
+    const owed = await this.#deps.sql<Owed[]>`
+      update refunds set refunded_at = null, asked_at = clock_timestamp()
+      where charge_id = any(${refunds.map((r) => r.charge)}::text[]) and refunded_at is not null
+      returning charge_id as charge, order_id as "order"`
+    for (const refund of owed) {
+      this.#deps.metrics.refunds.inc({ outcome: 'failed' })
+      await this.#tellSomebody(refund, 'the bank sent it back')
+    }
   }
 }

@@ -57,7 +57,7 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
       return v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/cancel`, { body: {} }))
     },
 
-    async refund(charge) {
+    async refund({ charge }) {
       await call(`/charges/${encodeURIComponent(charge)}/refund`, { body: {} })
     },
 

@@ -96,25 +96,27 @@ describe('Stripe as a provider', async () => {
     const [order, byHand] = [randomUUID(), randomUUID()]
     await charge(order)
     await charge(byHand)
-    const [intent] = stripe.intents(order)
     const [other] = stripe.intents(byHand)
-    await provider.refund(intent?.id ?? '')
-    await provider.refund(intent?.id ?? '')
+    const refund = (of: string) => provider.refund({ charge: stripe.intents(of)[0]?.id ?? '', order: of })
+    await refund(order)
+    await refund(order)
     expect(stripe.events.filter((e) => e.type === 'charge.refunded')).toHaveLength(1)
     expect(await provider.find(order)).toMatchObject({ status: 'refunded' })
     stripe.refund(other?.id ?? '')
-    await provider.refund(other?.id ?? '')
-    await expect(provider.refund('pi_none')).rejects.toThrow()
+    await refund(byHand)
+    await expect(provider.refund({ charge: 'pi_none', order })).rejects.toThrow()
   })
 
   test('refunds at a later attempt what it could not at the first, and takes no failed refund for one', async () => {
-    const intent = stripe.add({ order: randomUUID() }, 100, 'eur')
-    await expect(provider.refund(intent.id)).rejects.toThrow()
+    const order = randomUUID()
+    const intent = stripe.add({ order }, 100, 'eur')
+    const refund = () => provider.refund({ charge: intent.id, order })
+    await expect(refund()).rejects.toThrow()
     stripe.succeed(intent.id)
     stripe.refundsAre('failed')
-    await expect(provider.refund(intent.id)).rejects.toThrow('the refund is failed')
+    await expect(refund()).rejects.toThrow('the refund is failed')
     stripe.refundsAre('pending')
-    await provider.refund(intent.id)
+    await refund()
     expect(intent.refunded).toBe(true)
     stripe.refundsAre('succeeded')
   })
@@ -186,6 +188,12 @@ describe('Stripe as a provider', async () => {
         charge: 'pi_1',
         order,
         status: 'refunded',
+      })
+      const sentBack = { object: 'refund', payment_intent: 'pi_1', metadata: { order }, status: 'failed' }
+      expect(await deliver(event('refund.failed', sentBack))).toEqual({
+        charge: 'pi_1',
+        order,
+        status: 'refund_failed',
       })
     })
 
@@ -275,6 +283,26 @@ describe('an origin that takes money through Stripe', async () => {
       ),
     ).toBe(true)
     expect(await origin.stock(sale)).toMatchObject({ available: 3, held: 0, sold: 0 })
+  })
+
+  test('owes again, and tells a person, what the bank sends back', async () => {
+    const { sale, id, token } = await buy()
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    const intent = stripe.add({ order: id }, 1_000, 'eur')
+    stripe.succeed(intent.id)
+    const findings = async () =>
+      (await origin.admin('GET', `/sales/${sale}/findings`)).body.findings as unknown[]
+    const isRefunded = async () => {
+      const [refund] = await origin.sql()`select refunded_at from refunds where charge_id = ${intent.id}`
+      return refund?.refunded_at != null
+    }
+    expect(await eventually(isRefunded, Boolean)).toBe(true)
+    expect(await findings()).toEqual([])
+    stripe.sendRefundBack(intent.id)
+    expect(await eventually(findings, (found) => found.length > 0)).toMatchObject([
+      { kind: 'refund_failed', subject: intent.id, detail: { order: id, error: 'the bank sent it back' } },
+    ])
+    expect(await isRefunded()).toBe(false)
   })
 
   test('believes no webhook that Stripe did not sign', async () => {

@@ -15,6 +15,7 @@ const EVENTS = [
   'payment_intent.payment_failed',
   'payment_intent.canceled',
   'charge.refunded',
+  'refund.failed',
 ]
 
 export interface StripeOptions {
@@ -116,11 +117,11 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
 
-    async refund(charge) {
+    async refund({ charge, order }) {
       try {
         // Without an idempotency key: under one, Stripe would answer every later attempt with the failure of the first, for
         // a day. It gives the whole of a charge back only once, whatever the key.
-        const { status } = await stripe.refunds.create({ payment_intent: charge })
+        const { status } = await stripe.refunds.create({ payment_intent: charge, metadata: { order } })
         if (status !== 'succeeded' && status !== 'pending') throw new Error(`the refund is ${status}`)
       } catch (error) {
         if (error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded') return
@@ -231,6 +232,12 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
       const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
       const { order } = metadata
       return refunded && charge && isOrder(order) ? [{ charge, order, status: 'refunded' }] : []
+    }
+    case 'refund.failed': {
+      const { payment_intent, metadata } = event.data.object
+      const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
+      const order = metadata?.order
+      return charge && isOrder(order) ? [{ charge, order, status: 'refund_failed' }] : []
     }
     default:
       return []
