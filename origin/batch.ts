@@ -77,3 +77,27 @@ export class Batcher<Call, Answer> {
     }
   }
 }
+
+/** A batcher for each key: who comes with one key never waits for those of another. */
+export class BatcherByKey<Call, Answer> {
+  readonly #run: (key: string, calls: readonly Call[]) => Promise<readonly Answer[]>
+  readonly #limits: BatcherLimits
+  readonly #batchers = new Map<string, Batcher<Call, Answer>>()
+
+  constructor(
+    limits: BatcherLimits,
+    run: (key: string, calls: readonly Call[]) => Promise<readonly Answer[]>,
+  ) {
+    this.#limits = limits
+    this.#run = run
+  }
+
+  add(key: string, call: Call): Promise<Answer> {
+    let batcher = this.#batchers.get(key)
+    if (!batcher) {
+      batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls))
+      this.#batchers.set(key, batcher)
+    }
+    return batcher.add(call)
+  }
+}

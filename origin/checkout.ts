@@ -11,7 +11,7 @@ import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../shared/api.ts'
 import { problem } from '../shared/problem.ts'
-import { Batcher, Overloaded } from './batch.ts'
+import { Batcher, BatcherByKey, Overloaded } from './batch.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
@@ -81,7 +81,6 @@ export interface CheckoutDeps {
 export class Checkout {
   readonly #deps: CheckoutDeps
   readonly #gates = new Map<string, Gate>()
-  readonly #recorders = new Map<string, Batcher<Reservation, RecordVerdict>>()
   /** Reservations of this process on their way into the ledger. */
   readonly #underWay = new Map<string, Promise<Outcome>>()
   /** Those of them that somebody was told are "processing": their orders must come to be, whatever becomes of them. */
@@ -204,7 +203,7 @@ export class Checkout {
   async #untilRecorded(sale: SaleRow, r: Reservation, entry: string, left: number): Promise<Outcome> {
     let verdict: RecordVerdict
     try {
-      verdict = await this.#record(r)
+      verdict = await this.#records.add(r.sale, r)
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
       this.#promised.delete(r.order)
@@ -264,7 +263,7 @@ export class Checkout {
   async #recordExactly(sale: SaleRow, r: Reservation, mayBeTaken = false): Promise<Outcome> {
     let verdict: RecordVerdict
     try {
-      verdict = await this.#record(r)
+      verdict = await this.#records.add(r.sale, r)
     } catch (error) {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
@@ -392,27 +391,20 @@ export class Checkout {
     return (await Promise.all(looks)).find((waiting) => waiting !== undefined)
   }
 
-  #record(r: Reservation): Promise<RecordVerdict> {
-    let recorder = this.#recorders.get(r.sale)
-    if (!recorder) {
-      // The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead.
-      const limits = { size: RECORD_BATCH, queue: RECORD_QUEUE }
-      recorder = new Batcher(limits, (batch) => this.#recordBatch(r.sale, batch))
-      this.#recorders.set(r.sale, recorder)
-    }
-    return recorder.add(r)
-  }
-
-  async #recordBatch(sale: string, batch: readonly Reservation[]): Promise<RecordVerdict[]> {
-    const { metrics, warm } = this.#deps
-    metrics.recordSize.observe(batch.length)
-    const done = metrics.recordSeconds.startTimer()
-    try {
-      return await warm.use((sql) => record(sql, sale, batch, false))
-    } finally {
-      done()
-    }
-  }
+  /** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
+  readonly #records = new BatcherByKey<Reservation, RecordVerdict>(
+    { size: RECORD_BATCH, queue: RECORD_QUEUE },
+    async (sale, batch) => {
+      const { metrics, warm } = this.#deps
+      metrics.recordSize.observe(batch.length)
+      const done = metrics.recordSeconds.startTimer()
+      try {
+        return await warm.use((sql) => record(sql, sale, batch, false))
+      } finally {
+        done()
+      }
+    },
+  )
 
   /** An intent that is recorded has done its work. Losing this call is harmless: a worker finds the order recorded. */
   #acknowledge(r: Reservation, entry: string): void {

@@ -3,13 +3,13 @@
  * about a charge (the answer, a webhook, the provider's records) ends in `settle`, which is the only place that decides,
  * for many charges at a time.
  */
-import { Batcher } from '../batch.ts'
+import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
 import { NO_SALE, note } from '../findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
-import type { Refund, Refunds } from './refunds.ts'
+import type { Refunds } from './refunds.ts'
 
 /** Charges under way at once in one worker: the provider is what is slow, and a few that hang must not hold up the rest. */
 const CONCURRENCY = 256
@@ -23,7 +23,7 @@ const BEGIN_AFTER_MS = 1_000
  */
 const FORGOTTEN_SECONDS = 120
 
-type Standing = Pick<OrderRow, 'order_id' | 'status' | 'charge_id'>
+type Standing = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
 
 export class Charges {
   readonly #deps: Omit<Deps, 'payments'>
@@ -152,44 +152,48 @@ export class Charges {
   // -- Settling ----------------------------------------------------------------------------------------------------
 
   /** What the provider says of a charge: the order is confirmed or cancelled, or the money goes back. */
-  settle(charge: ChargeRecord): Promise<void> {
-    return this.#settling.add(charge)
+  async settle(charge: ChargeRecord): Promise<void> {
+    if (charge.status === 'refund_failed') return this.#refunds.failed(charge)
+    if (charge.status !== 'succeeded' && charge.status !== 'declined') return
+    // Most of what is told is known already: it is looked at first, and the product's row left alone.
+    const before = await this.#standings.add(charge.order)
+    if (before?.status === 'reserved' || before?.status === 'paying')
+      await this.#settling.add(before.sale_id, charge)
+    if (charge.status === 'declined') return
+    return before ? this.#returnUnlessPaid(charge) : this.#noteUnknown(charge)
   }
 
-  readonly #settling = new Batcher<ChargeRecord, void>(SETTLE, async (charges) => {
+  /** A sale whose rows are taken for a while holds up its own charges, and no other's. */
+  readonly #settling = new BatcherByKey<ChargeRecord, void>(SETTLE, async (_sale, charges) => {
     const { orders } = this.#deps
-    // Most of what is told is known already: it is looked at first, and the product's row left alone.
-    const before = await this.#standing(charges)
-    const open = charges.filter(({ order }) => /^(reserved|paying)$/.test(before.get(order)?.status ?? ''))
-    await orders.confirm(open.filter((c) => c.status === 'succeeded'))
-    const declined = open.filter((c) => c.status === 'declined').map((c) => c.order)
+    await orders.confirm(charges.filter((c) => c.status === 'succeeded'))
+    const declined = charges.filter((c) => c.status === 'declined').map((c) => c.order)
     await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
-    await this.#returnMoney(charges.filter((c) => c.status === 'succeeded' && before.has(c.order)))
-    await this.#noteUnknown(charges.filter((c) => c.status === 'succeeded' && !before.has(c.order)))
-    await this.#refunds.failed(charges.filter((c) => c.status === 'refund_failed'))
     return charges.map(() => undefined)
   })
 
-  /** Charges that happened, and that no order stands for: it was cancelled meanwhile, or is paid with another. */
-  async #returnMoney(succeeded: readonly ChargeRecord[]): Promise<void> {
-    const now = await this.#standing(succeeded)
-    const refunds = succeeded.flatMap(({ charge, order }): Refund[] => {
-      const standing = now.get(order)
-      const stands = standing?.status === 'confirmed' || standing?.status === 'fulfilled'
-      if (stands && standing.charge_id === charge) return []
-      return [{ charge, order, reason: stands ? 'paid twice' : `paid when ${standing?.status}` }]
-    })
-    if (refunds.length > 0) await this.#deps.sql.begin((tx) => this.#refunds.ask(tx, refunds))
+  readonly #standings = new Batcher<string, Standing | undefined>(SETTLE, async (orders) => {
+    const rows = await this.#deps.sql<Standing[]>`
+      select order_id, sale_id, status, charge_id from orders where order_id = any(${orders as string[]}::uuid[])`
+    const byId = new Map(rows.map((row) => [row.order_id, row]))
+    return orders.map((order) => byId.get(order))
+  })
+
+  /** A charge that happened and that no order stands for, which was cancelled meanwhile, or is paid with another. */
+  async #returnUnlessPaid({ charge, order }: ChargeRecord): Promise<void> {
+    const now = await this.#standings.add(order)
+    const isPaid = now?.status === 'confirmed' || now?.status === 'fulfilled'
+    if (isPaid && now.charge_id === charge) return
+    const reason = isPaid ? 'paid twice' : `paid when ${now?.status}`
+    await this.#deps.sql.begin((tx) => this.#refunds.ask(tx, [{ charge, order, reason }]))
   }
 
   /** Whose money it is cannot be told from here: another system may share the account. A person decides. */
-  async #noteUnknown(charges: readonly ChargeRecord[]): Promise<void> {
-    for (const { charge, order } of charges) {
-      this.#deps.log.error({ order, charge }, 'charged, and there is no such order')
-      const about = { sale: NO_SALE, product: '', kind: 'unknown_charge', subject: charge } as const
-      await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
-      this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })
-    }
+  async #noteUnknown({ charge, order }: ChargeRecord): Promise<void> {
+    this.#deps.log.error({ order, charge }, 'charged, and there is no such order')
+    const about = { sale: NO_SALE, product: '', kind: 'unknown_charge', subject: charge } as const
+    await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
+    this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })
   }
 
   /** Compares with the provider's own records: paid but unrecorded is found here, whatever was lost on the way. */
@@ -205,13 +209,6 @@ export class Charges {
         insert into comparisons (provider, cursor) values (${name}, ${cursor})
         on conflict (provider) do update set cursor = excluded.cursor, compared_at = clock_timestamp()`
     }
-  }
-
-  async #standing(charges: readonly ChargeRecord[]): Promise<Map<string, Standing>> {
-    if (charges.length === 0) return new Map()
-    const rows = await this.#deps.sql<Standing[]>`
-      select order_id, status, charge_id from orders where order_id = any(${charges.map((c) => c.order)}::uuid[])`
-    return new Map(rows.map((row) => [row.order_id, row]))
   }
 
   async #read(orders: readonly string[]): Promise<Map<string, OrderRow>> {

@@ -66,6 +66,26 @@ describe.concurrent('a payment', () => {
     expect(await charges(body.order_id ?? '')).toEqual([{ status: 'succeeded', attempts: 1 }])
   })
 
+  test('of one sale is confirmed while the row of another is taken', async () => {
+    const [taken, free] = [await origin.sale(), await origin.sale()]
+    const paid = await origin.checkout(taken)
+    const told = await origin.sql().begin(async (tx) => {
+      await tx`select 1 from products where sale_id = ${taken} for update`
+      const told = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'succeeded' })
+      const { id, token } = await buy(free, 'pm_ok')
+      const inTime = 4_000
+      expect(
+        await eventually(
+          () => status(id, token),
+          (s) => s === 'confirmed',
+          inTime,
+        ),
+      ).toBe('confirmed')
+      return { answer: told }
+    })
+    expect(await told.answer).toMatchObject({ status: 200 })
+  })
+
   test('that is declined cancels the order, and exactly its unit returns', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_declined')

@@ -106,15 +106,13 @@ export class Refunds {
   }
 
   /** The money has come back from the buyer's bank: it is owed again, and how it can be given is for a person to find out. */
-  async failed(refunds: readonly Owed[]): Promise<void> {
-    if (refunds.length === 0) return
-    const owed = await this.#deps.sql<Owed[]>`
+  async failed({ charge }: Owed): Promise<void> {
+    const [owed] = await this.#deps.sql<Owed[]>`
       update refunds set refunded_at = null, asked_at = clock_timestamp()
-      where charge_id = any(${refunds.map((r) => r.charge)}::text[]) and refunded_at is not null
+      where charge_id = ${charge} and refunded_at is not null
       returning charge_id as charge, order_id as "order"`
-    for (const refund of owed) {
-      this.#deps.metrics.refunds.inc({ outcome: 'failed' })
-      await this.#tellSomebody(refund, 'the bank sent it back')
-    }
+    if (!owed) return
+    this.#deps.metrics.refunds.inc({ outcome: 'failed' })
+    await this.#tellSomebody(owed, 'the bank sent it back')
   }
 }
