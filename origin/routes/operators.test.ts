@@ -131,6 +131,24 @@ describe('an operator', () => {
     expect(await phase()).toBe('ended')
   })
 
+  test('lets a sale that was over at its time go on, and not one that was ended', async () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const sale = await origin.sale({ opens_at: at(-10_000), ends_at: at(-1_000) })
+    const opened = await origin.admin('POST', `/sales/${sale}/open`)
+    expect(opened).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('PUT it with a later one') },
+    })
+    const later = config({ ends_at: at(3_600_000) })
+    expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'open' } })
+    await origin.admin('POST', `/sales/${sale}/end`)
+    expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'ended' } })
+    expect(await origin.admin('POST', `/sales/${sale}/open`)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('for good') },
+    })
+  })
+
   test('changes the rate of admission', async () => {
     const sale = await origin.sale()
     const answer = await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 7 })

@@ -68,8 +68,12 @@ export function operatorRoutes(deps: Deps): Hono {
   for (const [name, flip] of Object.entries(switches)) {
     app.post(`/sales/:sale/${name}`, async (c) => {
       const sale = c.req.param('sale')
+      const { ended_at, ends_at } = known(sale)
       if (name !== 'end' && phaseOf(known(sale), sales.nowMs()) === 'ended') {
-        return refuse(problem('conflict', { detail: 'The sale has ended, which is for good.' }))
+        const detail = ended_at
+          ? 'The sale has been ended, which is for good.'
+          : `The sale was over at its ends_at, ${ends_at?.toISOString()}: PUT it with a later one first.`
+        return refuse(problem('conflict', { detail }))
       }
       await flip(sql, sale)
       return c.json(await told(sale))
