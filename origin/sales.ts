@@ -47,6 +47,7 @@ export function stateOf(
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
     ...counts,
+    counted: true,
     health,
   }
 }

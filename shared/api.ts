@@ -248,10 +248,34 @@ export const SaleState = v.object({
   arrivals: v.number(),
   /** Those of them who were told that all units are in carts, and still ask. */
   hopeful: v.optional(v.number(), 0),
+  /** False while these two cannot be brought up to date: whoever does not turn up then is not known to be a no-show. */
+  counted: v.optional(v.boolean(), true),
   /** ok: serving; slow: shedding load, admit fewer; the edge adds "unreachable" by itself. */
   health: v.picklist(['ok', 'slow']),
 })
 export type SaleState = v.InferOutput<typeof SaleState>
+
+const figure = v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0))
+/**
+ * What the edge tells the origin about the line each time it asks for a sale's state, in the query of that request, for
+ * operators to watch.
+ */
+export const LineFigures = v.object({
+  /** Ticket numbers given out, or leased to be given out. */
+  numbers_given: figure,
+  /** Positions called so far, and how many of those given out are not. */
+  called: figure,
+  waiting: figure,
+  /** Seconds until the last in line is called, as it moves now; left out while it stands. */
+  wait_seconds: v.optional(figure),
+  /** Positions called a second now, which is the configured rate times these two. */
+  called_per_second: figure,
+  /** To make up for those who do not turn up; 1 or more. */
+  boost: figure,
+  /** For the origin's sake; 1 or less. */
+  throttle: figure,
+})
+export type LineFigures = v.InferOutput<typeof LineFigures>
 
 // -- Reading -----------------------------------------------------------------------------------------------------
 

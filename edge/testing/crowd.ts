@@ -175,6 +175,7 @@ export function stateOf(
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
     hopeful,
+    counted: true,
     health: origin === 'slow' ? 'slow' : 'ok',
   }
 }

@@ -48,6 +48,7 @@ export class TestSale {
       admission: { rate_per_second: 100, max_inside: null },
       arrivals: 0,
       hopeful: 0,
+      counted: true,
       health: 'ok',
     }
   }
