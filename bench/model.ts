@@ -8,7 +8,7 @@ import { parseArgs, styleText } from 'node:util'
 import { SHAPES, type Shape } from './arrivals.ts'
 import { play } from './model/sale.ts'
 import { LIMITS, type Outcome, type Scenario } from './model/scenario.ts'
-import { type Cost, costOf, count, PRICES, sum } from './prices.ts'
+import { costOf, count, sum, type Usage } from './prices.ts'
 
 const HELP = `Plays a sale for the whole internet on a virtual clock, with the real modules.
 
@@ -84,13 +84,13 @@ function scenarioOf(values: ReturnType<typeof readOptions>): Scenario {
   }
 }
 
-/** A cache that has to fetch the schedule fetches it from a Worker. */
-const total = (o: Outcome) => Object.values(o.requests).reduce((all, n) => all + n, 0) + o.scheduleMisses
+/** Requests that only a Worker can answer. */
+const unkept = (o: Outcome) => Object.values(o.requests).reduce((all, n) => all + n, 0)
 
-function usageOf(o: Outcome, s: Scenario) {
+function usageOf(o: Outcome, s: Scenario, workerRequests: number): Usage {
   return {
-    workerRequests: total(o),
-    workerCpuMs: total(o) * WORKER_CPU_MS,
+    workerRequests,
+    workerCpuMs: workerRequests * WORKER_CPU_MS,
     objectRequests: o.objectCalls,
     objectSeconds: o.seconds * (s.shards + 1),
     rowsWritten: o.rowsWritten,
@@ -139,14 +139,14 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
   line(
     'reads of the schedule',
     count(o.scheduleReads),
-    `${(o.scheduleReads / s.visitors).toFixed(1)} per visitor, from the CDN`,
+    `${(o.scheduleReads / s.visitors).toFixed(1)} per visitor: from the isolates' memory, or a CDN's`,
   )
   line(
-    'of which a cache had to fetch',
+    'of which a CDN would have to fetch',
     count(o.scheduleMisses),
-    'from a Worker: misses of one moment are not collapsed',
+    'misses of one moment are not collapsed',
   )
-  line('of Workers, in all', count(total(o)), `${count(o.peaks.workerRequests)} in the busiest second`)
+  line('all else', count(unkept(o)), `${count(o.peaks.workerRequests)} in the busiest second`)
   console.log(`\n${paint('bold', 'Objects')}`)
   line('isolates at the height', count(o.isolates))
   line('calls of objects', count(o.objectCalls), `${(o.objectCalls / s.visitors).toFixed(3)} per visitor`)
@@ -170,18 +170,24 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
       worst?.what,
     )
   }
-  printCosts(costOf(usageOf(o, s)), s.visitors, o.scheduleReads)
+  printCosts(o, s, unkept(o), o.scheduleReads)
 }
 
-function printCosts(costs: readonly Cost[], visitors: number, scheduleReads: number): void {
+/**
+ * Cloudflare runs the Worker for each read of the schedule, and its own cache before Workers bills a kept answer as a
+ * request all the same; only a CDN of another kind before it saves them.
+ */
+function printCosts(o: Outcome, s: Scenario, requests: number, scheduleReads: number): void {
+  const costs = costOf(usageOf(o, s, requests + scheduleReads))
+  const withCdn = sum(costOf(usageOf(o, s, requests + o.scheduleMisses)))
   console.log(`\n${paint('bold', 'Dollars')} ${paint('dim', '(list prices, nothing taken off)')}`)
   const line = (what: string, how: string, dollars: number) =>
     console.log(`  ${what.padEnd(34)}${how.padStart(16)}${dollars.toFixed(2).padStart(12)}`)
   for (const { what, how, dollars } of costs) line(what, how, dollars)
+  const each = 100_000 / s.visitors
   line('in all', '', sum(costs))
-  line('per 100,000 visitors', '', (sum(costs) / visitors) * 100_000)
-  const asWorker = (scheduleReads / 1e6) * PRICES.workerRequest
-  line('and if Workers served the schedule', count(scheduleReads), sum(costs) + asWorker)
+  line('per 100,000 visitors', '', sum(costs) * each)
+  line('with a CDN before the schedule', '', withCdn * each)
 }
 
 /** What a rehearsal measured, as dollars. Object calls are not seen from outside: the model's are taken. */
@@ -193,11 +199,10 @@ function printMeasuredCost(file: string): void {
     perVisitor: { worker: number; cdn: number }
     seconds: number
   }
-  const visitors = 100_000
   const { worker, cdn } = report.perVisitor
   const s = {
     ...scenarioOf({}),
-    visitors,
+    visitors: 100_000,
     known: report.options.shares.known,
     shards: 1,
     dataCentres: 330,
@@ -216,15 +221,7 @@ function printMeasuredCost(file: string): void {
       `  measured with ${count(report.options.visitors)} visitors; object calls, and what caches fetch, as modelled`,
     ),
   )
-  printCosts(
-    costOf({
-      ...usageOf(o, s),
-      workerRequests: worker * visitors + o.scheduleMisses,
-      workerCpuMs: (worker * visitors + o.scheduleMisses) * WORKER_CPU_MS,
-    }),
-    visitors,
-    cdn * visitors,
-  )
+  printCosts(o, s, worker * s.visitors, cdn * s.visitors)
 }
 
 try {
