@@ -30,17 +30,82 @@ describe('in production', () => {
   it.each(['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET', 'WEBHOOK_SECRET'])(
     '%s is a secret of 32 characters, never told',
     (name) => {
-      expect(() => readConfig({ ...production, ...stripe, [name]: undefined })).toThrow(name)
-      expect(() => readConfig({ ...production, ...stripe, [name]: 'hunter2' })).toThrow(
+      const sandbox = { ...production, PAYMENT_PROVIDER: 'sandbox' }
+      expect(() => readConfig({ ...sandbox, [name]: undefined })).toThrow(name)
+      expect(() => readConfig({ ...sandbox, [name]: 'hunter2' })).toThrow(
         `${name}: 32 characters or more are required`,
       )
     },
   )
+
+  it('what only the sandbox uses is not asked of who has Stripe', () => {
+    const { WEBHOOK_SECRET: _, ...given } = production
+    expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
+      ...{ provider: 'stripe', secretKey: 'sk_1', webhookSecret: 'whsec_1' },
+      apiUrl: 'https://proxy.example/',
+    })
+  })
 })
 
 it('a newcomer needs to set no secret and no provider, and is warned', () => {
   const { NODE_ENV: _, ADMIN_TOKEN: __, ...given } = production
   const config = readConfig(given)
-  expect(config.PAYMENT_PROVIDER).toBe('sandbox')
+  expect(config.payment).toMatchObject({ provider: 'sandbox', timeoutMs: 2000 })
   expect(config.warnings).toEqual(['ADMIN_TOKEN is not set: a default known to everyone is used'])
+})
+
+it('all that is wrong is told at once', () => {
+  const wrong = {
+    ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_JWKS_URL: 'there' },
+    ...{ PAYMENT_PROVIDER: 'stripe', EDGE_TOKEN: 'hunter2' },
+  }
+  const told = () => {
+    try {
+      readConfig(wrong)
+      return []
+    } catch (error) {
+      return String((error as Error).message).split('\n')
+    }
+  }
+  expect(told().map((line) => line.split(':')[0])).toEqual([
+    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET'],
+    ...['ADMISSION_JWKS_URL', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+  ])
+  expect(told().join()).not.toContain('hunter2')
+})
+
+describe('the keys of the edge', () => {
+  const key = { kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k1' }
+  const given = { ...production, ...stripe }
+
+  it('are given, or where they are', () => {
+    expect(readConfig(given).admission).toEqual({ url: new URL(production.ADMISSION_JWKS_URL) })
+    const jwks = { keys: [key] }
+    expect(readConfig({ ...given, ADMISSION_JWKS: JSON.stringify(jwks) }).admission).toEqual({ jwks })
+  })
+
+  it.each([
+    'no JSON',
+    'null',
+    '{}',
+    '{"keys":[]}',
+    '{"keys":["k1"]}',
+    JSON.stringify({ keys: [{ ...key, d: 'x' }] }),
+  ])('are none of it: %s', (ADMISSION_JWKS) => {
+    expect(() => readConfig({ ...given, ADMISSION_JWKS })).toThrow(/^ADMISSION_JWKS: a JWKS/)
+  })
+
+  it('have to be said', () => {
+    expect(() => readConfig({ ...given, ADMISSION_JWKS_URL: '' })).toThrow(
+      'ADMISSION_JWKS or ADMISSION_JWKS_URL: not set',
+    )
+  })
+})
+
+it('a sandbox is not waited for longer than a payment job has', () => {
+  const given = { ...production, PAYMENT_PROVIDER: 'sandbox' }
+  expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({ timeoutMs: 6000 })
+  expect(() => readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6001' })).toThrow(
+    'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less',
+  )
 })

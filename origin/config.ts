@@ -1,6 +1,11 @@
-/** The origin's settings, read from the environment once; in production nothing secret has a default. */
+/**
+ * The origin's settings, read from the environment once, as what they are used for: a setting of Stripe's is there where
+ * Stripe takes the money, and only there. In production nothing secret has a default, and nothing that decides about money.
+ */
+import type { JSONWebKeySet } from 'jose'
 import * as v from 'valibot'
 import { isRedisUrl } from './gate/redis.ts'
+import { PROVIDER_TIMEOUT_MS } from './payments/provider.ts'
 
 const port = v.pipe(
   v.string(),
@@ -13,6 +18,7 @@ const url = (protocol: RegExp, what: string) =>
     v.string(),
     v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
   )
+const httpUrl = url(/^https?:/, 'an http(s) URL')
 
 const milliseconds = v.pipe(
   v.string(),
@@ -31,8 +37,7 @@ type SecretName = keyof typeof DEVELOPMENT_SECRETS
 /** Shorter ones can be guessed, or are no HS256 key. An operator's own admin token may be shorter outside production. */
 const MIN_SECRET_LENGTH = 32
 
-const Environment = v.object({
-  NODE_ENV: v.optional(v.string(), 'development'),
+const Settings = v.object({
   PORT: v.optional(port, '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
   ROLE: v.optional(v.picklist(['api', 'worker', 'all'], 'api, worker or all is required'), 'all'),
@@ -50,74 +55,152 @@ const Environment = v.object({
     ),
     '1',
   ),
-  ADMIN_TOKEN: v.optional(v.string()),
-  EDGE_TOKEN: v.optional(v.string()),
-  ORDER_TOKEN_SECRET: v.optional(v.string()),
-  WEBHOOK_SECRET: v.optional(v.string()),
-  /** The edge's public keys, as JSON or as the address where they are. */
-  ADMISSION_JWKS: v.optional(v.pipe(v.string(), v.parseJson({}, 'a JWKS as JSON is required'))),
-  ADMISSION_JWKS_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
   /** Where to say "look again" after an operator's change. */
-  EDGE_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
-  PAYMENT_PROVIDER: v.optional(v.picklist(['sandbox', 'stripe'], 'sandbox or stripe is required'), 'sandbox'),
-  SANDBOX_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
-  /** How long an answer of the sandbox is waited for, and how late its slow and its late ones are. */
-  SANDBOX_TIMEOUT_MS: v.optional(milliseconds, '2000'),
-  SANDBOX_SLOW_MS: v.optional(milliseconds),
-  SANDBOX_LATE_MS: v.optional(milliseconds),
-  STRIPE_SECRET_KEY: v.optional(v.string()),
-  STRIPE_WEBHOOK_SECRET: v.optional(v.string()),
-  /** Where Stripe is, when it is not where it usually is: a proxy, or a server that plays it. */
-  STRIPE_API_URL: v.optional(url(/^https?:/, 'an http(s) URL')),
-  LOG_LEVEL: v.optional(v.picklist(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info'),
+  EDGE_URL: v.optional(httpUrl),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+      'trace, debug, info, warn, error or silent is required',
+    ),
+    'info',
+  ),
 })
-export type Config = Omit<v.InferOutput<typeof Environment>, SecretName> &
-  Record<SecretName, string> & { readonly warnings: readonly string[] }
+
+const KeysGiven = v.pipe(
+  v.object({
+    ADMISSION_JWKS: v.pipe(
+      v.string(),
+      v.parseJson({}, 'a JWKS as JSON is required'),
+      v.custom<JSONWebKeySet>(isPublicKeySet, 'a JWKS of public keys, one or more, is required'),
+    ),
+  }),
+  v.transform(({ ADMISSION_JWKS }) => ({ jwks: ADMISSION_JWKS })),
+)
+const KeysAtAddress = v.pipe(
+  v.object({ ADMISSION_JWKS_URL: httpUrl }),
+  v.transform(({ ADMISSION_JWKS_URL }) => ({ url: new URL(ADMISSION_JWKS_URL) })),
+)
+
+const Stripe = v.pipe(
+  v.object({
+    STRIPE_SECRET_KEY: v.string(),
+    STRIPE_WEBHOOK_SECRET: v.string(),
+    /** Where Stripe is, when it is not where it usually is: a proxy, or a server that plays it. */
+    STRIPE_API_URL: v.optional(httpUrl),
+  }),
+  v.transform((stripe) => ({
+    provider: 'stripe' as const,
+    secretKey: stripe.STRIPE_SECRET_KEY,
+    webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
+    apiUrl: stripe.STRIPE_API_URL,
+  })),
+)
+const Sandbox = v.pipe(
+  v.object({
+    /** Without it the origin starts one of its own. */
+    SANDBOX_URL: v.optional(httpUrl),
+    /** How long an answer of the sandbox is waited for, and how late its slow and its late ones are. */
+    SANDBOX_TIMEOUT_MS: v.optional(
+      v.pipe(
+        milliseconds,
+        v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`),
+      ),
+      '2000',
+    ),
+    SANDBOX_SLOW_MS: v.optional(milliseconds),
+    SANDBOX_LATE_MS: v.optional(milliseconds),
+  }),
+  v.transform((sandbox) => ({
+    provider: 'sandbox' as const,
+    url: sandbox.SANDBOX_URL,
+    timeoutMs: sandbox.SANDBOX_TIMEOUT_MS,
+    slowMs: sandbox.SANDBOX_SLOW_MS,
+    lateMs: sandbox.SANDBOX_LATE_MS,
+  })),
+)
+
+export interface Config extends v.InferOutput<typeof Settings> {
+  readonly ADMIN_TOKEN: string
+  readonly EDGE_TOKEN: string
+  readonly ORDER_TOKEN_SECRET: string
+  /** The edge's public keys, or where they are. */
+  readonly admission: v.InferOutput<typeof KeysGiven> | v.InferOutput<typeof KeysAtAddress>
+  readonly payment:
+    | v.InferOutput<typeof Stripe>
+    | (v.InferOutput<typeof Sandbox> & { readonly webhookSecret: string })
+  readonly warnings: readonly string[]
+}
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Throws ConfigError with one line for each setting that is wrong: its name and why, never its value. */
+/** Throws ConfigError with one line for each setting that is wrong, all at once: its name and why, never its value. */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = v.safeParse(Environment, given)
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.issues
-        .map((i) => `${v.getDotPath(i)}: ${i.received === 'undefined' ? 'not set' : i.message}`)
-        .join('\n'),
-    )
-  }
-  const settings = parsed.output
-  const production = settings.NODE_ENV === 'production'
+  const given: Record<string, string | undefined> = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== ''),
+  )
+  const production = given.NODE_ENV === 'production'
   const errors: string[] = []
   const warnings: string[] = []
-  const secrets = {} as Record<SecretName, string>
-  for (const name of Object.keys(DEVELOPMENT_SECRETS) as SecretName[]) {
-    const value = settings[name]
-    const isDefault = value === undefined || value === DEVELOPMENT_SECRETS[name]
-    secrets[name] = value ?? DEVELOPMENT_SECRETS[name]
-    if (production && isDefault) errors.push(`${name}: must be set to a secret of your own in production`)
-    else if ((production || name === 'ORDER_TOKEN_SECRET') && secrets[name].length < MIN_SECRET_LENGTH) {
+
+  function read<T>(schema: v.GenericSchema<unknown, T>): T | undefined {
+    const parsed = v.safeParse(schema, given)
+    for (const issue of parsed.issues ?? [])
+      errors.push(`${v.getDotPath(issue)}: ${issue.received === 'undefined' ? 'not set' : issue.message}`)
+    return parsed.success ? parsed.output : undefined
+  }
+
+  function secret(name: SecretName): string {
+    const value = given[name] ?? DEVELOPMENT_SECRETS[name]
+    if (value === DEVELOPMENT_SECRETS[name]) {
+      if (production) errors.push(`${name}: must be set to a secret of your own in production`)
+      else warnings.push(`${name} is not set: a default known to everyone is used`)
+    } else if ((production || name === 'ORDER_TOKEN_SECRET') && value.length < MIN_SECRET_LENGTH)
       errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
-    } else if (isDefault) warnings.push(`${name} is not set: a default known to everyone is used`)
+    return value
   }
-  if (!settings.ADMISSION_JWKS && !settings.ADMISSION_JWKS_URL)
+
+  function readAdmission() {
+    if (given.ADMISSION_JWKS !== undefined) return read(KeysGiven)
+    if (given.ADMISSION_JWKS_URL !== undefined) return read(KeysAtAddress)
     errors.push('ADMISSION_JWKS or ADMISSION_JWKS_URL: not set')
-  if (
-    settings.PAYMENT_PROVIDER === 'stripe' &&
-    !(settings.STRIPE_SECRET_KEY && settings.STRIPE_WEBHOOK_SECRET)
-  ) {
-    errors.push('STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: not set')
+    return undefined
   }
-  // Forgotten, it would give goods away; said, it is a rehearsal.
-  if (production && given.PAYMENT_PROVIDER === undefined)
+
+  function readPayment(): Config['payment'] | undefined {
+    const { PAYMENT_PROVIDER = production ? undefined : 'sandbox' } = given
+    if (PAYMENT_PROVIDER === 'stripe') return read(Stripe)
+    if (PAYMENT_PROVIDER === 'sandbox') {
+      if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
+      const sandbox = read(Sandbox)
+      const webhookSecret = secret('WEBHOOK_SECRET')
+      return sandbox && { ...sandbox, webhookSecret }
+    }
     errors.push(
-      'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)',
+      PAYMENT_PROVIDER === undefined
+        ? // Forgotten, it would give goods away; said, it is a rehearsal.
+          'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)'
+        : 'PAYMENT_PROVIDER: sandbox or stripe is required',
     )
-  else if (production && settings.PAYMENT_PROVIDER === 'sandbox')
-    warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
-  if (errors.length > 0) throw new ConfigError(errors.join('\n'))
-  return { ...settings, ...secrets, warnings }
+    return undefined
+  }
+
+  const settings = read(Settings)
+  const secrets = {
+    ADMIN_TOKEN: secret('ADMIN_TOKEN'),
+    EDGE_TOKEN: secret('EDGE_TOKEN'),
+    ORDER_TOKEN_SECRET: secret('ORDER_TOKEN_SECRET'),
+  }
+  const admission = readAdmission()
+  const payment = readPayment()
+  if (!settings || !admission || !payment || errors.length > 0) throw new ConfigError(errors.join('\n'))
+  return { ...settings, ...secrets, admission, payment, warnings }
+}
+
+/** A private key in it would admit nobody, and be no secret any more. */
+function isPublicKeySet(value: unknown): boolean {
+  const { keys } = Object(value) as { keys?: unknown }
+  const isPublic = (key: unknown) => typeof Object(key).kty === 'string' && Object(key).d === undefined
+  return Array.isArray(keys) && keys.length > 0 && keys.every(isPublic)
 }

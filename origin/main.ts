@@ -3,7 +3,7 @@
  * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
  */
 import { serve } from '@hono/node-server'
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet } from 'jose'
 import { pino } from 'pino'
 import { createApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
@@ -76,9 +76,8 @@ async function start(): Promise<void> {
     tellEdge: edgeTeller(config, log),
     signatures,
     keys: {
-      admission: config.ADMISSION_JWKS
-        ? createLocalJWKSet(config.ADMISSION_JWKS as JSONWebKeySet)
-        : keysAt(new URL(config.ADMISSION_JWKS_URL ?? '')),
+      admission:
+        'jwks' in config.admission ? createLocalJWKSet(config.admission.jwks) : keysAt(config.admission.url),
       order: Buffer.from(config.ORDER_TOKEN_SECRET),
     },
   }

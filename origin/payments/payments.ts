@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { Charges } from './charges.ts'
 import type { PaymentJobs } from './jobs.ts'
-import { type PaymentProvider, PROVIDER_TIMEOUT_MS } from './provider.ts'
+import type { PaymentProvider } from './provider.ts'
 import { Refunds } from './refunds.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
@@ -23,30 +23,22 @@ export async function startPayments(deps: Omit<Deps, 'payments'>, jobs: PaymentJ
 }
 
 async function chooseProvider(
-  config: Config,
+  { payment, ROLE, DATABASE_URL, PORT }: Config,
   nowMs: () => number,
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
   const nothing = async () => {}
-  if (config.PAYMENT_PROVIDER === 'stripe') {
-    const { STRIPE_SECRET_KEY = '', STRIPE_WEBHOOK_SECRET = '', STRIPE_API_URL: apiUrl } = config
-    const secrets = { secretKey: STRIPE_SECRET_KEY, webhookSecret: STRIPE_WEBHOOK_SECRET }
-    return { provider: stripeProvider({ ...secrets, apiUrl, nowMs }), stop: nothing }
+  if (payment.provider === 'stripe') {
+    const { secretKey, webhookSecret, apiUrl } = payment
+    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: nothing }
   }
-  const secret = config.WEBHOOK_SECRET
-  const timeoutMs = Math.min(config.SANDBOX_TIMEOUT_MS, PROVIDER_TIMEOUT_MS)
+  const { url, webhookSecret: secret, timeoutMs, slowMs, lateMs } = payment
   // Whoever only answers calls charges nobody, and has a provider to read its webhooks.
-  if (config.SANDBOX_URL !== undefined || config.ROLE === 'api') {
-    return {
-      provider: sandboxProvider({ url: config.SANDBOX_URL, secret, timeoutMs, nowMs }),
-      stop: nothing,
-    }
-  }
+  if (url !== undefined || ROLE === 'api')
+    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: nothing }
   const sandbox = await startSandbox({
-    databaseUrl: config.DATABASE_URL,
-    webhookUrl: `http://127.0.0.1:${config.PORT}/webhooks/sandbox`,
-    secret,
-    ...(config.SANDBOX_SLOW_MS !== undefined && { slowMs: config.SANDBOX_SLOW_MS }),
-    ...(config.SANDBOX_LATE_MS !== undefined && { lateMs: config.SANDBOX_LATE_MS }),
+    databaseUrl: DATABASE_URL,
+    webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,
+    ...{ secret, slowMs, lateMs },
   })
   return {
     provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }),

@@ -39,8 +39,8 @@ export interface SandboxOptions {
   readonly webhookUrl: string
   readonly secret: string
   readonly port?: number
-  readonly slowMs?: number
-  readonly lateMs?: number
+  readonly slowMs?: number | undefined
+  readonly lateMs?: number | undefined
 }
 
 export interface Sandbox {
