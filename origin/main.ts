@@ -39,9 +39,9 @@ const stops: [what: string, stop: () => unknown][] = []
 let stopping = false
 
 async function start(): Promise<void> {
-  await prepare(config.DATABASE_URL)
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
+  await prepare(config.DATABASE_URL)
   const redis = connectRedis(config.REDIS_URL, log)
   stops.push(['gate', () => redis.disconnect()])
 

@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectTo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { applyPatch, reversePatch } from 'diff'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
 import { useWay } from '../../test/way.ts'
-import { freePort, LOOPBACK } from '../local/children.ts'
-import type { Sql } from './ledger.ts'
+import { freePort, LOOPBACK, temporaryFolder } from '../local/children.ts'
+import { connect, type Sql } from './ledger.ts'
 import { changes, fileOf, mended } from './patch-driver.ts'
 
 const database = useDatabase()
@@ -183,4 +185,22 @@ test('a driver that an earlier patch has mended in part gets the rest, and one t
       expect(mended(String(inPart), change)).toBe(source)
     }
   }
+})
+
+test('no ledger is connected to by a driver that is not mended', async () => {
+  const { path, remove } = temporaryFolder('unmended')
+  onTestFinished(() => {
+    vi.doUnmock('postgres')
+    remove()
+  })
+  cpSync(fileURLToPath(new URL('../', import.meta.resolve('postgres'))), path, { recursive: true })
+  for (const change of changes) {
+    const unmended = applyPatch(readFileSync(fileOf(change), 'utf8'), reversePatch(change))
+    writeFileSync(join(path, change.oldFileName?.replace(/^a\//, '') ?? ''), String(unmended))
+  }
+  vi.resetModules()
+  vi.doMock('postgres', () => import(pathToFileURL(join(path, 'src/index.js')).href))
+  const asPublished = await import('./ledger.ts')
+  expect(() => asPublished.connect(database.url)).toThrow(/driver is not mended: run ".*patch-driver.ts"/)
+  expect(() => connect(database.url)).not.toThrow()
 })

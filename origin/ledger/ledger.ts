@@ -23,8 +23,9 @@ const KEEP_ALIVE_SECONDS = 10
 /** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
 const IDLE_TRANSACTION_MS = 30_000
 
+/** A pool on the ledger; it connects when it is first used. Fails with a driver that was not mended. */
 export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
-  return postgres(url, {
+  const sql = postgres(url, {
     max: connections,
     connect_timeout: 3,
     idle_timeout: 60,
@@ -45,6 +46,12 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
       jit: 'off',
     },
   })
+  // The setting is one of ours: a driver as it was published drops it.
+  if (sql.options.response_timeout !== RESPONSE_TIMEOUT_SECONDS)
+    throw new Error(
+      'the Postgres driver is not mended: run "node origin/ledger/patch-driver.ts" and start again',
+    )
+  return sql
 }
 
 /** Brings the schema up to date; safe to run from several origins at once. */
