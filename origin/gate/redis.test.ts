@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../test/origin.ts'
+import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
 import { useWay } from '../../test/way.ts'
 import { isAway } from '../app.ts'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../local/children.ts'
 import { ensureRedis, startRedis } from '../local/redis.ts'
-import { connectRedis, type Store } from './redis.ts'
+import { connectRedis, lossesIn, type Store } from './redis.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
@@ -98,3 +99,50 @@ test('behind Sentinels, a master that is replaced while it lives gets no more co
   expect(await eventually(begin, (answer) => answer === 'OK')).toBe('OK')
   expect(await eventually(serving, of(replica.port), 5_000)).toBe(`port,${replica.port}`)
 }, 60_000)
+
+describe('a Redis that may lose what was promised', () => {
+  /** What is said at warn, of which node, by a process that begins. */
+  function beginsOn(url: string) {
+    const said: { node: string; msg: string }[] = []
+    const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line)) }))
+    onTestFinished(() => store.disconnect())
+    return () => Promise.resolve(said.map(({ node, msg }) => `${node} ${msg}`))
+  }
+  const kept = 'aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n'
+
+  test('is warned of by what it says of itself', () => {
+    expect(lossesIn(kept)).toEqual([])
+    expect(lossesIn('')).toEqual([])
+    expect(lossesIn(kept.replace(':1', ':0'))).toEqual([expect.stringContaining('appendonly yes')])
+    for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+      expect(lossesIn(kept.replace('noeviction', policy))).toEqual([expect.stringContaining(policy)])
+    }
+  })
+
+  test('is warned of at the start, and one that keeps it is not', async () => {
+    const { port, url, stop } = await startRedis({
+      args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'],
+    })
+    onTestFinished(() => stop())
+    const said = beginsOn(url)
+    const silent = beginsOn(server.url)
+    expect(await eventually(said, (lines) => lines.length === 2)).toEqual([
+      `${LOOPBACK}:${port} this Redis may lose promised orders when it restarts: set appendonly yes`,
+      `${LOOPBACK}:${port} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
+    ])
+    expect(await silent()).toEqual([])
+  })
+
+  test('is warned of where it is one node of a Cluster', async () => {
+    const cluster = await startRedisCluster()
+    onTestFinished(() => cluster.stop())
+    const forgetful = /(\d+)$/.exec(cluster.url)?.[1]
+    const node = new Redis(Number(forgetful), LOOPBACK)
+    await node.config('SET', 'appendonly', 'no')
+    node.disconnect()
+    const said = beginsOn(cluster.url)
+    expect(await eventually(said, (lines) => lines.length > 0)).toEqual([
+      expect.stringMatching(`${forgetful} .*appendonly`),
+    ])
+  }, 60_000)
+})

@@ -38,7 +38,31 @@ export function connectRedis(url: string, log: Logger): Store {
     if (away) log.info('Redis is back')
     away = false
   })
+  redis.once('ready', () => void warnOfLosses(redis, log))
   return defineScripts(redis)
+}
+
+/** What was promised as "processing" waits in Redis alone: says which of its nodes may lose it. */
+async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
+  for (const node of redis instanceof Cluster ? redis.nodes() : [redis]) {
+    // Who may not ask is not told; some who sell a Redis forbid it.
+    const info = await node.info().catch(() => '')
+    const { host, port } = node.options
+    for (const loss of lossesIn(info)) log.warn({ node: `${host}:${port}` }, loss)
+  }
+}
+
+/** How a Redis may lose what it was told, by what it says of itself (INFO). */
+export function lossesIn(info: string): string[] {
+  const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
+  return [
+    ...(/^aof_enabled:0/m.test(info)
+      ? ['this Redis may lose promised orders when it restarts: set appendonly yes']
+      : []),
+    ...(policy === undefined
+      ? []
+      : [`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`]),
+  ]
 }
 
 function clientFor(url: string): Redis | Cluster {
