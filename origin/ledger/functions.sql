@@ -1,5 +1,9 @@
 -- The ledger's functions: what is decided about stock is decided here, under Postgres's locks.
 -- Applied at every start (create or replace), after the migrations.
+--
+-- Nothing is dropped here: while a new version is rolled out or back, origins of both call what stands here. A function
+-- with other arguments, or another return, therefore gets a new name, and the old one stays as it is for one release;
+-- what changes under its old name has to be right for the callers of both.
 
 -- record_reservations: writes a batch of reservations of one sale in one transaction, and says what became of them.
 --
@@ -14,12 +18,6 @@
 -- with limit for who has none and wants too many. prices has the unit price and currency of each product as they were
 -- written: a price may have changed since the caller last read it.
 -- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
-do $$ begin
-  -- It once returned less, and what a function returns can only be changed by dropping it.
-  if exists (select from pg_proc where oid = to_regproc('record_reservations') and not 'prices' = any(proargnames)) then
-    drop function record_reservations;
-  end if;
-end $$;
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
@@ -169,7 +167,6 @@ end $$;
 -- p_methods and p_charges are null, or parallel to p_ids.
 --
 -- reserved, paying count as held; confirmed, fulfilled as sold; expired, cancelled as neither.
-drop function if exists move_orders(uuid[], text[], text, text, text, text);
 create or replace function move_orders(
   p_ids uuid[], p_from text[], p_to text, p_methods text[], p_charges text[], p_reason text
 ) returns setof orders
