@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CheckoutRequest, IdempotencyKey, parse, parseJson, SaleConfig } from './api.ts'
+import {
+  CheckoutRequest,
+  IdempotencyKey,
+  OrderId,
+  PaymentRequest,
+  parse,
+  parseJson,
+  SaleConfig,
+} from './api.ts'
 import { problem, problemResponse } from './problem.ts'
 
 const sale = {
@@ -109,6 +117,21 @@ describe('a checkout request', () => {
   })
 })
 
+describe('a payment request', () => {
+  it('without its method is told what it lacks', () => {
+    expect(parse(PaymentRequest, {})).toMatchObject({
+      problem: { errors: [{ field: 'payment_method', detail: 'is required' }] },
+    })
+  })
+})
+
+describe('the id of an order', () => {
+  it('is the same in capitals', () => {
+    const id = '01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6a7b'
+    expect(parse(OrderId, id.toUpperCase())).toEqual({ ok: true, value: id })
+  })
+})
+
 describe('an Idempotency-Key', () => {
   it('is 1 to 255 printable ASCII characters', () => {
     for (const key of ['a', '7f3c-1', '"quoted"', 'x'.repeat(255)])
@@ -131,6 +154,11 @@ describe('a problem', () => {
       type: '/problems/try-again',
       status: 503,
       detail: 'Please wait.',
+      retry_after_seconds: 1,
     })
+  })
+
+  it('says something for people where nothing more is known', () => {
+    expect(problem('sold-out').detail).toBe('All units are sold.')
   })
 })

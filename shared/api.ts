@@ -14,7 +14,7 @@ export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a le
 
 export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
-export const OrderId = v.pipe(v.string(), v.uuid())
+export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 
 /** Printable ASCII, as the header's draft asks of a client that wants to be understood everywhere; 1 to 255 characters. */
 export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
@@ -150,7 +150,7 @@ export const CheckoutRequest = v.object({
 })
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
 
-export const PaymentRequest = v.object({ payment_method: PaymentMethod })
+export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
 
 export const ORDER_STATUSES = [
   'processing',

@@ -3,33 +3,46 @@
  * An error is a value made here and turned into a response at the rim by `problemResponse`.
  */
 
+/** By type: the status, the title, and what is said where nothing more is known. */
 const CATALOGUE = {
-  'invalid-request': [400, 'The request is malformed'],
-  'idempotency-key-required': [400, 'An Idempotency-Key is required'],
-  'invalid-token': [401, 'The token is not valid'],
-  unauthorized: [401, 'Not authorized'],
-  'proof-of-work-required': [401, 'Proof of work is required'],
-  'wrong-sale': [403, 'The token belongs to another sale'],
-  forbidden: [403, 'Not allowed'],
-  'not-found': [404, 'Not found'],
-  'unknown-sale': [404, 'There is no such sale'],
-  'unknown-product': [404, 'There is no such product in this sale'],
-  'unknown-order': [404, 'There is no such order'],
-  'method-not-allowed': [405, 'Method not allowed'],
-  conflict: [409, 'In conflict with the present state'],
-  'all-in-carts': [409, 'All units are in carts'],
-  'sold-out': [410, 'Sold out'],
-  ended: [410, 'The sale has ended'],
-  'body-too-large': [413, 'The body is too large'],
-  'unsupported-media-type': [415, 'Send application/json'],
-  'invalid-fields': [422, 'Some fields are not valid'],
-  'idempotency-key-reused': [422, 'The Idempotency-Key was used with another body'],
-  'not-open': [425, 'The sale is not open yet'],
-  'not-admitted': [429, 'Wait for your turn first'],
-  'too-many-requests': [429, 'Too many requests'],
-  'internal-error': [500, 'Something went wrong on our side'],
-  'try-again': [503, 'Please try again in a moment'],
-} as const satisfies Record<string, readonly [status: number, title: string]>
+  'invalid-request': [400, 'The request is malformed', 'It could not be read.'],
+  'idempotency-key-required': [
+    400,
+    'An Idempotency-Key is required',
+    'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.',
+  ],
+  'invalid-token': [401, 'The token is not valid', 'It has expired, or was not given out here. Join again.'],
+  unauthorized: [401, 'Not authorized', 'Send Authorization: Bearer with the right token.'],
+  'proof-of-work-required': [401, 'Proof of work is required', 'Solve the challenge, and join with it.'],
+  'wrong-sale': [403, 'The token belongs to another sale', 'Send the token of this sale.'],
+  forbidden: [403, 'Not allowed', 'The request came from a page of another host.'],
+  'not-found': [404, 'Not found', 'There is nothing here.'],
+  'unknown-sale': [404, 'There is no such sale', 'Look at its name.'],
+  'unknown-product': [404, 'There is no such product in this sale', 'Look at its product_id.'],
+  'unknown-order': [404, 'There is no such order', 'There is none by this id that is yours.'],
+  'method-not-allowed': [405, 'Method not allowed', 'The Allow header names those that are.'],
+  conflict: [409, 'In conflict with the present state', 'Look at it again, and decide anew.'],
+  'all-in-carts': [409, 'All units are in carts', 'Some may come back: ask again after Retry-After.'],
+  'sold-out': [410, 'Sold out', 'All units are sold.'],
+  ended: [410, 'The sale has ended', 'Nothing is sold any more.'],
+  'body-too-large': [413, 'The body is too large', 'Send a smaller one.'],
+  'unsupported-media-type': [415, 'Send application/json', 'The body is read as application/json only.'],
+  'invalid-fields': [422, 'Some fields are not valid', 'The errors name each.'],
+  'idempotency-key-reused': [
+    422,
+    'The Idempotency-Key was used with another body',
+    'Send the first body again, or another key.',
+  ],
+  'not-open': [425, 'The sale is not open yet', 'Come back at opens_at.'],
+  'not-admitted': [429, 'Wait for your turn first', 'Come through the waiting room.'],
+  'too-many-requests': [429, 'Too many requests', 'Ask again after Retry-After.'],
+  'internal-error': [
+    500,
+    'Something went wrong on our side',
+    'Please try again. If it stays so, tell the shop.',
+  ],
+  'try-again': [503, 'Please try again in a moment', 'Ask again after Retry-After.'],
+} as const satisfies Record<string, readonly [status: number, title: string, detail: string]>
 
 export type ProblemType = keyof typeof CATALOGUE
 
@@ -53,7 +66,8 @@ export interface Problem extends ProblemFields {
   readonly type: `/problems/${ProblemType}`
   readonly title: string
   readonly status: number
-  /** Sent as the Retry-After header as well, in whole seconds. */
+  readonly detail: string
+  /** Sent in whole seconds, and as the Retry-After header as well. */
   readonly retry_after_seconds?: number
 }
 
@@ -62,8 +76,8 @@ export function problem(
   type: ProblemType,
   fields: ProblemFields & { retry_after_seconds?: number } = {},
 ): Problem {
-  const [status, title] = CATALOGUE[type]
-  return { type: `/problems/${type}`, title, status, ...fields }
+  const [status, title, detail] = CATALOGUE[type]
+  return { type: `/problems/${type}`, title, status, detail, ...fields }
 }
 
 /** One field is wrong. */
@@ -76,16 +90,13 @@ export function problemResponse(p: Problem): {
   headers: Record<string, string>
   body: string
 } {
+  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' }
+  if (p.retry_after_seconds === undefined) return { status: p.status, headers, body: JSON.stringify(p) }
+  const retry_after_seconds = Math.max(1, Math.ceil(p.retry_after_seconds))
   return {
     status: p.status,
-    headers: {
-      'content-type': 'application/problem+json',
-      'cache-control': 'no-store',
-      ...(p.retry_after_seconds === undefined
-        ? {}
-        : { 'retry-after': String(Math.max(1, Math.ceil(p.retry_after_seconds))) }),
-    },
-    body: JSON.stringify(p),
+    headers: { ...headers, 'retry-after': String(retry_after_seconds) },
+    body: JSON.stringify({ ...p, retry_after_seconds }),
   }
 }
 
@@ -94,7 +105,7 @@ export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
   constructor(p: Problem) {
-    super(p.detail ?? p.title)
+    super(p.detail)
     this.problem = p
   }
 }
