@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Moment, play, type Scenario, SETTINGS } from './testing/crowd.ts'
+import type { SaleState } from '../shared/api.ts'
+import { atFirst, NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
+import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from './testing/crowd.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => 3 * seed + 1)
 
@@ -87,6 +89,82 @@ describe('the controller', () => {
         expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
       }
     }
+  })
+
+  describe('while the origin cannot count who arrives', () => {
+    const away = { from: 40, to: 100 }
+    const origin = (second: number) => (second >= away.from && second < away.to ? 'uncounted' : 'ok')
+    const blind = { ...plain, seconds: 180, slowestArrivalMs: 8_000, origin }
+
+    it('takes nobody for a no-show, then or when all who came meanwhile are told at once', () => {
+      for (const rate of [10, 100]) {
+        const rates = played({ ...blind, seed: 1, rate }).map((m) => m.schedule.rate_per_second)
+        expect(Math.max(...rates)).toBe(rate)
+      }
+    })
+
+    it('does not take those told of late for those called last, who may be on their way', () => {
+      const maxInside = 400
+      const nobody = { available: 1_000, held: 0, sold: 0, hopeful: 0 }
+      const schedule = { ...beforeOpening(10), draw_seed: '00', ceiling: 1e6, phase: 'open' as const }
+      const openedAtMs = schedule.anchor_at_ms
+      let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+      const lookAt = (second: number) => {
+        const counted = second < 30 || second >= 90
+        const stock = { ...nobody, arrivals: 10 * (counted ? second : 30) }
+        const state = stateOf({ rate: 10, maxInside }, stock, counted ? 'ok' : 'uncounted')
+        const nowMs = openedAtMs + second * 1000
+        memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, SETTINGS)
+        const draw = { size: 0, seed: '00', beacon: null }
+        const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, draw }
+        return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, state, memory, ...rest }, SETTINGS)
+      }
+      for (let second = 1; second < 90; second++) lookAt(second)
+      const called = 900
+      const calledWithinClaimWindow = 10 * SETTINGS.claimSeconds
+      expect(lookAt(90).ceiling).toBe(called + maxInside - calledWithinClaimWindow)
+    })
+
+    it('makes up for no-shows before and after, and not meanwhile', () => {
+      const moments = played({ ...blind, seed: 1, showShare: 0.6 })
+      const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+      expect(rateAt(away.from)).toBeGreaterThan(1.3 * plain.rate)
+      for (let second = away.from + 3; second <= away.to; second++) expect(rateAt(second)).toBe(plain.rate)
+      expect(rateAt(170)).toBeGreaterThan(1.3 * plain.rate)
+    })
+
+    it('never lets more people in than there is room for, nor when it counts again', () => {
+      for (const seed of SEEDS) {
+        const maxInside = 600 + seed * 20
+        const scenario = { ...blind, seed, maxInside, showShare: 0.4 + (seed % 60) / 100 }
+        for (const { onTheirWay, held, atMs } of played({ ...scenario, slowestArrivalMs: 250 * seed })) {
+          expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
+        }
+      }
+    })
+
+    it('takes no news of a sale it has just heard of for people who came since', () => {
+      const stock = { available: 100, held: 50, sold: 5_000, arrivals: 0, hopeful: 0 }
+      const [away, back] = (['uncounted', 'ok'] as const).map((origin) =>
+        stateOf({ rate: 10, maxInside: null }, { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 }, origin),
+      ) as [SaleState, SaleState]
+      let memory = atFirst(away, 1_000)
+      for (const [i, state] of [away, away, back, back].entries())
+        memory = observe(
+          memory,
+          { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 },
+          SETTINGS,
+        )
+      expect(memory.arrivals).toBe(0)
+    })
+
+    it('goes on selling: who takes a unit has arrived', () => {
+      for (const seed of SEEDS) {
+        const moments = played({ ...blind, seed, maxInside: 4_000 })
+        const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+        expect(servingAt(away.to) - servingAt(away.to - 20), `seed ${seed}`).toBeGreaterThan(19 * plain.rate)
+      }
+    })
   })
 
   it('calls no more people than can still find something', () => {

@@ -74,6 +74,11 @@ export interface Memory {
   /** Arrivals since the opening; the origin's own counter may begin again when it restarts. */
   readonly arrivals: number
   readonly arrivals_told: number
+  /** Whether the origin counted arrivals when it was last heard, and until when, on the open clock, it did not. */
+  readonly counted: boolean
+  readonly uncounted_until_ms: number
+  /** Units held or sold then; since it ceased to count, the most there were. */
+  readonly taken: number
   readonly throttle: number
   readonly boost: number
   readonly samples: readonly Sample[]
@@ -85,9 +90,17 @@ export const NOTHING_SEEN: Memory = {
   open_ms: 0,
   arrivals: 0,
   arrivals_told: 0,
+  counted: true,
+  uncounted_until_ms: Number.NEGATIVE_INFINITY,
+  taken: 0,
   throttle: 1,
   boost: 1,
   samples: [],
+}
+
+/** The memory of a sale that is heard of for the first time: what has been till then is no news. */
+export function atFirst(state: SaleState, nowMs: number): Memory {
+  return { ...NOTHING_SEEN, ...heard(NOTHING_SEEN, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
 }
 
 export interface Look {
@@ -105,14 +118,20 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
   const { nowMs, state, schedule } = look
   const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.looked_at_ms))
   const open_ms = memory.open_ms + (schedule.phase === 'open' ? elapsedMs : 0)
-  const told = state?.arrivals ?? memory.arrivals_told
-  const arrivals = memory.arrivals + Math.max(0, told - memory.arrivals_told)
+  const arrivals = memory.arrivals + (state ? newArrivals(memory, state) : 0)
   const called = calledBy(schedule, nowMs, look.highestNumber)
   const samples =
     schedule.draw_seed === null
       ? memory.samples
       : withSample(memory.samples, { open_ms, called, arrivals }, settings)
-  const seen = { ...memory, looked_at_ms: nowMs, open_ms, arrivals, arrivals_told: told, samples }
+  const seen = {
+    ...memory,
+    ...(state ? heard(memory, state, open_ms) : {}),
+    looked_at_ms: nowMs,
+    open_ms,
+    arrivals,
+    samples,
+  }
   return {
     ...seen,
     // Not later than now, also if the clock was put back since.
@@ -121,6 +140,29 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
     boost: boostAfter(seen, elapsedMs / 1000, settings),
   }
 }
+
+/**
+ * Who has arrived since the last look. While the origin cannot count them, only those are known who took a unit; what it
+ * tells of that time when it counts again is left out, since it cannot be said when they came. So who is not known to
+ * have arrived stays on their way for as long as their turn may be claimed, which calls too few rather than too many.
+ */
+function newArrivals(memory: Memory, state: SaleState): number {
+  if (!state.counted) return Math.max(0, unitsTaken(state) - memory.taken) / state.limit_per_visitor
+  return memory.counted ? Math.max(0, state.arrivals - memory.arrivals_told) : 0
+}
+
+/** What the origin told, as far as the next look is held against it. */
+function heard(memory: Memory, state: SaleState, openMs: number) {
+  const { counted, arrivals } = state
+  const taken = unitsTaken(state)
+  return counted
+    ? { counted, arrivals_told: arrivals, taken }
+    : { counted, uncounted_until_ms: openMs, taken: Math.max(memory.taken, taken) }
+}
+
+const unitsOf = ({ products }: SaleState, of: 'available' | 'held' | 'sold') =>
+  products.reduce((units, product) => units + product[of], 0)
+const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state, 'sold')
 
 /** Numbers from `first` on came back unused: whoever gets them next has not been called, and has not missed a turn. */
 export function uncalled(memory: Memory, first: number): Memory {
@@ -149,12 +191,14 @@ function boostAfter(seen: Memory, elapsedSeconds: number, settings: Settings): n
 /**
  * Which share of those called turns up: arrivals until now over numbers called until `settleMs` ago. As long as people
  * are merely slow this errs towards "everyone comes", which is the safe side. Surely no more than `sureShare` turn up.
+ * Where the origin did not count all of them nothing is known: everyone comes.
  */
 function showRatio(seen: Memory, settings: Settings): { share: number; sureShare: number } {
   const settledMs = seen.open_ms - settleMs(settings)
   const lately = at(seen, settledMs, 'called') - at(seen, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
+  if (settledMs - wantedMs < seen.uncounted_until_ms) return { share: 1, sureShare: 1 }
   // The window begins at a sample, since arrivals between two looks are not known.
   const from = seen.samples[sampleAfter(seen, seen.open_ms - wantedMs) - 1] ?? OPENING
   const windowMs = seen.open_ms - from.open_ms
@@ -272,13 +316,12 @@ function movingLine(situation: Situation, settings: Settings) {
  * expectation, since a unit given back or a second one wanted cannot be foreseen; room is never exceeded.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
-  const sum = (of: 'available' | 'held') => state.products.reduce((units, product) => units + product[of], 0)
   const { share, sureShare } = showRatio(memory, settings)
-  const units = settings.admissionsPerUnit * sum('available') - state.hopeful
+  const units = settings.admissionsPerUnit * unitsOf(state, 'available') - state.hopeful
   const forUnits = units - onTheirWay(memory, called, share, settings)
   const { max_inside } = state.admission
   const inside =
-    sum('held') +
+    unitsOf(state, 'held') +
     state.hopeful +
     Math.max(
       onTheirWay(memory, called, sureShare, settings),

@@ -23,6 +23,7 @@ import {
 } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
 import {
+  atFirst,
   LOOK_EVERY_MS,
   type Memory,
   NOTHING_SEEN,
@@ -375,7 +376,7 @@ function told(known: Sale | null, state: SaleState, atMs: number, nowMs: number)
   }
   return {
     state,
-    memory: { ...NOTHING_SEEN, looked_at_ms: nowMs, reached_at_ms: nowMs, arrivals_told: state.arrivals },
+    memory: atFirst(state, nowMs),
     timeline: [{ from_ms: nowMs, schedule }],
     seed,
     beacon: null,

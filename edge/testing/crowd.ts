@@ -14,6 +14,8 @@ import {
   type Settings,
 } from '../controller.ts'
 
+type Origin = 'ok' | 'slow' | 'gone' | 'uncounted'
+
 export interface Scenario {
   readonly seed: number
   readonly rate: number
@@ -31,8 +33,8 @@ export interface Scenario {
   readonly asksAgainMs?: number
   /** Milliseconds until the next look; alarms can be late. */
   readonly lookEveryMs?: (random: () => number) => number
-  /** What the origin does at a second of the sale. */
-  readonly origin?: (second: number) => 'ok' | 'slow' | 'gone'
+  /** What the origin does at a second of the sale; `uncounted`: its counts of people stand still meanwhile. */
+  readonly origin?: (second: number) => Origin
   /** What is done to the clock at a second of the sale. */
   readonly clockStepMs?: (second: number) => number
 }
@@ -66,6 +68,7 @@ export function* play(scenario: Scenario): Generator<Moment> {
   let nextLookMs = 0
   let called = 0
   let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
+  let counts = { arrivals, hopeful }
   const due = new Map<number, (() => void)[]>()
   const later = (ms: number, act: () => void) => {
     const tick = Math.ceil(ms / TICK_MS)
@@ -89,7 +92,8 @@ export function* play(scenario: Scenario): Generator<Moment> {
     if (ms >= nextLookMs || clockMs < memory.looked_at_ms) {
       nextLookMs = ms + (scenario.lookEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
-      const told = stateOf(scenario, { available, held, sold, arrivals, hopeful }, origin)
+      if (origin !== 'uncounted') counts = { arrivals, hopeful }
+      const told = stateOf(scenario, { available, held, sold, ...counts }, origin)
       if (clockMs < memory.looked_at_ms) {
         const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
@@ -145,7 +149,7 @@ export function* play(scenario: Scenario): Generator<Moment> {
 export function stateOf(
   { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
   stock: { available: number; held: number; sold: number; arrivals: number; hopeful: number },
-  origin: 'ok' | 'slow' | 'gone',
+  origin: Origin,
 ): SaleState {
   const { available, held, sold, arrivals, hopeful } = stock
   return {
@@ -175,7 +179,7 @@ export function stateOf(
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
     hopeful,
-    counted: true,
+    counted: origin !== 'uncounted',
     health: origin === 'slow' ? 'slow' : 'ok',
   }
 }
