@@ -6,6 +6,7 @@ import { useRedis } from '../test/servers.ts'
 import { useWay } from '../test/way.ts'
 import { Arrivals } from './arrivals.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
+import { createMetrics } from './metrics.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
@@ -15,7 +16,7 @@ let arrivals: Arrivals
 beforeAll(async () => {
   redis = connectRedis(way.through(server.url), log)
   await once(redis, 'ready')
-  arrivals = new Arrivals(redis, log)
+  arrivals = new Arrivals(redis, createMetrics(), log)
   arrivals.start()
 })
 afterAll(async () => {
@@ -31,9 +32,23 @@ test('who came while Redis was away is counted when it is back, and who hoped th
   // By now they are on their way to a Redis that does not answer.
   await sleep(500)
   arrivals.arrived('sale', 'cid')
-  await vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ arrivals: 2, hopeful: 2 }), 10_000)
+  const counts = (expected: object) =>
+    vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ counted: true, ...expected }), 10_000)
+  await counts({ arrivals: 2, hopeful: 2 })
   arrivals.hopes('sale', 'bob', false)
-  await vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ arrivals: 2, hopeful: 1 }), 10_000)
+  await counts({ arrivals: 2, hopeful: 1 })
+})
+
+test('while Redis is full, who comes is known not to be counted, and is counted when there is room', async () => {
+  const counts = (expected: object) =>
+    vi.waitFor(() => expect(arrivals.counts('full')).toMatchObject(expected), 10_000)
+  arrivals.arrived('full', 'ann')
+  await counts({ arrivals: 1, counted: true })
+  await redis.config('SET', 'maxmemory', '1')
+  arrivals.arrived('full', 'bob')
+  await counts({ arrivals: 1, counted: false })
+  await redis.config('SET', 'maxmemory', '0')
+  await counts({ arrivals: 2, counted: true })
 })
 
 test('of a crowd that hopes no more is noted than there is room for', async () => {

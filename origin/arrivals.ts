@@ -2,11 +2,13 @@
  * Who has come to the checkout, across all origins, by which the edge steers the line: how many visitors have arrived
  * (a Redis HyperLogLog: error below one percent, 12 KB), and how many of them were told that all units are in carts and
  * still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers; while Redis is
- * away the counts stand still, and the edge errs on the side of letting fewer in; what was noted is told when it is back.
+ * away, or full, the counts stand still and are told to be no longer so (`counted`): the edge then takes nobody for one who
+ * does not come, and lets nobody in instead. What was noted meanwhile is told when Redis is back.
  */
 import type { Logger } from 'pino'
 import type { Store } from './gate/redis.ts'
 import { type Actor, loop } from './loop.ts'
+import type { Metrics } from './metrics.ts'
 
 const FLUSH_MS = 200
 /** Visitors of a sale noted and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
@@ -22,6 +24,8 @@ const CHUNK = 500
 export interface Counts {
   readonly arrivals: number
   readonly hopeful: number
+  /** False until they have been counted, and while what is noted cannot be told to Redis. */
+  readonly counted: boolean
 }
 
 interface Noted {
@@ -30,17 +34,19 @@ interface Noted {
   readonly hopes: Map<string, boolean>
 }
 
-const NOBODY: Counts = { arrivals: 0, hopeful: 0 }
+const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
 export class Arrivals implements Actor {
   readonly #redis: Store
   readonly #counts = new Map<string, Counts>()
   #noted = new Map<string, Noted>()
+  readonly #metrics: Metrics
   readonly #loop: Actor
 
-  constructor(redis: Store, log: Logger) {
+  constructor(redis: Store, metrics: Metrics, log: Logger) {
     this.#redis = redis
-    this.#loop = loop('arrivals', FLUSH_MS, log, () => this.#flush())
+    this.#metrics = metrics
+    this.#loop = loop('arrivals', FLUSH_MS, { log, metrics }, () => this.#flush())
   }
 
   start(): void {
@@ -97,11 +103,14 @@ export class Arrivals implements Actor {
     for (const sale of new Set([...all.keys(), ...this.#counts.keys()])) {
       const { arrived = new Set<string>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
       try {
-        const before = this.counts(sale)
-        const arrivals = Math.max(before.arrivals, await this.#countArrived(sale, [...arrived]))
-        this.#counts.set(sale, { arrivals, hopeful: await this.#countHopeful(sale, [...hopes]) })
+        const arrivals = Math.max(this.counts(sale).arrivals, await this.#countArrived(sale, [...arrived]))
+        const hopeful = await this.#countHopeful(sale, [...hopes])
+        this.#counts.set(sale, { arrivals, hopeful, counted: true })
+        this.#metrics.arrivals.set({ sale }, arrivals)
+        this.#metrics.hopeful.set({ sale }, hopeful)
       } catch (error) {
         failed.push(error)
+        this.#counts.set(sale, { ...this.counts(sale), counted: false })
         for (const visitor of arrived) this.arrived(sale, visitor)
         const since = this.#of(sale).hopes
         // What they have become meanwhile is what they are.

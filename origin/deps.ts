@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import type { OrderEvents } from './events.ts'
 import type { Store } from './gate/redis.ts'
 import type { Sql } from './ledger/ledger.ts'
+import type { Line } from './line.ts'
 import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
 import type { Payments } from './payments/payments.ts'
@@ -25,6 +26,7 @@ export interface Deps {
   readonly orders: Orders
   readonly events: OrderEvents
   readonly arrivals: Arrivals
+  readonly line: Line
   readonly payments: Payments
   /** Tells the edge to look again at a sale, behind the answer. */
   readonly tellEdge: (sale: string) => void

@@ -58,6 +58,10 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
   const { deps, sale, product, bucket } = place
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
+  for (const { verdict } of verdicts) {
+    if (verdict === 'recorded') deps.metrics.orders.inc({ sale, status: 'reserved' })
+    else if (verdict !== 'replay') deps.metrics.orders.inc({ sale, status: 'cancelled', reason: verdict })
+  }
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
   const untaken = intents.filter((intent, i) => {
     const verdict = verdicts[i]
@@ -94,8 +98,7 @@ function isOfTheData(error: unknown): boolean {
 
 /** One round over all products. */
 export async function recordAllIntents(deps: Deps): Promise<void> {
-  await eachProduct('intent recorder', productsInUse(deps.sales), async ({ sale, product }) => {
-    await recordIntents(deps, sale, product, INTENT_GRACE_MS)
-    deps.metrics.intents.set({ sale, product }, await deps.checkout.gate(sale, product).waiting())
-  })
+  await eachProduct('intent recorder', productsInUse(deps.sales), ({ sale, product }) =>
+    recordIntents(deps, sale, product, INTENT_GRACE_MS),
+  )
 }

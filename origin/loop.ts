@@ -3,6 +3,7 @@
  * are: something done for every product.
  */
 import type { Logger } from 'pino'
+import type { Metrics } from './metrics.ts'
 import { within } from './within.ts'
 
 /** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
@@ -22,7 +23,7 @@ export interface Loop extends Actor {
 export function loop(
   name: string,
   everyMs: number,
-  log: Logger,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
   round: () => Promise<boolean | undefined>,
 ): Loop {
   let running: Promise<void> | undefined
@@ -43,8 +44,10 @@ export function loop(
       try {
         again = await round()
         failures = 0
+        metrics.actorSuccess.setToCurrentTime({ actor: name })
       } catch (error) {
         failures++
+        metrics.actorFailures.inc({ actor: name })
         // An outage is told as it begins, and then ever more rarely.
         if ((failures & (failures - 1)) === 0)
           log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
@@ -57,6 +60,8 @@ export function loop(
   }
   return {
     start() {
+      metrics.actorSuccess.setToCurrentTime({ actor: name })
+      metrics.actorFailures.inc({ actor: name }, 0)
       running = run()
     },
     async stop() {

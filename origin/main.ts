@@ -15,6 +15,7 @@ import { OrderEvents } from './events.ts'
 import { connectRedis } from './gate/redis.ts'
 import { connect, prepare } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
+import { Line } from './line.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -45,8 +46,8 @@ async function start(): Promise<void> {
   const redis = connectRedis(config.REDIS_URL, log)
   stops.push(['gate', () => redis.disconnect()])
 
-  const metrics = createMetrics()
   const sales = new Sales(sql)
+  const metrics = createMetrics(() => ({ ledger: !sales.isSilent(), redis: redis.status === 'ready' }))
   await sales.start()
   stops.push(['sales', () => sales.stop()])
   const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
@@ -57,7 +58,7 @@ async function start(): Promise<void> {
   const checkout = new Checkout({ sql, warm, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
-  const arrivals = new Arrivals(redis, log)
+  const arrivals = new Arrivals(redis, metrics, log)
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
   const signatures = new Signatures()
@@ -73,6 +74,7 @@ async function start(): Promise<void> {
     orders: new Orders({ sql, checkout, charges: jobs, metrics, log }),
     events,
     arrivals,
+    line: new Line(redis, metrics),
     tellEdge: edgeTeller(config, log),
     signatures,
     keys: {

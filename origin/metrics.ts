@@ -1,9 +1,28 @@
-/** What is watched, in Prometheus's words: one registry per process, read at /metrics. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+/**
+ * What is watched, in Prometheus's words: one registry per process, read at /metrics. What a process counts, it counts for
+ * ever; what it sees of others, it says for as long as it keeps looking.
+ */
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  type LabelValues,
+  Registry,
+} from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics() {
+/** What is seen every few seconds. */
+const FADES_MS = 30_000
+/** Orders are counted every half a minute. */
+const COUNTED_FADES_MS = 90_000
+/** The edge looks at a sale every second. */
+export const LINE_FADES_MS = 10_000
+
+/** `stores` says of each store whether it answers this process at the moment. */
+export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -41,8 +60,8 @@ export function createMetrics() {
     }),
     orders: new Counter({
       name: 'order_transitions_total',
-      help: 'Orders by the status they came to',
-      labelNames: ['sale', 'status'],
+      help: 'Orders by the status they came to, and for what reason where there is one',
+      labelNames: ['sale', 'status', 'reason'],
       registers,
     }),
     payments: new Counter({
@@ -57,7 +76,7 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
-    intents: new Gauge({
+    intents: fading(FADES_MS, {
       name: 'intents_waiting',
       help: 'Intents in the stream that no one has recorded yet',
       labelNames: ['sale', 'product'],
@@ -69,23 +88,136 @@ export function createMetrics() {
       labelNames: ['sale', 'kind'],
       registers,
     }),
-    drift: new Gauge({
+    drift: fading(FADES_MS, {
       name: 'stock_drift_units',
-      help: 'Units by which the gate differs from the ledger; must be 0 when nothing is in flight',
-      labelNames: ['sale', 'product'],
+      help: 'Units that the gate has too many of a state, by the ledger, or too few; must be 0 when nothing is in flight',
+      labelNames: ['sale', 'product', 'state'],
       registers,
     }),
-    oversold: new Gauge({
+    oversold: fading(COUNTED_FADES_MS, {
       name: 'oversold_units',
       help: 'Live units beyond the total; must be 0',
       labelNames: ['sale', 'product'],
       registers,
     }),
-    stock: new Gauge({
+    stock: fading(FADES_MS, {
       name: 'stock_units',
       help: 'Units of a product by state, as the ledger has them',
       labelNames: ['sale', 'product', 'state'],
       registers,
     }),
+    gateOpen: fading(FADES_MS, {
+      name: 'gate_open',
+      help: '1 while the fast gate of a product is in use, 0 while the exact gate serves alone',
+      labelNames: ['sale', 'product'],
+      registers,
+    }),
+    storeUp: new Gauge({
+      name: 'store_up',
+      help: '1 while a store (ledger, redis) answers this process, 0 while it does not; either suffices to serve',
+      labelNames: ['store'],
+      registers,
+      collect() {
+        for (const [store, isUp] of Object.entries(stores())) this.set({ store }, isUp ? 1 : 0)
+      },
+    }),
+    redisMemoryUsed: fading(FADES_MS, {
+      name: 'redis_memory_used_bytes',
+      help: 'Memory that a node of Redis uses',
+      labelNames: ['node'],
+      registers,
+    }),
+    redisMemoryMax: fading(FADES_MS, {
+      name: 'redis_memory_max_bytes',
+      help: 'Memory that a node of Redis may use, its maxmemory; 0 where it has no limit',
+      labelNames: ['node'],
+      registers,
+    }),
+    actorFailures: new Counter({
+      name: 'actor_failures_total',
+      help: 'Rounds that failed, of what happens without a call',
+      labelNames: ['actor'],
+      registers,
+    }),
+    actorSuccess: new Gauge({
+      name: 'actor_last_success_timestamp_seconds',
+      help: 'When the last round ended that did not fail, in seconds since the epoch; at first, when the actor started',
+      labelNames: ['actor'],
+      registers,
+    }),
+    arrivals: fading(LINE_FADES_MS, {
+      name: 'arrivals',
+      help: 'Visitors whose first checkout call has come',
+      labelNames: ['sale'],
+      registers,
+    }),
+    hopeful: fading(LINE_FADES_MS, {
+      name: 'hopeful',
+      help: 'Visitors who found all units in carts, and still ask',
+      labelNames: ['sale'],
+      registers,
+    }),
+    queueWaiting: fading(LINE_FADES_MS, {
+      name: 'queue_waiting',
+      help: 'Numbers that were given out and are not called yet, as the edge tells',
+      labelNames: ['sale'],
+      registers,
+    }),
+    queueWait: fading(LINE_FADES_MS, {
+      name: 'queue_wait_seconds',
+      help: 'Time until the last in line is called, as the line moves now; none while it stands',
+      labelNames: ['sale'],
+      registers,
+    }),
+    admissionRate: fading(LINE_FADES_MS, {
+      name: 'admission_rate_per_second',
+      help: 'Positions that the edge calls a second now',
+      labelNames: ['sale'],
+      registers,
+    }),
+    admissionRateTarget: fading(LINE_FADES_MS, {
+      name: 'admission_rate_target_per_second',
+      help: 'Positions that are to be called a second, as configured',
+      labelNames: ['sale'],
+      registers,
+    }),
+    lineBoost: fading(LINE_FADES_MS, {
+      name: 'line_boost',
+      help: 'Factor of the configured rate that makes up for those who do not come; 1 or more',
+      labelNames: ['sale'],
+      registers,
+    }),
+    lineThrottle: fading(LINE_FADES_MS, {
+      name: 'line_throttle',
+      help: 'Factor of the configured rate for the sake of the origin; 1 or less',
+      labelNames: ['sale'],
+      registers,
+    }),
+  }
+}
+
+/**
+ * A gauge that says nothing of what has not been set again for so long: an old value looks like a true one, and one that is
+ * missing does not. Its own clock never jumps.
+ */
+function fading<T extends string>(fadesMs: number, config: GaugeConfiguration<T>) {
+  const lastSet = new Map<string, { labels: LabelValues<T>; atMs: number }>()
+  const gauge = new Gauge({
+    ...config,
+    collect() {
+      for (const { labels, atMs } of lastSet.values()) if (performance.now() - atMs > fadesMs) remove(labels)
+    },
+  })
+  const nameOf = (labels: LabelValues<T>) => JSON.stringify(config.labelNames?.map((name) => labels[name]))
+  function remove(labels: LabelValues<T>): void {
+    lastSet.delete(nameOf(labels))
+    gauge.remove(labels)
+  }
+  return {
+    set(labels: LabelValues<T>, value: number): void {
+      lastSet.set(nameOf(labels), { labels, atMs: performance.now() })
+      gauge.set(labels, value)
+    },
+    remove,
   }
 }

@@ -39,6 +39,9 @@ const HOLD_ENDS: Partial<Record<OrderRow['status'], 'release' | 'sell'>> = {
   cancelled: 'release',
 }
 
+/** Of a reason such as `declined: card_expired` what comes before the detail, of which there may be very many. */
+const kindOf = (reason: string) => reason.split(':', 1)[0]
+
 /** The end of an order's hold, as the gate is told of it. */
 export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
   order: order.order_id,
@@ -145,6 +148,7 @@ export class Orders {
   }
 
   #count(moved: readonly OrderRow[]): void {
-    for (const { sale_id, status } of moved) this.#deps.metrics.orders.inc({ sale: sale_id, status })
+    for (const { sale_id: sale, status, reason } of moved)
+      this.#deps.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }
 }

@@ -3,6 +3,7 @@
  * ledger is what is true; the gate is rebuilt from it whenever it differs for longer than things are in flight, and
  * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
+import { noteCompared } from './compared.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
 import type { LiveOrder } from './gate/bucket.ts'
@@ -75,11 +76,22 @@ export class Reconciler {
     )
   }
 
-  /** Between the rounds: a gate that is out of use is put to use again as soon as that is seen. */
+  /**
+   * Between the rounds: a gate that is out of use is put to use again as soon as that is seen. What waits in it is counted
+   * here, and not where it is recorded, which takes long while the ledger is away.
+   */
   async watch(): Promise<void> {
-    const mend = async ({ sale, product }: { sale: string; product: string }) => {
-      if (await this.#deps.checkout.gate(sale, product).isOpen()) return
-      await reconcileProduct(this.#deps, sale, product, {})
+    const { checkout, metrics } = this.#deps
+    const mend = async (one: { sale: string; product: string }) => {
+      const gate = checkout.gate(one.sale, one.product)
+      const seen = await Promise.all([gate.isOpen(), gate.waiting()]).catch((error) => {
+        metrics.gateOpen.set(one, 0)
+        throw error
+      })
+      const [isOpen, waiting] = seen
+      metrics.gateOpen.set(one, isOpen ? 1 : 0)
+      metrics.intents.set(one, waiting)
+      if (!isOpen) await reconcileProduct(this.#deps, one.sale, one.product, {})
     }
     await eachProduct('gate watch', productsInUse(this.#deps.sales), mend, RECONCILED_WITHIN_MS)
   }
@@ -106,7 +118,11 @@ async function reconcileProduct(
   product: string,
   { force = false, recount: counting = false, oversell }: ReconcileOptions,
 ): Promise<Finding> {
+  const about = { sale, product }
+  const compared = (kind: 'gate' | 'orders', holds: boolean) =>
+    noteCompared(deps.redis, about, kind, holds, deps.sales.nowMs())
   const counted = counting || oversell ? await recount(deps, sale, product, oversell) : undefined
+  if (counted) await compared('orders', counted.found === 'ok')
   // Rows that were put right are not what the gate was loaded from.
   const stale = counted !== undefined && counted.found !== 'ok'
   let looked = await look(deps, sale, product)
@@ -116,11 +132,16 @@ async function reconcileProduct(
     const moving = again.drift !== looked.drift || again.heldDrift !== looked.heldDrift
     looked = again.found === 'drift' && moving ? { ...again, found: 'ok' } : again
   }
-  deps.metrics.drift.set({ sale, product }, looked.found === 'drift' ? looked.drift : 0)
   const { heldDrift, ...told } = looked
   const finding: Finding = { ...told, ...(counted && { recount: counted }) }
+  // What was changed on purpose differs until the gate is told, which is no fault.
+  const drifts = finding.found === 'drift' && !force
+  deps.metrics.drift.set({ ...about, state: 'available' }, drifts ? finding.drift : 0)
+  deps.metrics.drift.set({ ...about, state: 'held' }, drifts ? heldDrift : 0)
+  if (drifts || finding.found === 'ok') await compared('gate', !drifts)
   if (finding.found === 'ok' && !force) return finding
   const healed = await rebuild(deps, sale, product, force)
+  if (healed && !drifts) await compared('gate', true)
   if (healed && !force) await remember(deps, sale, product, finding, heldDrift)
   return { ...finding, healed }
 }

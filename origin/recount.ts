@@ -147,6 +147,7 @@ async function oversold(
     policy === 'cancel_latest'
       ? await cancelLatest(deps, sale, product, actor)
       : await fulfilFromBuffer(deps, sale, product, actor)
+  if (healed) deps.metrics.oversold.set({ sale, product }, 0)
   return { found: 'oversold', units: excess, healed, outcome: policy }
 }
 
@@ -160,8 +161,8 @@ async function lockedCount(tx: Queryable, sale: string, product: string): Promis
 }
 
 /** Cancels who came last until the rest can be served, and gives their money back. What is fulfilled stays so. */
-function cancelLatest(deps: Deps, sale: string, product: string, actor: string): Promise<boolean> {
-  return deps.sql.begin(async (tx) => {
+async function cancelLatest(deps: Deps, sale: string, product: string, actor: string): Promise<boolean> {
+  const { cancelled, served } = await deps.sql.begin(async (tx) => {
     const seen = await lockedCount(tx, sale, product)
     const excess = seen.orders.held + seen.orders.sold - seen.total
     const cancelled = await tx<{ order_id: string; was: string; charge_id: string | null }[]>`
@@ -198,10 +199,12 @@ function cancelLatest(deps: Deps, sale: string, product: string, actor: string):
     const held = Math.min(orders.held, seen.total - sold)
     await tx`
       update products set held = ${held}, sold = ${sold} where sale_id = ${sale} and product_id = ${product}`
-    if (orders.held + orders.sold > seen.total) return false
-    await close(tx, sale, product, 'oversold', `cancelled the latest ${cancelled.length}`)
-    return true
+    const served = orders.held + orders.sold <= seen.total
+    if (served) await close(tx, sale, product, 'oversold', `cancelled the latest ${cancelled.length}`)
+    return { cancelled: cancelled.length, served }
   })
+  deps.metrics.orders.inc({ sale, status: 'cancelled', reason: 'oversold' }, cancelled)
+  return served
 }
 
 /** There are more units than the total says: the operator's buffer. The total grows by what was sold too many. */

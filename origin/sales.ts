@@ -11,6 +11,8 @@ import { readSales } from './ledger/ledger.ts'
 
 /** How old what is known may be while the ledger answers. */
 export const REFRESH_MS = 250
+/** A ledger that has not answered for so long is away: what could be found there is not waited for. */
+const LEDGER_SILENT_MS = 2_000
 
 export const available = (p: ProductRow) => Math.max(0, p.total - p.held - p.sold)
 
@@ -47,7 +49,6 @@ export function stateOf(
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
     ...counts,
-    counted: true,
     health,
   }
 }
@@ -131,6 +132,10 @@ export class Sales {
   /** How long the ledger has not answered, milliseconds. */
   silentMs(): number {
     return performance.now() - this.#heardAtMs
+  }
+
+  isSilent(): boolean {
+    return this.silentMs() > LEDGER_SILENT_MS
   }
 
   get(sale: string): SaleRow | undefined {

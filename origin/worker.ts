@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts'
 import { sweepGate, sweepLedger } from './holds.ts'
 import { recordAllIntents } from './intents.ts'
 import { type Actor, loop } from './loop.ts'
+import { watchMemory } from './memory.ts'
 import { Reconciler } from './reconcile.ts'
 import { within } from './within.ts'
 
@@ -11,23 +12,24 @@ import { within } from './within.ts'
 const DRAIN_WITHIN_MS = 5_000
 
 export function createWorker(deps: Deps): Actor {
-  const { log, payments } = deps
+  const { payments } = deps
   const { charges, refunds } = payments
   const reconciler = new Reconciler(deps)
   // In a new run of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
-  const watch = loop('gate watch', 500, log, () => done(reconciler.watch()))
+  const watch = loop('gate watch', 500, deps, () => done(reconciler.watch()))
   const done = async (work: Promise<unknown>): Promise<undefined> => void (await work)
   const actors = [
-    loop('hold sweeper', 300, log, () => sweepGate(deps)),
-    loop('ledger sweeper', 1_500, log, () => sweepLedger(deps)),
-    loop('intent recorder', 700, log, () => done(recordAllIntents(deps))),
-    loop('charges', 150, log, () => charges.round()),
-    loop('lost charges', 2_000, log, () => charges.lost()),
-    loop('refunds', 1_000, log, () => refunds.round()),
-    loop('charge comparison', 10_000, log, () => done(charges.compare())),
-    loop('forgotten charges', 30_000, log, () => done(charges.resume())),
+    loop('hold sweeper', 300, deps, () => sweepGate(deps)),
+    loop('ledger sweeper', 1_500, deps, () => sweepLedger(deps)),
+    loop('intent recorder', 700, deps, () => done(recordAllIntents(deps))),
+    loop('charges', 150, deps, () => charges.round()),
+    loop('lost charges', 2_000, deps, () => charges.lost()),
+    loop('refunds', 1_000, deps, () => refunds.round()),
+    loop('charge comparison', 10_000, deps, () => done(charges.compare())),
+    loop('forgotten charges', 30_000, deps, () => done(charges.resume())),
     watch,
-    loop('reconciler', 5_000, log, () => done(reconciler.round())),
+    loop('memory watch', 5_000, deps, () => done(watchMemory(deps))),
+    loop('reconciler', 5_000, deps, () => done(reconciler.round())),
   ]
   return {
     start() {

@@ -7,6 +7,7 @@ import { note } from '../findings.ts'
 const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const other = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), { ROLE: 'api' })
 
 const config = (changes: object = {}) => ({
   name: 'Trainers "Ünï" 👟 <script>',
@@ -23,6 +24,17 @@ const config = (changes: object = {}) => ({
   admission: { rate_per_second: 100 },
   ...changes,
 })
+
+/** As the edge tells of the line with a look. */
+const LINE = {
+  numbers_given: '1000',
+  called: '400',
+  waiting: '600',
+  wait_seconds: '12.5',
+  called_per_second: '48',
+  boost: '1.2',
+  throttle: '0.4',
+}
 
 describe('an operator', () => {
   test('creates a sale (201), changes it (200), and sees it as it is', async () => {
@@ -243,6 +255,16 @@ describe('an operator of another origin', () => {
     expect(await alone.admin(method, `/sales/${sale}${path}`, body)).toMatchObject({ status: 200 })
   })
 
+  test('without Redis is told of the line, as this origin was told of it', async () => {
+    const sale = await alone.sale()
+    await lost.kill()
+    await alone.call('GET', `/internal/sales/${sale}?${new URLSearchParams(LINE)}`, {
+      token: alone.edgeToken,
+    })
+    const { body } = await alone.admin('GET', `/sales/${sale}`)
+    expect(body).toMatchObject({ queue: { waiting: 600 }, invariant: { total: 10, holds: null } })
+  })
+
   test('without Redis changes what the ledger has, and changes it once', async () => {
     const sale = await alone.sale({ total: 10 })
     await lost.kill()
@@ -256,6 +278,53 @@ describe('an operator of another origin', () => {
 })
 
 describe('the edge', () => {
+  const look = (sale: string, line: Record<string, string>) =>
+    origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(line)}`, { token: origin.edgeToken })
+  const gauges = async (sale: string) => {
+    const text = String((await origin.call('GET', '/metrics')).body.text)
+    const line = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
+    return Object.fromEntries(
+      [...line].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])),
+    )
+  }
+
+  test('tells of the line, which operators see at any origin, and monitors, for ten seconds', async () => {
+    const sale = await origin.sale()
+    const untold = {
+      rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
+      queue: { arrivals: 0, numbers_given: null, called: null, waiting: null, wait_seconds: null },
+    }
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
+    const { wait_seconds: _, ...standing } = LINE
+    for (const nonsense of [{}, { ...LINE, waiting: 'many' }, { ...LINE, boost: '-1' }, { called: '7' }])
+      expect(await look(sale, nonsense)).toMatchObject({ status: 200 })
+    expect(await gauges(sale)).toEqual({})
+
+    expect(await look(sale, LINE)).toMatchObject({ status: 200, body: { phase: 'open' } })
+    const told = {
+      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
+      queue: { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 },
+    }
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
+    expect(await other.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
+    const shown = {
+      queue_waiting: '600',
+      admission_rate_per_second: '48',
+      admission_rate_target_per_second: '100',
+      line_boost: '1.2',
+      line_throttle: '0.4',
+    }
+    expect(await gauges(sale)).toEqual({ ...shown, queue_wait_seconds: '12.5' })
+    await look(sale, standing)
+    expect(await gauges(sale)).toEqual(shown)
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      body: { queue: { wait_seconds: null } },
+    })
+    const gone = ({ length }: unknown[]) => length === 0
+    expect(await eventually(async () => Object.keys(await gauges(sale)), gone, 12_000)).toEqual([])
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
+  })
+
   test('is told the state of a sale, and who has arrived', async () => {
     const sale = await origin.sale({ total: 1 })
     const state = async () =>

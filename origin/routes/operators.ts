@@ -1,5 +1,5 @@
 /** What operators call, and what the edge asks: create and steer sales, read their state. */
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
 import {
   AdmissionChange,
@@ -12,8 +12,10 @@ import {
   Restock,
   SaleConfig,
   SaleId,
+  type SaleState,
 } from '../../shared/api.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
+import { readCompared } from '../compared.ts'
 import type { Deps } from '../deps.ts'
 import { exportOrders } from '../export.ts'
 import { NO_SALE, readFindings } from '../findings.ts'
@@ -26,7 +28,7 @@ import {
   switches,
   writeSale,
 } from '../ledger/ledger.ts'
-import { orderAt } from '../outcome.ts'
+import { orderAt, tryAgain } from '../outcome.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
 import { accept, readBody, refuse, requireSecret } from './rim.ts'
@@ -43,8 +45,7 @@ export function operatorRoutes(deps: Deps): Hono {
   app.use('/sales/:sale/*', async (c, next) => {
     const sale = c.req.param('sale')
     if (!v.is(SaleId, sale)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
-    // Another origin may have made or changed it a moment ago.
-    await sales.refresh()
+    await freshen(c)
     if (c.req.method !== 'PUT') known(sale)
     return next()
   })
@@ -59,11 +60,11 @@ export function operatorRoutes(deps: Deps): Hono {
   })
 
   app.get('/sales', async (c) => {
-    await sales.refresh()
-    return c.json({ sales: [...sales.all()].map((sale) => inspect(sale)) })
+    await freshen(c)
+    return c.json({ sales: await Promise.all([...sales.all()].map(inspect)) })
   })
 
-  app.get('/sales/:sale', (c) => c.json(inspect(known(c.req.param('sale')))))
+  app.get('/sales/:sale', async (c) => c.json(await inspect(known(c.req.param('sale')))))
 
   for (const [name, flip] of Object.entries(switches)) {
     app.post(`/sales/:sale/${name}`, async (c) => {
@@ -126,6 +127,11 @@ export function operatorRoutes(deps: Deps): Hono {
     )
   })
 
+  /** Another origin may have made or changed a sale a moment ago; while the ledger is away, what is known can be seen. */
+  async function freshen({ req }: Context): Promise<void> {
+    if (req.method !== 'GET' || !sales.isSilent()) await sales.refresh()
+  }
+
   function known(sale: string): SaleRow {
     return sales.get(sale) ?? refuse(problem('unknown-sale'))
   }
@@ -144,7 +150,15 @@ export function operatorRoutes(deps: Deps): Hono {
     return inspect(known(sale))
   }
 
-  function inspect(sale: SaleRow) {
+  async function inspect(sale: SaleRow) {
+    const [line, compared] = await Promise.all([
+      deps.line.figures(sale.sale_id),
+      readCompared(
+        deps.redis,
+        sale.sale_id,
+        sale.products.map((p) => p.product_id),
+      ),
+    ])
     const nowMs = sales.nowMs()
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const [total, held, sold] = [sum((p) => p.total), sum((p) => p.held), sum((p) => p.sold)]
@@ -166,12 +180,24 @@ export function operatorRoutes(deps: Deps): Hono {
         available: sum(available),
         held,
         sold,
-        holds: sum(available) + held + sold === total,
+        holds: compared?.holds ?? null,
+        compared_at: compared?.at.toISOString() ?? null,
       },
       admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
-      rates: { admission_per_second: sale.rate_per_second },
-      queue: deps.arrivals.counts(sale.sale_id),
-      health: deps.checkout.isSlow() ? 'slow' : 'ok',
+      rates: {
+        admission_per_second: sale.rate_per_second,
+        called_per_second: line?.called_per_second ?? null,
+        boost: line?.boost ?? null,
+        throttle: line?.throttle ?? null,
+      },
+      queue: {
+        ...deps.arrivals.counts(sale.sale_id),
+        numbers_given: line?.numbers_given ?? null,
+        called: line?.called ?? null,
+        waiting: line?.waiting ?? null,
+        wait_seconds: line?.wait_seconds ?? null,
+      },
+      health: healthOf(deps),
       server_time: new Date(nowMs).toISOString(),
     }
   }
@@ -185,16 +211,19 @@ function refuseField(field: string, detail: string): never {
 
 /** For the edge, by a secret of its own that opens nothing else. */
 export function internalRoutes(deps: Deps): Hono {
-  const { sales, arrivals, checkout, config } = deps
+  const { sales, arrivals, line, redis, config } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.EDGE_TOKEN))
   app.get('/sales/:sale', (c) => {
     const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
-    const health = checkout.isSlow() || sales.silentMs() > LEDGER_SILENT_MS ? 'slow' : 'ok'
-    return c.json(stateOf(sale, sales.nowMs(), arrivals.counts(sale.sale_id), health))
+    line.note(sale, c.req.query())
+    // Nobody who is called now could be served: told so, the edge pauses the line, and everyone keeps their place.
+    if (sales.isSilent() && redis.status !== 'ready') refuse(tryAgain('Neither store answers.'))
+    return c.json(stateOf(sale, sales.nowMs(), arrivals.counts(sale.sale_id), healthOf(deps)))
   })
   return app
 }
 
-/** A ledger that has not answered for so long is not well. */
-const LEDGER_SILENT_MS = 2_000
+/** As the edge is told, and operators see it: slow while too much is under way, or the exact gate does not answer. */
+const healthOf = ({ checkout, sales }: Deps): SaleState['health'] =>
+  checkout.isSlow() || sales.isSilent() ? 'slow' : 'ok'

@@ -1,0 +1,80 @@
+/** What the edge, operators and monitors are told while the stores are away: first Redis, then Postgres, then both. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../test/origin.ts'
+import { freePort, temporaryFolder } from './local/children.ts'
+import { startPostgres } from './local/postgres.ts'
+import { startRedis } from './local/redis.ts'
+
+const [ledgerFolder, gateFolder] = [temporaryFolder('away-ledger'), temporaryFolder('away-gate')]
+const [ledgerPort, gatePort] = [await freePort(), await freePort()]
+const startLedger = () => startPostgres({ dataDir: ledgerFolder.path, port: ledgerPort })
+const startGate = () => startRedis({ dataDir: gateFolder.path, port: gatePort })
+let [ledger, gate] = await Promise.all([startLedger(), startGate()])
+const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))
+afterAll(async () => {
+  await Promise.all([ledger.stop(), gate.stop()])
+  for (const folder of [ledgerFolder, gateFolder]) folder.remove()
+})
+
+const edge = (sale: string) => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)
+const stores = async () => {
+  const text = String((await origin.call('GET', '/metrics')).body.text)
+  return [...text.matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
+}
+
+describe('a sale goes on, and it is told how well:', () => {
+  test('without Redis, nobody who comes is counted', async () => {
+    const sale = await origin.sale()
+    const counted = (is: boolean) =>
+      eventually(
+        () => edge(sale),
+        ({ body }) => body.counted === is,
+        8_000,
+      )
+    expect(await counted(true)).toMatchObject({ body: { arrivals: 0, counted: true, health: 'ok' } })
+    await gate.kill()
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    expect(await counted(false)).toMatchObject({ body: { arrivals: 0, counted: false, health: 'ok' } })
+    expect(await stores()).toEqual(['ledger'])
+    gate = await startGate()
+    expect(await counted(true)).toMatchObject({ body: { arrivals: 1, counted: true } })
+    expect(await stores()).toEqual(['ledger', 'redis'])
+  }, 40_000)
+
+  test('without Postgres it is slow, to the edge and to operators; without both there is nothing to be called for', async () => {
+    const sale = await origin.sale()
+    expect(await operator(sale)).toMatchObject({ body: { health: 'ok' } })
+    await ledger.kill()
+    const slow = await eventually(
+      () => edge(sale),
+      ({ body }) => body.health === 'slow',
+    )
+    expect(slow).toMatchObject({ status: 200, body: { health: 'slow', phase: 'open' } })
+    expect(await operator(sale)).toMatchObject({ status: 200, body: { health: 'slow' } })
+    expect(await stores()).toEqual(['redis'])
+
+    await gate.kill()
+    const neither = await eventually(
+      () => edge(sale),
+      ({ status }) => status === 503,
+    )
+    expect(neither).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
+    expect(await stores()).toEqual([])
+
+    gate = await startGate()
+    expect(
+      await eventually(
+        () => edge(sale),
+        ({ status }) => status === 200,
+      ),
+    ).toMatchObject({ status: 200, body: { health: 'slow' } })
+    ledger = await startLedger()
+    expect(
+      await eventually(
+        () => edge(sale),
+        ({ body }) => body.health === 'ok',
+      ),
+    ).toMatchObject({ status: 200, body: { health: 'ok' } })
+  }, 60_000)
+})
