@@ -63,6 +63,21 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 1 })
   })
 
+  test('is counted once, and so is the order, however often its key is sent', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    for (let sent = 0; sent < 5; sent++) await origin.checkout(sale, { token, key: 'the-one' })
+    const { body } = await origin.call('GET', '/metrics')
+    const counted = String(body.text)
+      .split('\n')
+      .filter((line) => line.includes(sale) && /^(checkouts|order_transitions)_total/.test(line))
+    expect(counted.sort()).toEqual([
+      `checkouts_total{sale="${sale}",outcome="replayed"} 4`,
+      `checkouts_total{sale="${sale}",outcome="reserved"} 1`,
+      `order_transitions_total{sale="${sale}",status="reserved"} 1`,
+    ])
+  })
+
   test('replays a key after the sale is over, and refuses it for another body', async () => {
     const sale = await origin.sale({ limit_per_visitor: 3 })
     const token = await origin.token(sale)

@@ -32,13 +32,14 @@ import {
   closedFor,
   noStock,
   type Outcome,
+  orderFrom,
   overLimit,
   processing,
-  refuse,
+  refusal,
   tryAgain,
   unreadable,
-  viewOf,
 } from './outcome.ts'
+import { Promises } from './promises.ts'
 import { available, type Sales } from './sales.ts'
 import { within } from './within.ts'
 
@@ -48,14 +49,6 @@ const RECORD_BATCH = 500
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
 const RECORD_WAIT_MS = 2_000
-/** A ledger that has been silent for so long is away: what could be found there is not waited for. */
-const LEDGER_AWAY_MS = 2_000
-/** Recorded intents are told to the stream together, so often: workers look at those that are much older. */
-const ACKNOWLEDGE_MS = 25
-/** Unrecorded reservations one process may promise as "processing" while the ledger is away. */
-const MAX_PROCESSING = 20_000
-/** When there are so many, what workers have recorded of them is found out so often. */
-const COUNT_AGAIN_MS = 1_000
 /** Calls under way in one process from which the edge is told to slow down: some 100 ms of work. */
 const SLOW_FROM = 400
 /** .. and from which more are turned away before anything is done for them: half a second's work. */
@@ -81,12 +74,7 @@ export interface CheckoutDeps {
 export class Checkout {
   readonly #deps: CheckoutDeps
   readonly #gates = new Map<string, Gate>()
-  /** Reservations of this process on their way into the ledger. */
-  readonly #underWay = new Map<string, Promise<Outcome>>()
-  /** Those of them that somebody was told are "processing": their orders must come to be, whatever becomes of them. */
-  readonly #promised = new Set<string>()
-  /** How many were left to the workers and are not known to be recorded, by gate. */
-  readonly #leftBy = new Map<Gate, number>()
+  readonly #promises = new Promises()
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
@@ -100,6 +88,10 @@ export class Checkout {
       this.#gates.set(name, gate)
     }
     return gate
+  }
+
+  #bucketOf(r: Reservation): Bucket {
+    return this.gate(r.sale, r.product).bucketOf(r.visitor)
   }
 
   /** True while so much is under way that the edge should admit fewer. */
@@ -128,7 +120,7 @@ export class Checkout {
       : sale.products[0]
     if (!product) {
       const detail = `There is no product ${request.product_id} in this sale.`
-      return refuse(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
+      return refusal(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
     }
     const reservation: Reservation = {
       order: randomUUIDv7(),
@@ -142,9 +134,9 @@ export class Checkout {
       method: request.payment_method ?? null,
     }
     if (request.quantity > sale.limit_per_visitor)
-      return (await this.#replayIfKnown(sale, reservation)) ?? refuse(overLimit(sale))
+      return (await this.#replayIfKnown(sale, reservation)) ?? refusal(overLimit(sale))
     const closed = closedFor(sale, this.#deps.sales.nowMs())
-    if (closed) return (await this.#replayIfKnown(sale, reservation)) ?? refuse(closed)
+    if (closed) return (await this.#replayIfKnown(sale, reservation)) ?? refusal(closed)
 
     let answer: ReserveAnswer
     try {
@@ -152,14 +144,14 @@ export class Checkout {
       answer = await this.gate(sale.sale_id, product.product_id).reserve(reservation, terms)
     } catch (error) {
       if (error instanceof Overloaded)
-        return refuse(tryAgain('Too many people are checking out at this moment.'))
+        return refusal(tryAgain('Too many people are checking out at this moment.'))
       answer = { verdict: 'fenced' }
     }
     switch (answer.verdict) {
       case 'reserved':
         return this.#recordReserved(sale, reservation, answer)
       case 'replay':
-        if (answer.hash !== reservation.hash) return refuse(problem('idempotency-key-reused'))
+        if (answer.hash !== reservation.hash) return refusal(problem('idempotency-key-reused'))
         return (
           (await this.#standing(sale, reservation, answer.order, 'replay', answer.available)) ?? unreadable()
         )
@@ -168,10 +160,10 @@ export class Checkout {
         return (
           (await this.#replayIfKnown(sale, reservation)) ??
           (await this.#standing(sale, reservation, answer.order, 'limit', answer.available)) ??
-          (this.#ledgerIsAway() ? unreadable() : this.#recordExactly(sale, reservation))
+          (this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, reservation))
         )
       case 'none':
-        return (await this.#replayIfKnown(sale, reservation)) ?? refuse(noStock(answer))
+        return (await this.#replayIfKnown(sale, reservation)) ?? refusal(noStock(answer))
       case 'fenced':
       case 'unknown':
         // The fast gate is out of use, or does not answer.
@@ -186,77 +178,45 @@ export class Checkout {
     r: Reservation,
     { entry, available }: { entry: string } & Stock,
   ): Promise<Outcome> {
-    if (this.#processing() >= MAX_PROCESSING && !(await this.#mayPromise())) {
+    if (this.#promises.areMany() && (await this.#promises.areStillMany())) {
       await this.#giveBack(r, entry)
-      return refuse(tryAgain('Orders cannot be recorded at this moment.'))
+      return refusal(tryAgain('Orders cannot be recorded at this moment.'))
     }
     const recorded = this.#untilRecorded(sale, r, entry, available)
-    this.#underWay.set(r.order, recorded)
-    return within(recorded, RECORD_WAIT_MS).catch(() => {
-      // The verdict is there, and what follows from it on its way.
-      if (!this.#underWay.has(r.order)) return recorded
-      this.#promised.add(r.order)
-      return processing(r)
-    })
+    this.#promises.begin(r.order, recorded)
+    return within(recorded, RECORD_WAIT_MS).catch(() =>
+      // Where there is a verdict already, what follows from it is on its way.
+      this.#promises.tell(r.order) ? processing(r) : recorded,
+    )
   }
 
   async #untilRecorded(sale: SaleRow, r: Reservation, entry: string, left: number): Promise<Outcome> {
     let verdict: RecordVerdict
+    let told: boolean
     try {
       verdict = await this.#records.add(r.sale, r)
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'not recorded yet; its intent waits')
-      this.#promised.delete(r.order)
       return this.#leaveToWorkers(r)
     } finally {
-      this.#underWay.delete(r.order)
+      told = this.#promises.end(r.order)
     }
     if (verdict.verdict === 'recorded') {
-      this.#promised.delete(r.order)
-      this.#acknowledge(r, entry)
-      return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining: left }
+      this.#bucketOf(r).acknowledgeSoon(entry)
+      return { kind: 'reserved', order: orderFrom(r, verdict), replayed: false, remaining: left }
     }
     // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
-    if (this.#promised.delete(r.order)) return this.#leaveToWorkers(r)
+    if (told) return this.#leaveToWorkers(r)
     // A worker may have been first.
-    if (verdict.verdict === 'replay' && verdict.order === r.order) this.#acknowledge(r, entry)
+    if (verdict.verdict === 'replay' && verdict.order === r.order) this.#bucketOf(r).acknowledgeSoon(entry)
     else await this.#giveBack(r, entry)
     return this.#afterRefusal(sale, r, verdict, left)
   }
 
   /** Leaves an intent to the workers, who record it or note that it was refused. */
   #leaveToWorkers(r: Reservation): Outcome {
-    const gate = this.gate(r.sale, r.product)
-    this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
+    this.#promises.leaveToWorkers(this.gate(r.sale, r.product))
     return processing(r)
-  }
-
-  /** Unrecorded reservations that are promised, or may be in a moment. */
-  #processing(): number {
-    let unrecorded = this.#underWay.size
-    for (const left of this.#leftBy.values()) unrecorded += left
-    return unrecorded
-  }
-
-  /** Whether there is room for one more promise, once those that have been kept are counted out. */
-  async #mayPromise(): Promise<boolean> {
-    this.#counting ??= this.#countLeft().finally(() =>
-      setTimeout(() => {
-        this.#counting = undefined
-      }, COUNT_AGAIN_MS).unref(),
-    )
-    await this.#counting
-    return this.#processing() < MAX_PROCESSING
-  }
-  #counting: Promise<void> | undefined
-
-  /** Of those left in a stream there cannot be more than wait in it. */
-  async #countLeft(): Promise<void> {
-    for (const [gate, left] of [...this.#leftBy]) {
-      const waiting = await gate.waiting().catch(() => left)
-      const gone = Math.max(0, left - waiting)
-      this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
-    }
   }
 
   /** The exact gate alone, while the fast one is away or being rebuilt; it may have taken the unit unheard. */
@@ -267,12 +227,14 @@ export class Checkout {
     } catch (error) {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-      return mayBeTaken ? this.#leaveToWorkers(r) : refuse(tryAgain('Orders cannot be taken at this moment.'))
+      return mayBeTaken
+        ? this.#leaveToWorkers(r)
+        : refusal(tryAgain('Orders cannot be taken at this moment.'))
     }
     const left = sale.products.find((p) => p.product_id === r.product)
     const remaining = left ? available(left) : 0
     if (verdict.verdict === 'recorded') {
-      return { kind: 'reserved', order: viewOf(r, verdict), replayed: false, remaining }
+      return { kind: 'reserved', order: orderFrom(r, verdict), replayed: false, remaining }
     }
     return this.#afterRefusal(sale, r, verdict, remaining)
   }
@@ -287,7 +249,7 @@ export class Checkout {
       case 'no_stock':
         return this.#noStockNow(r)
       case 'limit':
-        if (verdict.order === null) return refuse(overLimit(sale))
+        if (verdict.order === null) return refusal(overLimit(sale))
         return (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable()
       case 'replay':
         return (
@@ -301,7 +263,7 @@ export class Checkout {
   async #noStockNow(r: Reservation): Promise<Outcome> {
     await this.#deps.sales.refresh().catch(() => {})
     const product = this.#deps.sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
-    return refuse(
+    return refusal(
       noStock(product ? { available: available(product), held: product.held } : { available: 0, held: 0 }),
     )
   }
@@ -318,7 +280,7 @@ export class Checkout {
     remaining: number,
   ): Promise<Outcome | undefined> {
     const untilMs = performance.now() + RECORD_WAIT_MS
-    const underWay = this.#underWay.get(order)
+    const underWay = this.#promises.outcomeOf(order)
     const outcome = underWay && (await within(underWay, RECORD_WAIT_MS).catch(() => undefined))
     // What it came to is the answer to its key, and to no other.
     if (outcome?.kind === 'problem' || outcome?.kind === 'live') return why === 'replay' ? outcome : undefined
@@ -331,12 +293,12 @@ export class Checkout {
       return LIVE.has(found.status) ? { kind: 'live', order: found, remaining } : undefined
     }
     if ((recorded ? found.request_hash : found.hash) !== r.hash)
-      return refuse(problem('idempotency-key-reused'))
+      return refusal(problem('idempotency-key-reused'))
     // This very call's, when a worker or another attempt was faster than the answer.
     const replayed = order !== r.order
     if (!recorded) return { kind: 'processing', reservation: found, replayed }
     if (!replayed && found.reason === 'no_stock') return this.#noStockNow(r)
-    if (!replayed && found.reason === 'limit') return refuse(overLimit(sale))
+    if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
     return { kind: 'reserved', order: found, replayed, remaining }
   }
 
@@ -348,7 +310,7 @@ export class Checkout {
   ): Promise<OrderView | Reservation | undefined> {
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.find(sale, order).catch(() => undefined)
-      if (!found || 'status' in found || this.#ledgerIsAway() || performance.now() + pauseMs > untilMs)
+      if (!found || 'status' in found || this.#deps.sales.isSilent() || performance.now() + pauseMs > untilMs)
         return found
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
     }
@@ -360,20 +322,16 @@ export class Checkout {
    */
   async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
     const recorded = () => within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS)
-    const known = this.#ledgerIsAway() ? null : await recorded().catch(() => null)
+    const known = this.#deps.sales.isSilent() ? null : await recorded().catch(() => null)
     const found = known ?? (await this.#findIntent(sale, order))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()
   }
 
-  #ledgerIsAway(): boolean {
-    return this.#deps.sales.silentMs() > LEDGER_AWAY_MS
-  }
-
   /** A key answers as it did the first time, also when the sale is over by now, or the gate was rebuilt and forgot it. */
   async #replayIfKnown(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
-    if (this.#ledgerIsAway()) return undefined
+    if (this.#deps.sales.isSilent()) return undefined
     const known = await within(this.#lookUps.add(r), RECORD_WAIT_MS).catch(() => null)
     return known === null ? undefined : ((await this.#standing(sale, r, known, 'replay', 0)) ?? unreadable())
   }
@@ -399,32 +357,18 @@ export class Checkout {
       metrics.recordSize.observe(batch.length)
       const done = metrics.recordSeconds.startTimer()
       try {
-        return await warm.use((sql) => record(sql, sale, batch, false))
+        const verdicts = await warm.use((sql) => record(sql, sale, batch, false))
+        const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
+        if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
+        return verdicts
       } finally {
         done()
       }
     },
   )
 
-  /** An intent that is recorded has done its work. Losing this call is harmless: a worker finds the order recorded. */
-  #acknowledge(r: Reservation, entry: string): void {
-    this.#acknowledgements ??= setTimeout(() => this.#flush(), ACKNOWLEDGE_MS)
-    const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
-    const waiting = this.#recordedEntries.get(bucket)
-    if (waiting) waiting.push(entry)
-    else this.#recordedEntries.set(bucket, [entry])
-  }
-  #acknowledgements: NodeJS.Timeout | undefined
-  #recordedEntries = new Map<Bucket, string[]>()
-
-  #flush(): void {
-    this.#acknowledgements = undefined
-    for (const [bucket, entries] of this.#recordedEntries) bucket.acknowledge(entries).catch(() => {})
-    this.#recordedEntries.clear()
-  }
-
   async #giveBack(r: Reservation, entry: string): Promise<void> {
-    const bucket = this.gate(r.sale, r.product).bucketOf(r.visitor)
+    const bucket = this.#bucketOf(r)
     await bucket
       .settle([refused(r)])
       .then(() => bucket.acknowledge([entry]))
@@ -435,7 +379,7 @@ export class Checkout {
 
   /** Waits, within a bound, until nothing is on its way into the ledger any more. */
   async drain(): Promise<void> {
-    await within(Promise.allSettled(this.#underWay.values()), 5_000).catch(() => {})
+    await this.#promises.settled()
   }
 }
 

@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-export const refuse = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
+export const refusal = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
 
 export const processing = (reservation: Reservation): Outcome => ({
   kind: 'processing',
@@ -28,9 +28,10 @@ export const processing = (reservation: Reservation): Outcome => ({
 })
 
 /** Nothing was taken: what this call would be answered with cannot be found at this moment. */
-export const unreadable = () => refuse(tryAgain('Orders cannot be read at this moment.'))
+export const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
-export function viewOf(r: Reservation, at: Recorded): OrderView {
+/** The order that has come of a reservation, as it was written. */
+export function orderFrom(r: Reservation, at: Recorded): OrderView {
   const price = at.prices[r.product]
   return {
     order_id: r.order,

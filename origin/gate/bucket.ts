@@ -13,6 +13,8 @@ import type { Store } from './redis.ts'
 /** Callers in one script call: more would keep Redis from others for longer than a millisecond. */
 const RESERVE_BATCH = 128
 const POSTPONE_MS = 5_000
+/** Recorded intents are removed together, so often: workers look at those that are much older. */
+const ACKNOWLEDGE_MS = 25
 /** Orders restored in one call. */
 const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
@@ -184,6 +186,17 @@ export class Bucket {
   async acknowledge(entries: readonly string[]): Promise<void> {
     if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
   }
+
+  /** Removes an intent that is recorded, with others, in a moment. To lose this is harmless: a worker finds it recorded. */
+  acknowledgeSoon(entry: string): void {
+    this.#recorded.push(entry)
+    this.#acknowledging ??= setTimeout(() => {
+      this.#acknowledging = undefined
+      this.acknowledge(this.#recorded.splice(0)).catch(() => {})
+    }, ACKNOWLEDGE_MS)
+  }
+  readonly #recorded: string[] = []
+  #acknowledging: NodeJS.Timeout | undefined
 
   /** Intents still waiting to be recorded and at least so old, the oldest first. */
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {

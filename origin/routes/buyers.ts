@@ -1,5 +1,4 @@
 /** What admitted visitors call: checkout, their order, its payment, giving it back. */
-
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import {
@@ -11,10 +10,16 @@ import {
   parse,
 } from '../../shared/api.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import { type AdmissionClaims, INVALID, ORDER_TOKEN_TTL_SECONDS, VerifiedOnce } from '../../shared/tokens.ts'
+import {
+  type AdmissionClaims,
+  INVALID,
+  ORDER_TOKEN_TTL_SECONDS,
+  type Verified,
+  VerifiedOnce,
+} from '../../shared/tokens.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
-import { orderAt, tryAgain } from '../outcome.ts'
+import { type Outcome, orderAt, tryAgain } from '../outcome.ts'
 import type { Signed } from '../signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
 import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
@@ -24,8 +29,28 @@ const MAX_ADMISSIONS = 50_000
 
 const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 
+/** How a call is counted. */
+function labelOf(outcome: Outcome): string {
+  if (outcome.kind === 'problem') return nameOf(outcome.problem)
+  return outcome.kind !== 'live' && outcome.replayed ? 'replayed' : outcome.kind
+}
+
+function keyOf(c: Context): string {
+  const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
+  if (key.ok) return key.value
+  const detail = 'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.'
+  return refuse(
+    problem('idempotency-key-required', { detail, errors: [{ field: 'Idempotency-Key', detail }] }),
+  )
+}
+
+function recorded(found: OrderView | Reservation): OrderView {
+  if ('status' in found) return found
+  return refuse(problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }))
+}
+
 export function buyerRoutes(deps: Deps): Hono {
-  const { sql, sales, checkout, orders, metrics, keys } = deps
+  const { sql, sales, checkout, orders, arrivals, metrics, keys } = deps
   const app = new Hono()
   const check = (signed: Signed) => deps.signatures.check(signed)
   const admissions = new VerifiedOnce<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
@@ -46,44 +71,15 @@ export function buyerRoutes(deps: Deps): Hono {
       done = metrics.checkoutSeconds.startTimer()
       const token = bearer(c)
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
-      const admission = verified.ok ? verified.claims : notAdmitted(sale, verified.reason)
-      if (admission.sale !== sale)
-        refuse(problem('wrong-sale', { detail: `The admission is for ${admission.sale}.` }))
+      const admission = admittedTo(sale, verified)
       const row = sales.get(sale) ?? refuse(problem('unknown-sale'))
-      deps.arrivals.arrived(sale, admission.sub)
-      const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
-      if (!key.ok) {
-        const detail = 'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.'
-        refuse(
-          problem('idempotency-key-required', { detail, errors: [{ field: 'Idempotency-Key', detail }] }),
-        )
-      }
+      arrivals.arrived(sale, admission.sub)
+      const key = keyOf(c)
       const request = accept(parseBody(c, CheckoutRequest, body))
       const buyer = { visitor: admission.sub, number: admission.num }
-      const outcome = await checkout.checkout(row, buyer, request, key.value)
-      answered = outcome.kind === 'problem' ? nameOf(outcome.problem) : outcome.kind
-      if (outcome.kind === 'problem') {
-        if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
-        deps.arrivals.hopes(sale, admission.sub, true)
-        return sendProblem({ ...outcome.problem, retry_after_seconds: deps.arrivals.askAgainSeconds(sale) })
-      }
-      deps.arrivals.hopes(sale, admission.sub, false)
-      const headers: Record<string, string> = { 'cache-control': 'no-store' }
-      if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
-      if (outcome.kind === 'processing') {
-        if (!outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
-        const order = processingOf(outcome.reservation)
-        headers.Location = `/orders/${order.order_id}`
-        return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
-      }
-      if (outcome.kind === 'reserved' && !outcome.replayed) orders.beginPayment(outcome.order)
-      const order = orderOf(outcome.order)
-      headers.Location = `/orders/${order.order_id}`
-      return sendJson(
-        { ...order, remaining: outcome.remaining, order_token: tokenFor(order) },
-        outcome.kind === 'live' ? 200 : 201,
-        headers,
-      )
+      const outcome = await checkout.checkout(row, buyer, request, key)
+      answered = labelOf(outcome)
+      return answerTo(outcome, sale, admission.sub)
     } catch (error) {
       if (error instanceof ProblemError) answered = nameOf(error.problem)
       throw error
@@ -113,13 +109,9 @@ export function buyerRoutes(deps: Deps): Hono {
   app.post('/orders/:order/payment', async (c) => {
     const found = await ownOrder(c)
     const { payment_method } = await readBody(c, PaymentRequest)
-    if (!('status' in found)) {
-      return refuse(
-        problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }),
-      )
-    }
-    const paying = await orders.pay(found.order_id, payment_method)
-    const order = paying ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
+    const { order_id } = recorded(found)
+    const paying = await orders.pay(order_id, payment_method)
+    const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'paying' || order.status === 'confirmed' || order.status === 'fulfilled') {
       return sendJson(orderOf(order), 202, { 'cache-control': 'no-store' })
     }
@@ -127,14 +119,9 @@ export function buyerRoutes(deps: Deps): Hono {
   })
 
   app.delete('/orders/:order', async (c) => {
-    const found = await ownOrder(c)
-    if (!('status' in found)) {
-      return refuse(
-        problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }),
-      )
-    }
-    const cancelled = await orders.cancel(found.order_id, ['reserved'], 'given_back')
-    const order = cancelled ?? (await findOrder(sql, found.order_id)) ?? refuse(problem('unknown-order'))
+    const { order_id } = recorded(await ownOrder(c))
+    const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
+    const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'cancelled') return sendJson(orderOf(order), 200, { 'cache-control': 'no-store' })
     return refuse(
       problem('conflict', {
@@ -144,13 +131,47 @@ export function buyerRoutes(deps: Deps): Hono {
     )
   })
 
-  function notAdmitted(sale: string, reason: 'expired' | 'invalid'): never {
-    return refuse(
-      problem('not-admitted', {
-        detail: reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
-        queue: `/sales/${encodeURIComponent(sale)}/queue`,
-        retry_after_seconds: 5,
-      }),
+  /** The admission, if there is one and it is for this sale. */
+  function admittedTo(sale: string, verified: Verified<AdmissionClaims>): AdmissionClaims {
+    if (!verified.ok) {
+      return refuse(
+        problem('not-admitted', {
+          detail:
+            verified.reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
+          queue: `/sales/${encodeURIComponent(sale)}/queue`,
+          retry_after_seconds: 5,
+        }),
+      )
+    }
+    const { claims } = verified
+    if (claims.sale !== sale)
+      refuse(problem('wrong-sale', { detail: `The admission is for ${claims.sale}.` }))
+    return claims
+  }
+
+  /** What a visitor's call has come to, as it is sent; who finds all units in carts is counted as hoping for one. */
+  function answerTo(outcome: Outcome, sale: string, visitor: string): Response {
+    if (outcome.kind === 'problem') {
+      if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
+      arrivals.hopes(sale, visitor, true)
+      return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(sale) })
+    }
+    arrivals.hopes(sale, visitor, false)
+    const headers: Record<string, string> = { 'cache-control': 'no-store' }
+    if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
+    if (outcome.kind === 'processing') {
+      if (!outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
+      const order = processingOf(outcome.reservation)
+      headers.Location = `/orders/${order.order_id}`
+      return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
+    }
+    if (outcome.kind === 'reserved' && !outcome.replayed) orders.beginPayment(outcome.order)
+    const order = orderOf(outcome.order)
+    headers.Location = `/orders/${order.order_id}`
+    return sendJson(
+      { ...order, remaining: outcome.remaining, order_token: tokenFor(order) },
+      outcome.kind === 'live' ? 200 : 201,
+      headers,
     )
   }
 
