@@ -340,7 +340,8 @@ export function onClockPutBack(schedule: Schedule, lookedAtMs: number, nowMs: nu
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + stepMs }
 }
 
-function calledBy(schedule: Schedule, atMs: number, highestNumber: number): number {
+/** How many of those who have a number were called by a moment. */
+export function calledBy(schedule: Schedule, atMs: number, highestNumber: number): number {
   if (schedule.draw_seed === null) return 0
   return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
 }

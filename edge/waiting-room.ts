@@ -10,29 +10,10 @@ import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleState } from '../shared/api.ts'
-import { commitmentOf } from '../shared/draw.ts'
 import { isFinal, serving } from '../shared/schedule.ts'
-import {
-  ANNOUNCE_MS,
-  announce,
-  inEffect,
-  latest,
-  type SaleFacts,
-  type Timeline,
-  type Told,
-} from './bulletin.ts'
+import { ANNOUNCE_MS, inEffect, latest, type Told } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
-import {
-  atFirst,
-  LOOK_EVERY_MS,
-  type Memory,
-  NOTHING_SEEN,
-  nextSchedule,
-  observe,
-  onClockPutBack,
-  UNREACHED_MS,
-  uncalled,
-} from './controller.ts'
+import { LOOK_EVERY_MS, NOTHING_SEEN, uncalled } from './controller.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
 import {
   type Leased,
@@ -42,6 +23,17 @@ import {
   type RoomCalls,
   shardOf,
 } from './rpc.ts'
+import {
+  closedIfDue,
+  factsOf,
+  figuresOf,
+  newRecord,
+  roundAfter,
+  type SaleRecord,
+  withLook,
+  withNextSchedule,
+  withState,
+} from './sale-record.ts'
 
 /** A look at the origin younger than this is good enough for a reader; an older one is renewed behind the answer. */
 const LOOK_MS = 400
@@ -60,29 +52,18 @@ const IDLE_ALARM_MS = 60_000
 const MAX_WAIT_MS = 20_000
 /** A clock behind the last look by less than this is only another machine's; by more, it was put back. */
 const CLOCK_TOLERANCE_MS = 1_000
-/** How long the opening waits for the announced beacon before it goes without. */
-const BEACON_WITHIN_MS = 30_000
 /** Most calls to shards under way at once while they are warmed. */
 const WARM_BATCH = 16
 
-/** Everything the room knows, under one key: an unknown sale's object stores nothing, and so leaves nothing behind. */
-interface Sale {
-  readonly state: SaleState
-  readonly memory: Memory
-  readonly timeline: Timeline
-  readonly seed: string
-  readonly beacon: string | null
-  readonly preQueueOpensAtMs: number
-  readonly opensAtMs: number
-  /** When the pre-queue was closed, and how many numbers it had; null before. */
-  readonly closed: { readonly atMs: number; readonly size: number } | null
-}
-
 export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #config: RoomConfig
-  #sale: Sale | null
+  /** Kept under one key: of an unknown sale nothing is stored, and so nothing is left behind. */
+  #sale: SaleRecord | null
   /** The next number that nobody has. */
   #next: number
+  get #highestNumber() {
+    return this.#next - 1
+  }
   readonly #grants = new Grants()
   /** While the sale is not known: when it was looked for, and what came of it. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
@@ -92,7 +73,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#config = readRoomConfig(env)
-    const kept = ctx.storage.kv.get<Sale>('sale')
+    const kept = ctx.storage.kv.get<SaleRecord>('sale')
     // What a neighbouring version kept may lack what this one remembers besides.
     this.#sale = kept
       ? {
@@ -135,7 +116,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     if (!this.#sale) return { granted: false }
     if (request.rest) this.#takeBack(request.rest)
     const nowMs = this.#now(this.#sale)
-    const sale = closedIfDue(this.#sale, this.#next, nowMs)
+    const sale = closedIfDue(this.#sale, this.#highestNumber, nowMs)
     if (sale !== this.#sale) this.#keep(sale)
     const { phase } = inEffect(sale.timeline, nowMs)
     if (phase === 'upcoming' || isFinal(phase)) return { granted: false }
@@ -200,11 +181,14 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     }
     const nowMs = this.#sale ? this.#now(this.#sale) : Date.now()
     let sale = this.#sale
-    if (state) sale = told(sale, state, (askedAtMs + nowMs) / 2, nowMs)
+    if (state) {
+      const atMs = (askedAtMs + nowMs) / 2
+      sale = sale ? withState(sale, state, atMs) : newRecord(state, freshSeed(), atMs, nowMs)
+    }
     if (!sale) return
     if (beacon) sale = { ...sale, beacon }
-    sale = closedIfDue(sale, this.#next, nowMs)
-    sale = observed(sale, { state, nowMs, highestNumber: this.#next - 1 }, this.#config)
+    sale = closedIfDue(sale, this.#highestNumber, nowMs)
+    sale = withLook(sale, { state, nowMs, highestNumber: this.#highestNumber }, this.#config)
     const decided = this.#decided(sale, nowMs)
     this.#keep(decided)
     await this.#setAlarm(decided, nowMs)
@@ -212,7 +196,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   async #askOrigin(name: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
     try {
-      const response = await fetch(`${this.#config.originUrl}/internal/sales/${name}`, {
+      const response = await fetch(`${this.#config.originUrl}/internal/sales/${name}${this.#figures()}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
         signal: AbortSignal.timeout(LOOK_TIMEOUT_MS),
       })
@@ -228,6 +212,13 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       )
       return 'unavailable'
     }
+  }
+
+  /** What the line looks like, as the query of that request; nothing while the sale is not known. */
+  #figures(): string {
+    if (!this.#sale) return ''
+    const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale))
+    return `?${new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))}`
   }
 
   /** The announced public value, once the pre-queue is closed. Its round is fixed by the opening, so that nobody can choose one. */
@@ -246,48 +237,31 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   // -- Deciding ----------------------------------------------------------------------------------------------------
 
-  /** Now, on a clock that does not run backwards by a little; a great step back is met in `observed`. */
-  #now(sale: Sale): number {
+  /** Now, on a clock that does not run backwards by a little; a great step back is met in `withLook`. */
+  #now(sale: SaleRecord): number {
     const nowMs = Date.now()
     const lookedAtMs = sale.memory.looked_at_ms
     return nowMs < lookedAtMs && nowMs >= lookedAtMs - CLOCK_TOLERANCE_MS ? lookedAtMs : nowMs
   }
 
-  /** With the next schedule announced, if it differs from the last one. */
-  #decided(sale: Sale, nowMs: number): Sale {
-    const previous = latest(sale.timeline)
-    // At once where nobody can know anything else: at the very first look, and when nobody is in the pre-queue, so that
-    // there is nothing to draw and no lease to lapse.
-    const nobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
-    const fromMs =
-      this.#sale === null || nobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
-    const schedule = nextSchedule(
-      {
-        ...sale,
-        nowMs,
-        fromMs,
-        previous: previous.schedule,
-        highestNumber: this.#next - 1,
-        draw: drawOf(sale, nowMs, this.#config.beaconUrl !== null),
-      },
-      this.#config,
-    )
-    if (schedule === previous.schedule) return sale
-    for (const wake of this.#waiting) wake()
-    return { ...sale, timeline: announce(sale.timeline, { from_ms: fromMs, schedule }, nowMs) }
+  #decided(sale: SaleRecord, nowMs: number): SaleRecord {
+    const isNew = this.#sale === null
+    return withNextSchedule(sale, { nowMs, highestNumber: this.#highestNumber, isNew }, this.#config)
   }
 
   /** When the line has caught up with the crowd, those who join now need not wait for the next look. */
-  #callNewcomers(sale: Sale, nowMs: number) {
+  #callNewcomers(sale: SaleRecord, nowMs: number) {
     const { from_ms, schedule } = latest(sale.timeline)
     const justAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS
     if (schedule.phase !== 'open' || justAnnounced) return
     if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling) this.#keep(this.#decided(sale, nowMs))
   }
 
-  #keep(sale: Sale) {
+  #keep(sale: SaleRecord) {
+    const isNews = sale.timeline !== this.#sale?.timeline
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
+    if (isNews) for (const wake of this.#waiting) wake()
   }
 
   // -- Telling -----------------------------------------------------------------------------------------------------
@@ -313,7 +287,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   // -- Alarms ------------------------------------------------------------------------------------------------------
 
-  async #setAlarm(sale: Sale, nowMs: number) {
+  async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
     if (phase === 'ended') return
     // Once sold out, only those who serve that answer need to hear of a restock, and they are waiting for the news.
@@ -330,7 +304,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   /** Wakes the ticket shards before the opening, so that no visitor waits for one to start. */
-  async #warmShards({ state, closed, opensAtMs }: Sale) {
+  async #warmShards({ state, closed, opensAtMs }: SaleRecord) {
     if (closed || opensAtMs - Date.now() > WARM_MS) return
     const shards = Array.from({ length: this.#config.ticketShards }, (_, index) =>
       shardOf(state.sale, index, this.env),
@@ -343,106 +317,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 }
 
-/** With what the origin said; moments told relative to its now become moments of this clock. */
-function told(known: Sale | null, state: SaleState, atMs: number, nowMs: number): Sale {
-  const opensAtMs = atMs + state.opens_in_ms
-  const preQueueOpensAtMs = atMs + state.pre_queue_opens_in_ms
-  if (known) {
-    return {
-      ...known,
-      state,
-      preQueueOpensAtMs: steady(known.preQueueOpensAtMs, preQueueOpensAtMs),
-      opensAtMs: steady(known.opensAtMs, opensAtMs),
-    }
-  }
-  const seed = bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
-  const schedule = {
-    sale: state.sale,
-    version: 1,
-    phase: nowMs >= preQueueOpensAtMs ? ('pre_queue' as const) : ('upcoming' as const),
-    anchor_at_ms: opensAtMs,
-    anchor_position: 0,
-    rate_per_second: state.admission.rate_per_second,
-    ceiling: 0,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: commitmentOf(seed),
-    draw_seed: null,
-    draw_beacon: null,
-    pre_queue_opens_at: state.pre_queue_opens_at ?? new Date(nowMs).toISOString(),
-    opens_at: state.opens_at,
-    ends_at: state.ends_at,
-    server_time_ms: nowMs,
-  }
-  return {
-    state,
-    memory: atFirst(state, nowMs),
-    timeline: [{ from_ms: nowMs, schedule }],
-    seed,
-    beacon: null,
-    preQueueOpensAtMs,
-    opensAtMs,
-    closed: null,
-  }
-}
-
-/**
- * The opening: the pre-queue is closed at the highest number leased, and the seed is revealed with the schedule
- * announced next, ANNOUNCE_MS later; by then every lease of before has lapsed. Only with word from the origin, since it
- * cannot be undone and the opening may have been put off.
- */
-function closedIfDue(sale: Sale, next: number, nowMs: number): Sale {
-  if (sale.closed || sale.state.phase === 'ended') return sale
-  const heard = nowMs - sale.memory.reached_at_ms <= UNREACHED_MS
-  if (sale.state.phase === 'upcoming' && !(nowMs >= sale.opensAtMs && heard)) return sale
-  return { ...sale, closed: { atMs: nowMs, size: next - 1 } }
-}
-
-/** With the look in its memory. A clock that was put back takes the line along as it stood, at once. */
-function observed(
-  sale: Sale,
-  look: { state: SaleState | null; nowMs: number; highestNumber: number },
-  config: RoomConfig,
-): Sale {
-  const timeline: Timeline =
-    look.nowMs < sale.memory.looked_at_ms
-      ? [
-          {
-            from_ms: look.nowMs,
-            schedule: onClockPutBack(latest(sale.timeline).schedule, sale.memory.looked_at_ms, look.nowMs),
-          },
-        ]
-      : sale.timeline
-  const schedule = inEffect(timeline, look.nowMs)
-  return { ...sale, timeline, memory: observe(sale.memory, { ...look, schedule }, config) }
-}
-
-/** The draw as it may be told; once told, it stays. */
-function drawOf({ closed, seed, beacon, timeline }: Sale, nowMs: number, beaconAnnounced: boolean) {
-  if (!closed) return null
-  const { draw_seed, draw_beacon } = latest(timeline).schedule
-  if (draw_seed !== null) return { size: closed.size, seed, beacon: draw_beacon }
-  if (beaconAnnounced && !beacon && nowMs - closed.atMs < BEACON_WITHIN_MS) return null
-  return { size: closed.size, seed, beacon }
-}
+const freshSeed = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 
 /** What drand answers, as far as it is used. */
 const Beacon = v.object({ randomness: v.pipe(v.string(), v.regex(/^([0-9a-f]{2})+$/)) })
-
-/** The first round of drand's quicknet that is published after a moment. */
-function roundAfter(atMs: number): number {
-  const GENESIS_MS = 1_692_803_367_000
-  const PERIOD_MS = 3_000
-  return Math.floor((atMs - GENESIS_MS) / PERIOD_MS) + 2
-}
-
-/** The same moment seen through another delay of the network stays the same moment. */
-function steady(knownMs: number, toldMs: number): number {
-  return Math.abs(toldMs - knownMs) < 100 ? knownMs : toldMs
-}
-
-function factsOf({ state }: Sale): SaleFacts {
-  const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
-  const products = state.products.map(({ held: _, sold: __, ...product }) => product)
-  return { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor, products }
-}

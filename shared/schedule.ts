@@ -129,8 +129,8 @@ export function isDrawn(schedule: Schedule): schedule is Schedule & { draw_seed:
   return schedule.draw_seed !== null
 }
 
-/** Not known while the ceiling holds the line back: when it rises is for others to decide. */
-function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs: number): number | null {
+/** Null, not known, while the ceiling holds the line back: when it rises is for others to decide. */
+export function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs: number): number | null {
   const served = servingExactly(schedule, nowMs)
   if (schedule.rate_per_second <= 0 || served >= schedule.ceiling) return null
   return roundToTenth((position - served) / schedule.rate_per_second)

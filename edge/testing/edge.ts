@@ -166,10 +166,15 @@ export async function tell(
   })
 }
 
+interface Asked {
+  method: string
+  query: string
+  headers: Record<string, string>
+  body: string
+}
+
 /** How often the origin was asked for a path, and the last requests. */
-export async function asked(
-  path: string,
-): Promise<{ calls: number; requests: { method: string; headers: Record<string, string>; body: string }[] }> {
+export async function asked(path: string): Promise<{ calls: number; requests: Asked[] }> {
   return (await fetch(`${edgeEnv.ORIGIN_URL}/asked${path}`)).json()
 }
 

@@ -16,9 +16,9 @@ interface Told {
 export default async function setup(project: TestProject) {
   const answers = new Map<string, Told>()
   const calls = new Map<string, number>()
-  const requests: { method: string; path: string; headers: object; body: string }[] = []
+  const requests: { method: string; path: string; query: string; headers: object; body: string }[] = []
   const server = createServer(async (request, response) => {
-    const path = request.url ?? '/'
+    const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
     const body = await text(request)
     if (request.headers.host?.startsWith('gone')) return request.socket.destroy()
     const [, root, ...rest] = path.split('/')
@@ -32,7 +32,7 @@ export default async function setup(project: TestProject) {
       response.end(JSON.stringify({ calls: calls.get(name) ?? 0, requests: seen }))
     } else {
       calls.set(path, (calls.get(path) ?? 0) + 1)
-      requests.push({ method: request.method ?? '', path, headers: request.headers, body })
+      requests.push({ method: request.method ?? '', path, query, headers: request.headers, body })
       if (requests.length > 5_000) requests.splice(0, 1_000)
       const answer = answers.get(path)
       if (answer?.status === 0) return request.socket.destroy()

@@ -1,0 +1,120 @@
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { LineFigures } from '../shared/api.ts'
+import type { RoomConfig } from './config.ts'
+import {
+  BEACON_WITHIN_MS,
+  closedIfDue,
+  drawOf,
+  figuresOf,
+  newRecord,
+  roundAfter,
+  type SaleRecord,
+  withLook,
+  withNextSchedule,
+  withState,
+} from './sale-record.ts'
+import { beforeOpening, SETTINGS, stateOf } from './testing/crowd.ts'
+import { asked, TestSale } from './testing/edge.ts'
+
+const CONFIG: RoomConfig = { ...SETTINGS, originUrl: '', edgeToken: '', ticketShards: 1, beaconUrl: null }
+const OPENS_AT_MS = 1_000_000
+const PEOPLE = 5_000
+const SEED = 'ab'.repeat(32)
+
+/** What the origin says at a moment of a sale of which one hundred a second are called. */
+function stateAt(nowMs: number, origin: 'ok' | 'slow' = 'ok') {
+  const stock = { available: 100_000, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+  const state = stateOf({ rate: 100, maxInside: null }, stock, origin)
+  const opens_in_ms = OPENS_AT_MS - nowMs
+  return { ...state, opens_in_ms, phase: opens_in_ms > 0 ? ('upcoming' as const) : ('open' as const) }
+}
+
+const isNew = false
+
+/** The record at a moment, after a look every second from a minute before the opening. */
+function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'): SaleRecord {
+  const firstMs = OPENS_AT_MS - 60_000
+  let sale = newRecord(stateAt(firstMs), SEED, firstMs, firstMs)
+  for (let nowMs = firstMs; nowMs <= untilMs; nowMs += 1_000) {
+    const look = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
+    sale = closedIfDue(withState(sale, look.state, nowMs), PEOPLE, nowMs)
+    sale = withNextSchedule(withLook(sale, look, config), { ...look, isNew }, config)
+  }
+  return sale
+}
+
+it('tells the origin what the line looks like, before the opening and while it moves', () => {
+  const before = OPENS_AT_MS - 5_000
+  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({
+    numbers_given: PEOPLE,
+    called: 0,
+    waiting: PEOPLE,
+    called_per_second: 0,
+    boost: 1,
+    throttle: 1,
+  })
+  const later = OPENS_AT_MS + 10_000
+  const served = 950 // The first is called half a second after the opening, for which it is announced.
+  expect(figuresOf(recordAt(later), PEOPLE, later)).toEqual({
+    numbers_given: PEOPLE,
+    called: served,
+    waiting: PEOPLE - served,
+    wait_seconds: (PEOPLE - served) / 100,
+    called_per_second: 100,
+    boost: 1,
+    throttle: 1,
+  })
+})
+
+it('tells of a line that was slowed down, and that it is not known how long one waits while it stands', () => {
+  const later = OPENS_AT_MS + 10_000
+  const slow = figuresOf(recordAt(later, CONFIG, 'slow'), PEOPLE, later)
+  expect(slow).toMatchObject({ throttle: 1 / 16, called_per_second: 6.25 })
+  const sale = recordAt(later)
+  const [{ schedule }] = sale.timeline
+  const paused = {
+    ...sale,
+    timeline: [{ from_ms: 0, schedule: { ...schedule, phase: 'paused' as const } }] as const,
+  }
+  expect(figuresOf(paused, PEOPLE, later)).not.toHaveProperty('wait_seconds')
+  expect(figuresOf(paused, PEOPLE, later)).toMatchObject({ called_per_second: 0 })
+})
+
+it('sends these figures along when it asks the origin', async () => {
+  const sale = await new TestSale().tell()
+  await sale.joined()
+  await sale.push()
+  await sale.push()
+  const { requests } = await asked(`/internal/sales/${sale.name}`)
+  expect(requests[0]?.query).toBe('')
+  const last = new URLSearchParams(requests.at(-1)?.query)
+  const figures = v.parse(v.strictObject(LineFigures.entries), Object.fromEntries(last))
+  expect(figures.numbers_given).toBeGreaterThanOrEqual(1)
+  expect(figures.called + figures.waiting).toBe(figures.numbers_given)
+})
+
+it('waits for the announced beacon, and goes without in the end', () => {
+  const sale = recordAt(OPENS_AT_MS, { ...CONFIG, beaconUrl: 'https://beacon.test/{round}' })
+  const closedAtMs = sale.closed?.atMs ?? Number.NaN
+  const soon = closedAtMs + BEACON_WITHIN_MS - 1
+  expect(drawOf(sale, soon, true)).toBeNull()
+  expect(drawOf({ ...sale, beacon: 'cd' }, soon, true)).toEqual({ size: PEOPLE, seed: SEED, beacon: 'cd' })
+  const without = { size: PEOPLE, seed: SEED, beacon: null }
+  expect(drawOf(sale, soon, false)).toEqual(without)
+  expect(drawOf(sale, soon + 1, true)).toEqual(without)
+  // A draw that was told is not made again when the beacon comes after all.
+  const told = { ...beforeOpening(100), draw_seed: SEED }
+  const late: SaleRecord = { ...sale, beacon: 'cd', timeline: [{ from_ms: 0, schedule: told }] }
+  expect(drawOf(late, soon + 2, true)).toEqual(without)
+})
+
+it('takes the first round that is published after the opening', () => {
+  // Round 1 at 1692803367 s, and one every 3 s.
+  const publishedAtMs = (round: number) => (1_692_803_367 + 3 * (round - 1)) * 1000
+  for (let opensAtMs = Date.parse('2026-11-27T12:00:00Z'); opensAtMs % 7_000 !== 0; opensAtMs += 500) {
+    const round = roundAfter(opensAtMs)
+    expect(publishedAtMs(round)).toBeGreaterThan(opensAtMs)
+    expect(publishedAtMs(round - 1)).toBeLessThanOrEqual(opensAtMs)
+  }
+})
