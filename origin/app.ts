@@ -3,12 +3,13 @@ import { Hono } from 'hono'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { Overloaded } from './batch.ts'
 import type { Deps } from './deps.ts'
+import { isRedisAway } from './gate/redis.ts'
 import { paymentWebhooks } from './payments/webhooks.ts'
 import { buyerRoutes } from './routes/buyers.ts'
 import { internalRoutes, operatorRoutes } from './routes/operators.ts'
 import { sendProblem } from './routes/rim.ts'
 import { KeysAway } from './tokens.ts'
-import { within } from './within.ts'
+import { TooLate, within } from './within.ts'
 
 const READY_WITHIN_MS = 1_000
 
@@ -53,16 +54,14 @@ export function createApp(deps: Deps): Hono {
   return app
 }
 
-/** Errors that say "not now": the connection is gone, or it took too long. */
+/** Errors that say "not now": the connection is gone, it took too long, or there is no room. */
 export function isAway(error: Error & { code?: string }): boolean {
   return (
-    /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|CONNECTION|57P0|08|53|57014)/.test(error.code ?? '') ||
-    /^not within |Connection is closed|Stream isn't writeable|Command timed out/.test(error.message) ||
-    // Redis: what was under way on a connection that broke off, and a Cluster without its nodes or a master.
-    /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(error.name) ||
-    /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(error.message) ||
-    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(error.message) ||
+    error instanceof TooLate ||
     error instanceof KeysAway ||
-    error instanceof Overloaded
+    error instanceof Overloaded ||
+    isRedisAway(error) ||
+    // Of the network, of the driver, and of Postgres (SQLSTATE): its connections, its resources, its end, its patience.
+    /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|08|53|57P0|57014)/.test(error.code ?? '')
   )
 }

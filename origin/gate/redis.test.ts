@@ -12,6 +12,7 @@ import { useWay } from '../../test/way.ts'
 import { isAway } from '../app.ts'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../local/children.ts'
 import { ensureRedis, startRedis } from '../local/redis.ts'
+import { within } from '../within.ts'
 import { connectRedis, lossesIn, type Store } from './redis.ts'
 
 const server = useRedis()
@@ -46,7 +47,7 @@ test('one on which nothing is answered is given up, and commands are answered on
   expect(await redis.client('ID')).not.toBe(id)
 })
 
-test('whatever it is that fails a command while Redis is away, a caller is told to try again', async () => {
+test('whatever it is that fails a command while Redis is away or slow, a caller is told to try again', async () => {
   const failed: Error[] = []
   const fails = (asked: Promise<unknown>) =>
     asked.then(
@@ -62,6 +63,7 @@ test('whatever it is that fails a command while Redis is away, a caller is told 
   const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, log)
   await fails(nowhere.ping())
   nowhere.disconnect()
+  await fails(within(new Promise(() => {}), 10))
   expect(failed.filter((error) => !isAway(error))).toEqual([])
 })
 

@@ -104,6 +104,18 @@ function clientFor(url: string): Redis | Cluster {
   )
 }
 
+/** True for what fails a command while Redis is away, with one server or with a Cluster. */
+export function isRedisAway({ name, message }: Error): boolean {
+  return (
+    // What was under way on a connection that broke off, and a Cluster without its nodes.
+    /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(name) ||
+    /Connection is closed|Stream isn't writeable|Command timed out/.test(message) ||
+    /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(message) ||
+    // What a server says that cannot serve, or has no master.
+    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(message)
+  )
+}
+
 const SEVERAL =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*):(?<password>[^@/]*)@)?(?<hosts>[^/@]+)(?:\/(?<name>[\w.-]+))?$/
 
