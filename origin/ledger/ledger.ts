@@ -225,7 +225,7 @@ export interface SaleRow {
   readonly limit_per_visitor: number
   readonly rate_per_second: number
   readonly max_inside: number | null
-  readonly oversell_policy: string
+  readonly oversell_policy: SaleConfig['oversell_policy']
   readonly paused: boolean
   readonly products: readonly ProductRow[]
 }
