@@ -4,7 +4,7 @@
  * Hundreds of isolates know the schedule, each a few hundred milliseconds later than the next. So that none of them
  * tells a visitor something that another one takes back, a change is announced before it takes effect: whoever read
  * the bulletin at a moment T knows everything that holds until T + ANNOUNCE_MS, and all change over together, by the
- * clock. An isolate that hears nothing new for longer lets its line stand still there (`viewOf` in sales.ts).
+ * clock. An isolate that hears nothing new for longer lets its line stand still there (`nowOf` in known-sales.ts).
  */
 import type { PublicSale } from '../shared/api.ts'
 import type { Schedule } from '../shared/schedule.ts'

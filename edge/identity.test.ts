@@ -139,14 +139,14 @@ it('reads a place that was read before only until it ends, and only with the key
   const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
   const token = await signQueueToken(config.keys.queue, claims)
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
-  const caller = { request, secure: true, config, nowMs }
+  const presented = { request, env: edgeEnv, ctx: {} as ExecutionContext, config, secure: true, nowMs }
   for (let times = 0; times < 2; times++)
-    expect(await presentedPlace('drop', caller)).toEqual({ kind: 'place', token, claims })
-  expect(await presentedPlace('another-drop', caller)).toEqual({ kind: 'bad' })
-  expect(await presentedPlace('drop', { ...caller, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
+    expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
+  expect(await presentedPlace('another-drop', presented)).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', { ...presented, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
   const rotated = await readConfig({ ...edgeEnv, QUEUE_SECRET: 'another secret, as long as it has to be' })
-  expect(await presentedPlace('drop', { ...caller, config: rotated })).toEqual({ kind: 'bad' })
-  expect(await presentedPlace('drop', caller)).toEqual({ kind: 'place', token, claims })
+  expect(await presentedPlace('drop', { ...presented, config: rotated })).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
 })
 
 it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {

@@ -8,8 +8,8 @@
 import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { type QueueClaims, VerifiedOnce, verifyQueueToken } from '../shared/tokens.ts'
-import type { Config } from './config.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
+import type { Call } from './http.ts'
 
 /** Presented by clients that keep no cookies. */
 const SHOP_HEADER = 'x-shop-authorization'
@@ -26,14 +26,6 @@ const KEYS_FOR_MS = 5 * 60_000
 const KEYS_AGAIN_MS = 30_000
 const KEYS_TIMEOUT_MS = 3_000
 
-/** A request, as far as identity goes. */
-export interface Caller {
-  readonly request: Request
-  readonly secure: boolean
-  readonly config: Config
-  readonly nowMs: number
-}
-
 export interface Visitor {
   readonly name: string
   /** Someone who may have been here before, and so is looked up and recorded. */
@@ -41,10 +33,10 @@ export interface Visitor {
 }
 
 /** The visitor behind a request; a new one if nothing tells. */
-export async function visitorOf(caller: Caller): Promise<Visitor> {
-  const subject = await subjectOf(caller)
+export async function visitorOf(call: Call): Promise<Visitor> {
+  const subject = await subjectOf(call)
   if (subject !== null) return { name: SUBJECT_PREFIX + subject, known: true }
-  const cookie = readCookie(caller.request, 'visitor', caller.secure)
+  const cookie = readCookie(call.request, 'visitor', call.secure)
   if (cookie !== null && VISITOR.test(cookie)) return { name: cookie, known: true }
   return { name: newVisitor(), known: false }
 }
@@ -52,8 +44,8 @@ export async function visitorOf(caller: Caller): Promise<Visitor> {
 export const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
 
 /** True if whoever presents a token made out to `name` may use it: a subject's only with the subject's session. */
-export async function mayUse(name: string, caller: Caller): Promise<boolean> {
-  return !name.startsWith(SUBJECT_PREFIX) || name === SUBJECT_PREFIX + (await subjectOf(caller))
+export async function mayUse(name: string, call: Call): Promise<boolean> {
+  return !name.startsWith(SUBJECT_PREFIX) || name === SUBJECT_PREFIX + (await subjectOf(call))
 }
 
 /** The place in line that a request presents, as a bearer token or in its cookie. */
@@ -64,12 +56,12 @@ export type Presented =
   | { readonly kind: 'others' }
   | { readonly kind: 'place'; readonly token: string; readonly claims: QueueClaims }
 
-export async function presentedPlace(sale: string, caller: Caller): Promise<Presented> {
-  const token = presentedToken(`queue-${sale}`, caller)
+export async function presentedPlace(sale: string, call: Call): Promise<Presented> {
+  const token = presentedToken(`queue-${sale}`, call)
   if (token === null) return { kind: 'none' }
-  const verified = await placesOf(caller.config.keys.queue).verify(token, caller.nowMs)
+  const verified = await placesOf(call.config.keys.queue).verify(token, call.nowMs)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
-  if (!(await mayUse(verified.claims.sub, caller))) return { kind: 'others' }
+  if (!(await mayUse(verified.claims.sub, call))) return { kind: 'others' }
   return { kind: 'place', token, claims: verified.claims }
 }
 
@@ -89,7 +81,7 @@ const places = new WeakMap<CryptoKey, VerifiedOnce<QueueClaims>>()
  * A token of ours that a request presents: as a bearer, or in the cookie of this name. Before somebody else's site the
  * bearer may be that site's own, so the cookie counts first there.
  */
-export function presentedToken(name: string, { request, secure, config }: Caller): string | null {
+export function presentedToken(name: string, { request, secure, config }: Call): string | null {
   const sent = bearer(request)
   const kept = readCookie(request, name, secure)
   return (config.protect ? (kept ?? sent) : (sent ?? kept)) || null
@@ -112,7 +104,7 @@ let keys: {
  * The signed-in subject, by the shop's own JWT; null without one, or with one that does not hold. Throws a problem while
  * the shop's keys cannot be had: who is signed in must not be taken for somebody else, and lose their place by it.
  */
-async function subjectOf({ request, config, nowMs }: Caller): Promise<string | null> {
+async function subjectOf({ request, config, nowMs }: Call): Promise<string | null> {
   const { shop } = config
   if (!shop) return null
   const header = request.headers.get(SHOP_HEADER)

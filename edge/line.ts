@@ -14,10 +14,10 @@ import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer } from './http.ts'
 import { presentedPlace, visitorOf } from './identity.ts'
+import { type SaleNow, saleNow } from './known-sales.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
 import { challengeFor, proofOf, proofRequired } from './proof-of-work.ts'
-import { type SaleNow, saleNow } from './sales.ts'
 
 /** How long after the opening (or the end, where one is set) a place in line is still good. */
 const PLACE_TTL_SECONDS = 24 * 3600
@@ -154,7 +154,7 @@ async function answer(
   const browser = isBrowser(call.request)
   const admission = place.status === 'ready' ? await admit(claims, call) : null
   const body = {
-    ...told(place, claims.num),
+    ...placeTold(place, claims.num),
     queue_token: browser || token === null ? undefined : token,
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
@@ -201,11 +201,11 @@ function badPlace(sale: string, call: Call): Response {
 /** Nothing is known of the sale at this moment, but the place is in the token. */
 function placeKept(claims: QueueClaims): Response {
   const nothing = { position: null, position_in_queue: null, now_serving: 0, estimated_wait_time: null }
-  return unkeptAnswer(told({ status: 'paused', ...nothing }, claims.num))
+  return unkeptAnswer(placeTold({ status: 'paused', ...nothing }, claims.num))
 }
 
 /** What join and status tell of a place. */
-function told(place: Place, number: number) {
+function placeTold(place: Place, number: number) {
   const { status, position_in_queue, now_serving, estimated_wait_time } = place
   const poll_after_ms = pollAfterMs(place, Math.random())
   return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }

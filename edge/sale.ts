@@ -12,12 +12,12 @@ import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } fr
 import type { Config } from './config.ts'
 import { type Call, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsHtml, wantsJson } from './http.ts'
 import { presentedPlace } from './identity.ts'
+import { type SaleNow, saleNow, takeNews } from './known-sales.ts'
 import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
 import { type Again, type Brand, renderProblem, renderSale, type SaleView } from './pages/index.ts'
 import { LANGUAGES } from './pages/words.ts'
 import { wantedPage } from './protect.ts'
 import { roomOf } from './rpc.ts'
-import { type SaleNow, saleNow, takeNews } from './sales.ts'
 
 /** How long others may keep a final answer. */
 const FINAL_MAX_AGE_SECONDS = 30

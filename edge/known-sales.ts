@@ -17,7 +17,7 @@ import {
   type SaleFacts,
   USABLE_MS,
 } from './bulletin.ts'
-import type { Config, Env } from './config.ts'
+import type { Call } from './http.ts'
 import { Limiter } from './limits.ts'
 import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
 
@@ -89,46 +89,40 @@ export class SaleNow {
   }
 }
 
-export interface Asking {
-  readonly env: Env
-  readonly ctx: ExecutionContext
-  readonly config: Config
-}
-
 /** The sale as it is now, or what to answer instead. */
-export async function saleNow(name: string, asking: Asking): Promise<SaleNow | Problem> {
+export async function saleNow(name: string, call: Call): Promise<SaleNow | Problem> {
   // Not when the request came: it may have waited for others since, while the copy was renewed.
   const nowMs = Date.now()
   const known = sales.get(name)
   if (known && isUsable(known, nowMs)) {
-    keepFresh(name, known, asking, nowMs)
-    return viewOf(known, nowMs)
+    keepFresh(name, known, call, nowMs)
+    return nowOf(known, nowMs)
   }
   // At the opening a new isolate meets a crowd before it knows the sale: one of them asks, and the others wait for it.
   if (await othersBring(name, nowMs)) {
     const brought = sales.get(name)
-    return brought ? viewOf(brought, Date.now()) : problem('unknown-sale')
+    return brought ? nowOf(brought, Date.now()) : problem('unknown-sale')
   }
   if (!known && lookups.take('', LOOKUPS, Date.now()) > 0) {
     lookedUpUntilMs.delete(name)
     return problem('try-again', { retry_after_seconds: 1 })
   }
-  const told = await renew(name, asking)
+  const told = await renew(name, call)
   const after = sales.get(name)
   if (!after) return problem(told === 'unknown-sale' ? told : 'try-again', { retry_after_seconds: 1 })
   const afterMs = Date.now()
-  keepFresh(name, after, asking, afterMs)
-  return viewOf(after, afterMs)
+  keepFresh(name, after, call, afterMs)
+  return nowOf(after, afterMs)
 }
 
 /** Sees to it, behind the response, that the copy does not grow old. */
-function keepFresh(name: string, known: Known, asking: Asking, nowMs: number) {
-  const { ctx } = asking
+function keepFresh(name: string, known: Known, call: Call, nowMs: number) {
+  const { ctx } = call
   if (isSettled(known, nowMs)) {
-    if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, asking, nowMs))
+    if (!isUnderWay(known.listeningUntilMs, nowMs, NEWS_MS)) ctx.waitUntil(listen(name, known, call, nowMs))
   } else if (nowMs - known.asOfMs > FRESH_MS && !isUnderWay(known.renewingUntilMs, nowMs, OTHERS_MS)) {
     countOn(name)
-    ctx.waitUntil(renew(name, asking))
+    ctx.waitUntil(renew(name, call))
   }
 }
 
@@ -174,10 +168,10 @@ function countOn(name: string) {
 }
 
 /** Brings the next copy, as the others count on, from any ticket shard: they hand on what the waiting room tells. */
-async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sale' | 'unavailable'> {
+async function renew(name: string, call: Call): Promise<'told' | 'unknown-sale' | 'unavailable'> {
   const nowMs = Date.now()
   const known = sales.get(name)
-  const told = await answerOf(() => anyShard(name, asking).look({ sale: name }))
+  const told = await answerOf(() => anyShard(name, call).look({ sale: name }))
   if (known) known.renewingUntilMs = 0
   lookedUpUntilMs.delete(name)
   if (!told) return 'unavailable'
@@ -190,17 +184,17 @@ async function renew(name: string, asking: Asking): Promise<'told' | 'unknown-sa
 }
 
 /** Waits for news of a final answer: it may be live again, after a restock. */
-async function listen(name: string, known: Known, asking: Asking, fromMs: number) {
+async function listen(name: string, known: Known, call: Call, fromMs: number) {
   known.listeningUntilMs = fromMs + NEWS_MS
   const newer_than = latest(known.bulletin.timeline).schedule.version
-  const told = await answerOf(() => anyShard(name, asking).look({ sale: name, newer_than, wait_ms: NEWS_MS }))
+  const told = await answerOf(() => anyShard(name, call).look({ sale: name, newer_than, wait_ms: NEWS_MS }))
   const nowMs = Date.now()
   known.listeningUntilMs = 0
   // How long the answer was on its way is not known; what is taken for so old is soon asked for again.
   if (told?.known) takeNews(name, told.bulletin, nowMs - FRESH_MS)
 }
 
-function anyShard(name: string, { env, config }: Asking): ShardCalls {
+function anyShard(name: string, { env, config }: Call): ShardCalls {
   return shardOf(name, Math.floor(Math.random() * config.ticketShards), env)
 }
 
@@ -224,7 +218,7 @@ export function takeNews(name: string, bulletin: Bulletin, askedAtMs: number) {
   before.clockMs = clockMs
 }
 
-function viewOf(known: Known, nowMs: number): SaleNow {
+function nowOf(known: Known, nowMs: number): SaleNow {
   const { bulletin, asOfMs, clockMs, positions } = known
   const certainUntilMs = isSettled(known, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
   const atMs = Math.min(nowMs, certainUntilMs) + clockMs
