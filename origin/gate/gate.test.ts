@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useRedis } from '../../test/servers.ts'
 import type { Bucket, ReserveAnswer } from './bucket.ts'
 import { Gate } from './gate.ts'
-import { isRedisUrl, type Store } from './redis.ts'
+import type { Store } from './redis.ts'
 import { defineScripts } from './scripts.ts'
 
 const server = useRedis()
@@ -217,18 +217,6 @@ test('a visitor and a key are told from others, whatever they are called', async
     ['ann', 'lee|k'],
   ] as const)
     expect(await bucket?.reserve(buyer(visitor, 1, key), TERMS)).toMatchObject({ verdict: 'reserved' })
-})
-
-test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
-  const good = [
-    'redis://h:1',
-    'rediss://u:p@h',
-    'redis+cluster://a:1,b:2',
-    'redis+sentinel://u:p@a,b:1/mymaster',
-  ]
-  const bad = ['http://h', 'redis+sentinel://a,b', 'redis+cluster://', 'a:1']
-  expect(good.filter((url) => !isRedisUrl(url))).toEqual([])
-  expect(bad.filter(isRedisUrl)).toEqual([])
 })
 
 test('what is not looked after is forgotten after a day, the counter first, but no intent', async () => {

@@ -13,7 +13,7 @@ import { isAway } from '../app.ts'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../local/children.ts'
 import { ensureRedis, startRedis } from '../local/redis.ts'
 import { within } from '../within.ts'
-import { connectRedis, lossesIn, type Store } from './redis.ts'
+import { connectRedis, isRedisUrl, lossesIn, type Store } from './redis.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
@@ -24,6 +24,18 @@ beforeAll(async () => {
   await once(redis, 'ready')
 })
 afterAll(() => redis.disconnect())
+
+test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
+  const good = [
+    'redis://h:1',
+    'rediss://u:p@h',
+    'redis+cluster://a:1,b:2',
+    'redis+sentinel://u:p@a,b:1/mymaster',
+  ]
+  const bad = ['http://h', 'redis+sentinel://a,b', 'redis+cluster://', 'a:1']
+  expect(good.filter((url) => !isRedisUrl(url))).toEqual([])
+  expect(bad.filter(isRedisUrl)).toEqual([])
+})
 
 test('a connection that is idle is kept', async () => {
   const id = await redis.client('ID')
