@@ -1,6 +1,7 @@
 /**
- * The origin: one program whose role is configuration. `api` answers calls, `worker` does what must happen without a
- * call (holds, intents, payments, reconciliation), `all` is both. It keeps no state of its own.
+ * The origin: one program that keeps no state of its own. Whatever its role, it listens and answers every call. `worker` and
+ * `all` also do what must happen without a call (holds, intents, payments, reconciliation), which `api` leaves to them;
+ * these two differ by whether buyers are sent to them.
  */
 import { serve } from '@hono/node-server'
 import { createLocalJWKSet } from 'jose'
