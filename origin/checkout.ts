@@ -54,12 +54,12 @@ const SLOW_FROM = 400
 /** .. and from which more are turned away before anything is done for them: half a second's work. */
 const MAX_UNDER_WAY = 2_000
 
-export interface Buyer {
+interface Buyer {
   readonly visitor: string
   readonly number: number
 }
 
-export interface CheckoutDeps {
+interface CheckoutDeps {
   readonly sql: Sql
   /** For recording orders. */
   readonly warm: WarmConnections

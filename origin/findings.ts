@@ -4,7 +4,7 @@
  */
 import type { Queryable } from './ledger/ledger.ts'
 
-export type FindingKind =
+type FindingKind =
   /** The fast gate was not in use, after a restart of Redis for instance. */
   | 'fenced'
   /** The fast gate counted otherwise than the ledger. */
@@ -20,7 +20,7 @@ export type FindingKind =
   /** A refund that is owed and that the provider has refused to the last. */
   | 'refund_failed'
 
-export interface FindingNote {
+interface FindingNote {
   readonly sale: string
   readonly product: string
   readonly kind: FindingKind
@@ -68,7 +68,7 @@ export async function closeAbout(
     where kind = ${kind} and subject = ${subject} and closed_at is null`
 }
 
-export interface AuditEntry {
+interface AuditEntry {
   /** Who decided: the reconciler by itself, or an operator. */
   readonly actor: string
   readonly action: string

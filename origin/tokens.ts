@@ -108,7 +108,7 @@ const seconds = v.pipe(v.number(), v.finite())
 const OrderClaims = v.object({ sub: name, sale: name, iat: seconds, exp: seconds })
 
 /** A view of one order (`sub` is the order's id) of a sale; `iat` and `exp` in seconds since the epoch. */
-export type OrderClaims = v.InferOutput<typeof OrderClaims>
+type OrderClaims = v.InferOutput<typeof OrderClaims>
 
 const ORDER: Kind<OrderClaims> = {
   signature: HS256_SIGNATURE,

@@ -90,7 +90,7 @@ export interface Recorded {
 }
 
 /** By product. */
-export type Prices = Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
+type Prices = Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
 
 export type RecordVerdict =
   | Recorded
@@ -247,7 +247,7 @@ export async function readSales(sql: Sql): Promise<{ nowMs: number; sales: SaleR
   return { nowMs: clock?.now_ms ?? Date.now(), sales: [] }
 }
 
-export type WriteSale =
+type WriteSale =
   | { readonly result: 'created' | 'changed' }
   | { readonly result: 'refused'; readonly detail: string }
 

@@ -39,7 +39,7 @@ interface Data {
   readonly charge?: string
 }
 
-export type JobKind = typeof CHARGE | typeof LOST | typeof REFUND
+type JobKind = typeof CHARGE | typeof LOST | typeof REFUND
 
 export class PaymentJobs {
   readonly #boss: PgBoss

@@ -2,14 +2,14 @@
  * What any payment provider must be able to do. A charge carries the order's id as its idempotency key: asking again is
  * asking after the same charge, never a second one.
  */
-export interface ChargeRequest {
+interface ChargeRequest {
   readonly order: string
   readonly amountMinor: number
   readonly currency: string
   readonly method: string
 }
 
-export type ChargeResult =
+type ChargeResult =
   | { readonly result: 'succeeded'; readonly charge: string }
   | { readonly result: 'declined'; readonly reason: string }
   /** No answer in time: it may have happened, or may yet. */
@@ -24,7 +24,7 @@ export interface ChargeRecord {
 }
 
 /** Some of what changed in the provider's records, and from where to go on. */
-export interface Changes {
+interface Changes {
   readonly records: readonly ChargeRecord[]
   readonly cursor: string
 }

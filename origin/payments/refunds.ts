@@ -23,7 +23,7 @@ export interface Refund extends Owed {
   readonly reason: string
 }
 
-export interface RefundsDeps {
+interface RefundsDeps {
   readonly sql: Sql
   readonly metrics: Metrics
   readonly log: Logger

@@ -13,7 +13,7 @@ const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.bo
 /** A webhook older than this is a replay. */
 const TOLERANCE_SECONDS = 300
 
-export interface SandboxClientOptions {
+interface SandboxClientOptions {
   /** Undefined where nothing but webhooks is read. */
   readonly url: string | undefined
   readonly secret: string

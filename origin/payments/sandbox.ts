@@ -33,7 +33,7 @@ const ChargeBody = v.object({
   method: v.string(),
 })
 
-export interface SandboxOptions {
+interface SandboxOptions {
   readonly databaseUrl: string
   /** Where to say what became of a charge. */
   readonly webhookUrl: string
@@ -43,7 +43,7 @@ export interface SandboxOptions {
   readonly lateMs?: number | undefined
 }
 
-export interface Sandbox {
+interface Sandbox {
   readonly url: string
   stop(): Promise<void>
 }

@@ -18,7 +18,7 @@ const EVENTS = [
   'refund.failed',
 ]
 
-export interface StripeOptions {
+interface StripeOptions {
   readonly secretKey: string
   readonly webhookSecret: string
   /** Where Stripe is, when it is not where it usually is. */
