@@ -92,3 +92,19 @@ describe('with three sweepers, one an hour ahead of time and one an hour behind'
     ).toBe('confirmed')
   })
 })
+
+describe('without Redis', () => {
+  const lost = useRedis()
+  const alone = useOrigin(() => ({ databaseUrl: database.url, redisUrl: lost.url }))
+
+  test('holds end by the ledger', async () => {
+    const sale = await alone.sale({ total: 1, hold_seconds: 1 })
+    expect(await alone.checkout(sale)).toMatchObject({ status: 201 })
+    await lost.kill()
+    const stock = await eventually(
+      () => alone.stock(sale),
+      ({ available }) => available === 1,
+    )
+    expect(stock).toMatchObject({ available: 1, held: 0 })
+  })
+})

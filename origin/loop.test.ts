@@ -19,7 +19,7 @@ import {
   writeSale,
 } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
-import { eachProduct } from './loop.ts'
+import { eachProduct, loop } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { Reconciler, reconcileSale } from './reconcile.ts'
@@ -57,6 +57,32 @@ describe('work on every product', () => {
     await sleep(10)
     await eachProduct('test', all, work, 50)
   })
+})
+
+test('an actor tells how often it failed, and when it last did not', async () => {
+  const metrics = createMetrics()
+  const seen = async (name: string) => {
+    const text = await metrics.registry.metrics()
+    return Number(new RegExp(`^${name}\\{actor="test"\\} (.+)$`, 'm').exec(text)?.[1])
+  }
+  let fails = true
+  const began = Date.now() / 1000
+  const actor = loop('test', 20, { log: pino({ level: 'silent' }), metrics }, async () => {
+    if (fails) throw new Error('no')
+    return undefined
+  })
+  actor.start()
+  const started = await seen('actor_last_success_timestamp_seconds')
+  expect(Math.abs(started - began)).toBeLessThan(1)
+  await eventually(
+    () => seen('actor_failures_total'),
+    (failures) => failures >= 2,
+  )
+  expect(await seen('actor_last_success_timestamp_seconds')).toBe(started)
+  fails = false
+  const succeeded = (atSeconds: number) => atSeconds > started
+  expect(await eventually(() => seen('actor_last_success_timestamp_seconds'), succeeded)).toSatisfy(succeeded)
+  await actor.stop()
 })
 
 describe("one sale's trouble is its own:", () => {
@@ -167,5 +193,43 @@ describe("one sale's trouble is its own:", () => {
     await redis.del(`{${good}:one:0}:stock`)
     await expect(new Reconciler(deps).watch()).rejects.toThrow(bad)
     expect(await deps.checkout.gate(good, 'one').isOpen()).toBe(true)
+  })
+
+  const metric = async (line: string) => {
+    const text = await deps.metrics.registry.metrics()
+    return text.split('\n').find((one) => one.startsWith(line))
+  }
+
+  test('what differs in the held units alone is a difference', async () => {
+    await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)
+    expect((await reconcileSale(deps, good)).findings).toMatchObject([
+      { found: 'drift', drift: 0, healed: true },
+    ])
+    const drift = `stock_drift_units{sale="${good}",product="one"`
+    expect(await metric(`${drift},state="held"}`)).toMatch(/ 2$/)
+    expect(await metric(`${drift},state="available"}`)).toMatch(/ 0$/)
+  })
+
+  test('orders that a worker records are counted, and those it may not', async () => {
+    await reserve(good)
+    await redis.hset(`{${good}:one:0}:stock`, 'available', 9)
+    for (let more = 0; more < 5; more++) await reserve(good)
+    await sleep(INTENT_GRACE_MS + 100)
+    await recordAllIntents(deps)
+    const transitions = `order_transitions_total{sale="${good}"`
+    expect(await metric(`${transitions},status="reserved"}`)).toMatch(/ 5$/)
+    expect(await metric(`${transitions},status="cancelled",reason="no_stock"}`)).toMatch(/ 1$/)
+  })
+
+  test('an oversell is found by nobody asking for it', async () => {
+    const orders = Array.from({ length: 6 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
+    await sql`update products set total = 6 where sale_id = ${good}`
+    await record(sql, good, orders, false)
+    await sql`update products set held = 0, total = 5 where sale_id = ${good}`
+    await new Reconciler(deps).round()
+    expect(await metric(`oversold_units{sale="${good}",product="one"}`)).toMatch(/ 1$/)
+    expect(await sql`select kind, units from findings where sale_id = ${good} and kind = 'oversold'`).toEqual(
+      [{ kind: 'oversold', units: 1 }],
+    )
   })
 })

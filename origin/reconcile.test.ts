@@ -86,6 +86,21 @@ describe.concurrent('the reconciler', () => {
     ])
   })
 
+  test('tells with the state of a sale whether gate and ledger agreed when it last compared them', async () => {
+    const sale = await origin.sale({ total: 7 })
+    const invariant = async () =>
+      (await origin.admin('GET', `/sales/${sale}`)).body.invariant as { holds: boolean; compared_at: string }
+    const created = await invariant()
+    expect(created).toMatchObject({ holds: true, total: 7, available: 7, held: 0, sold: 0 })
+    expect(Math.abs(Date.parse(created.compared_at) - Date.now())).toBeLessThan(2_000)
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 9)
+    const holds = (wanted: boolean) => eventually(invariant, (now) => now.holds === wanted)
+    expect(await holds(false)).toMatchObject({ holds: false, available: 7 })
+    const mended = await holds(true)
+    expect(mended.holds).toBe(true)
+    expect(mended.compared_at > created.compared_at).toBe(true)
+  })
+
   test('has nothing to say about a sale that is well', async () => {
     const sale = await origin.sale({ total: 7 })
     await origin.checkout(sale)
@@ -138,6 +153,8 @@ describe.concurrent('the reconciler', () => {
     expect(found.findings.filter((f) => f.kind === 'oversold')).toMatchObject([{ units: 1, closed_at: null }])
     const metrics = String((await origin.call('GET', '/metrics')).body.text)
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 1`)
+    const { body } = await origin.admin('GET', `/sales/${sale}`)
+    expect(body.invariant).toMatchObject({ holds: false, total: 5, sold: 5 })
   })
 
   test('cancels the latest and gives their money back, where that is the policy', async () => {
@@ -166,6 +183,10 @@ describe.concurrent('the reconciler', () => {
     const { findings: found, changes } = await findings(sale)
     expect(found.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
     expect(new Set(changes.map((c) => c.order_id).filter(Boolean))).toEqual(new Set(ids.slice(1)))
+    const metrics = String((await origin.call('GET', '/metrics')).body.text)
+    const transitions = `order_transitions_total{sale="${sale}",status="cancelled",reason="oversold"}`
+    expect(metrics).toContain(`${transitions} 2`)
+    expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 0`)
   })
 
   test('leaves it to a person when it is too many, and does then what the person decides', async () => {
@@ -202,5 +223,22 @@ describe.concurrent('the reconciler', () => {
     expect(await statuses([good.order])).toEqual(['reserved'])
     const { findings: found } = await findings(sale)
     expect(found.filter((f) => f.kind === 'unreadable_intent')).toHaveLength(2)
+  })
+})
+
+describe('before anyone is served', () => {
+  const quiet = useRedis()
+  const api = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
+
+  test('the gate is loaded from the ledger, though no worker is there to do it', async () => {
+    const sale = await api.sale({ total: 7 })
+    const client = new Redis(quiet.url)
+    await client.flushall()
+    await api.restart()
+    expect(await client.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({
+      available: '7',
+      run: expect.any(String),
+    })
+    client.disconnect()
   })
 })

@@ -129,13 +129,9 @@ export class Sales {
     return this.#clock.ledgerMs + performance.now() - this.#clock.monotonicMs
   }
 
-  /** How long the ledger has not answered, milliseconds. */
-  silentMs(): number {
-    return performance.now() - this.#heardAtMs
-  }
-
+  /** True while the ledger does not answer. */
   isSilent(): boolean {
-    return this.silentMs() > LEDGER_SILENT_MS
+    return performance.now() - this.#heardAtMs > LEDGER_SILENT_MS
   }
 
   get(sale: string): SaleRow | undefined {
