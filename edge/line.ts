@@ -2,6 +2,7 @@
  * The line: joining it, asking where one stands, leaving it. A place is a signed token that says everything, so that
  * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
+import type { QueueAnswer } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { isDrawn, isFinal, type Place, pollAfterMs } from '../shared/schedule.ts'
 import {
@@ -153,7 +154,7 @@ async function answer(
   const place = now.place(claims.num)
   const browser = isBrowser(call.request)
   const admission = place.status === 'ready' ? await admit(claims, call) : null
-  const body = {
+  const body: QueueAnswer = {
     ...placeTold(place, claims.num),
     queue_token: browser || token === null ? undefined : token,
     admission_token: browser || !admission ? undefined : admission.token,
@@ -201,7 +202,8 @@ function badPlace(sale: string, call: Call): Response {
 /** Nothing is known of the sale at this moment, but the place is in the token. */
 function placeKept(claims: QueueClaims): Response {
   const nothing = { position: null, position_in_queue: null, now_serving: 0, estimated_wait_time: null }
-  return unkeptAnswer(placeTold({ status: 'paused', ...nothing }, claims.num))
+  const body: QueueAnswer = placeTold({ status: 'paused', ...nothing }, claims.num)
+  return unkeptAnswer(body)
 }
 
 /** What join and status tell of a place. */

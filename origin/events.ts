@@ -8,6 +8,7 @@ import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import type { Logger } from 'pino'
 import type { Order } from '../shared/api.ts'
+import { isSettled } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
 import { Batcher } from './batch.ts'
 import type { OrderView, Sql } from './ledger/ledger.ts'
@@ -28,11 +29,6 @@ const READ = { size: 500, queue: MAX_STREAMS }
 const MAX_EVENTS = 50
 /** Before the first event. */
 const NOTHING = -1
-/**
- * What a stream ends with. A confirmed order may be fulfilled yet, days later: nobody keeps a connection open for that,
- * and who asks again after it is told.
- */
-const FINAL = new Set(['confirmed', 'fulfilled', 'expired', 'cancelled'])
 
 interface Event {
   readonly seq: number
@@ -101,7 +97,7 @@ export class OrderEvents {
     const after = seen ? Number(seen[0]) : NOTHING
     const first = await this.#reads.add({ order, last: after }).catch(() => undefined)
     // By this answer a browser knows that there is nothing to come back for.
-    if (first?.order && FINAL.has(first.order.status) && first.events.length === 0) return c.body(null, 204)
+    if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
     c.header('x-accel-buffering', 'no')
     // Hono answers HEAD by GET without its body: nobody would read this one, and its stream would wait for ever.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
@@ -142,7 +138,7 @@ export class OrderEvents {
         await stream.writeSSE({ id: String(seq), event: 'order', data })
       }
       // The order itself is asked: the last event may have been seen before a break.
-      if (news?.order && FINAL.has(news.order.status)) return
+      if (news?.order && isSettled(news.order.status)) return
       if (over()) return
       const quiet = await alarm.rings(news && !news.order ? UNRECORDED_MS : HEARTBEAT_MS)
       if (quiet && !over()) await stream.write(': still here\n\n')

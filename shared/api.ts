@@ -3,8 +3,11 @@
  * for the browser). Parsing happens once, at the rim; behind it the types tell the truth.
  */
 import * as v from 'valibot'
+import { ORDER_STATUSES, type OrderStatus } from './order-status.ts'
 import { type FieldError, type Problem, problem } from './problem.ts'
 import { PHASES, STATUSES } from './schedule.ts'
+
+export type { OrderStatus }
 
 /** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
 export const MAX_BODY_BYTES = 64 * 1024
@@ -97,6 +100,7 @@ export type ProductConfig = v.InferOutput<typeof ProductConfig>
 
 /** What to do when more was sold than there is, which only a fault from outside can bring about. */
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
+export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
 
 export const SaleConfig = v.pipe(
   exactly(
@@ -151,17 +155,6 @@ export const CheckoutRequest = v.object({
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
 
 export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
-
-export const ORDER_STATUSES = [
-  'processing',
-  'reserved',
-  'paying',
-  'confirmed',
-  'fulfilled',
-  'expired',
-  'cancelled',
-] as const
-export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
 export const Order = v.object({
   order_id: OrderId,
@@ -334,7 +327,7 @@ export const Schedule = v.object({
   anchor_position: v.pipe(v.number(), v.minValue(0)),
   /** Positions per second; 0 while the line stands still. */
   rate_per_second: v.pipe(v.number(), v.minValue(0)),
-  /** The highest position that may be served for now; NO_CEILING if there is none. */
+  /** The highest position that may be served for now. */
   ceiling: count,
   /** Turns up to this position have passed: called longer ago than the claim window. */
   missed_through: count,

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   calledAtMs,
-  NO_CEILING,
   type Phase,
   placeOf,
   pollAfterMs,
@@ -21,7 +20,7 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     anchor_at_ms: NOON,
     anchor_position: 0,
     rate_per_second: 2_000,
-    ceiling: NO_CEILING,
+    ceiling: 1_000_000,
     missed_through: 0,
     pre_queue_size: 0,
     draw_commitment: '00'.repeat(32),
@@ -39,7 +38,7 @@ const line = fc.record({
   anchor_at_ms: fc.integer({ min: NOON - 1e9, max: NOON + 1e9 }),
   anchor_position: fc.double({ min: 0, max: 1e9, noNaN: true }),
   rate_per_second: fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 1e5, noNaN: true })),
-  ceiling: fc.oneof(fc.integer({ min: 0, max: 2e9 }), fc.constant(NO_CEILING)),
+  ceiling: fc.oneof(fc.integer({ min: 0, max: 2e9 }), fc.constant(Number.MAX_SAFE_INTEGER)),
 })
 const moment = fc.integer({ min: NOON - 1e9, max: NOON + 2e9 })
 

@@ -114,14 +114,14 @@ export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn
     { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon },
     number,
   )
-  const ahead = Math.max(0, position - now_serving)
+  const inQueue = Math.max(0, position - now_serving)
   if (schedule.phase === 'ended' || schedule.phase === 'sold_out')
-    return stand(schedule.phase, position, ahead, null)
+    return stand(schedule.phase, position, inQueue, null)
   if (position <= schedule.missed_through) return stand('missed_turn', position, 0, null)
   if (position <= now_serving) return stand('ready', position, 0, 0)
   if (schedule.phase === 'paused' || schedule.phase === 'all_in_carts')
-    return stand(schedule.phase, position, ahead, null)
-  return stand('waiting', position, ahead, estimatedWaitSeconds(schedule, position, nowMs))
+    return stand(schedule.phase, position, inQueue, null)
+  return stand('waiting', position, inQueue, estimatedWaitSeconds(schedule, position, nowMs))
 }
 
 /** True once the seed is revealed: only then has a number a position. */

@@ -1,7 +1,7 @@
 /** An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. */
+import { isSettled } from '../../shared/order-status.ts'
 import { byId, get, keep, kept, nowMs, type Page, show } from './page.ts'
 
-const OVER = new Set(['confirmed', 'fulfilled', 'expired', 'cancelled'])
 /** Several changes come at once after a break: the last one counts. */
 const SETTLE_MS = 80
 /** Asked while there is a stream (which might be silent without our knowing), and while there is none. */
@@ -20,7 +20,7 @@ export interface Following {
 /** Watches the order on the page, and calls `changed` when it is no longer what the page shows. */
 export function followOrder(changed: () => void): Following | null {
   const { order, orderStatus: shown } = byId('order')?.dataset ?? {}
-  if (!order || !shown || OVER.has(shown)) return null
+  if (!order || !shown || isSettled(shown)) return null
   let events: EventSource | null = new EventSource(`/orders/${order}/events`)
   let [timer, settling, pauseMs] = [0, 0, ASK_MS]
   let stopped = false

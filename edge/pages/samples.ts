@@ -1,8 +1,9 @@
 /** Every page in every state, made from a sale that does not exist: for looking at (preview.ts), and for the tests. */
-import { ORDER_STATUSES, type Order, type OrderStatus } from '../../shared/api.ts'
+import type { Order } from '../../shared/api.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
+import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { type ProblemType, problem } from '../../shared/problem.ts'
-import { NO_CEILING, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
+import { type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { type Brand, renderProblem, renderSale, type SaleView } from './index.ts'
 
 const SEED = '5e'.repeat(32)
@@ -38,7 +39,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       anchor_at_ms: nowMs,
       anchor_position: before ? 0 : Math.floor(position * 0.62),
       rate_per_second: before || phase !== 'open' ? 0 : 8.5,
-      ceiling: NO_CEILING,
+      ceiling: 500_000,
       missed_through: 0,
       pre_queue_size: LOBBY,
       draw_commitment: commitmentOf(SEED),

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { isLive, isSettled, LIVE_STATUSES, ORDER_STATUSES } from './order-status.ts'
+
+it('tells which orders have their units, and which have nothing left to wait for', () => {
+  expect(ORDER_STATUSES.filter(isLive)).toEqual([...LIVE_STATUSES])
+  expect(ORDER_STATUSES.filter((status) => isLive(status) && !isSettled(status))).toEqual([
+    'reserved',
+    'paying',
+  ])
+  expect(ORDER_STATUSES.filter((status) => !isLive(status) && isSettled(status))).toEqual([
+    'expired',
+    'cancelled',
+  ])
+  expect(ORDER_STATUSES.filter((status) => !isLive(status) && !isSettled(status))).toEqual(['processing'])
+})

@@ -1,0 +1,33 @@
+/**
+ * The states of an order, for everyone who has to tell them apart: the ledger, the checks and the page's script.
+ *
+ * processing   taken, and not in the ledger yet
+ * reserved     held for the buyer, until they pay or the hold ends
+ * paying       a charge is under way; the hold does not end meanwhile
+ * confirmed    paid
+ * fulfilled    sent
+ * expired      the hold ended
+ * cancelled    by the buyer, by an operator, or since it could not be paid
+ */
+export const ORDER_STATUSES = [
+  'processing',
+  'reserved',
+  'paying',
+  'confirmed',
+  'fulfilled',
+  'expired',
+  'cancelled',
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+/** Of an order in the ledger that has its units. */
+export const LIVE_STATUSES = ['reserved', 'paying', 'confirmed', 'fulfilled'] as const
+export const isLive = (status: string) => live.has(status)
+const live: ReadonlySet<string> = new Set<OrderStatus>(LIVE_STATUSES)
+
+/**
+ * True once there is nothing left for the buyer to wait for. A confirmed order may be fulfilled yet, days later: nobody
+ * watches for that, and who asks again after it is told.
+ */
+export const isSettled = (status: string) => settled.has(status)
+const settled: ReadonlySet<string> = new Set<OrderStatus>(['confirmed', 'fulfilled', 'expired', 'cancelled'])
