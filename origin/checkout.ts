@@ -5,7 +5,7 @@
  *     exact gate (ledger) records the order, in one transaction shared with others; only then is anything promised
  *
  * Without Redis the exact gate serves alone. Without the ledger a unit taken in Redis is promised as `processing`, and
- * its intent waits in the stream until a worker has recorded it. Without both nothing can be promised.
+ * its intent waits in the stream until a worker has recorded it (promises.ts). Without both nothing can be promised.
  */
 import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'

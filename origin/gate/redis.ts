@@ -47,8 +47,9 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
   for (const node of redis instanceof Cluster ? redis.nodes() : [redis]) {
     // Who may not ask is not told; some who sell a Redis forbid it.
     const info = await node.info().catch(() => '')
-    const { host, port } = node.options
-    for (const loss of lossesIn(info)) log.warn({ node: `${host}:${port}` }, loss)
+    // Behind Sentinels it is now one machine and now another, under one name.
+    const { name, host, port } = node.options
+    for (const loss of lossesIn(info)) log.warn({ node: name ?? `${host}:${port}` }, loss)
   }
 }
 
