@@ -39,11 +39,13 @@ it('names the setting that is missing or wrong, and never its value', async () =
   expect(await refusal({})).toBeNull()
 })
 
-it('limits nothing by itself outside production, and something in it', async () => {
+it('limits nothing by itself in development, and something everywhere else', async () => {
   const { limits } = await readConfig(edgeEnv)
   expect(Object.values(limits)).toEqual([null, null, null, null])
-  const production = await readConfig({ ...edgeEnv, ENVIRONMENT: 'production' })
-  for (const limit of Object.values(production.limits)) expect(limit).not.toBeNull()
+  for (const ENVIRONMENT of ['production', 'Development', '']) {
+    const { limits } = await readConfig({ ...edgeEnv, ENVIRONMENT })
+    for (const limit of Object.values(limits)) expect(limit, ENVIRONMENT).not.toBeNull()
+  }
 })
 
 it('answers 503 and keeps the reason to the log when a setting is wrong', async () => {

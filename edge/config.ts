@@ -126,8 +126,9 @@ export function readRoomConfig(env: Env): RoomConfig {
 }
 
 export async function readConfig(env: Env): Promise<Config> {
-  const production = env.ENVIRONMENT === 'production'
-  // Outside production nothing is limited: a whole crowd comes from one machine there.
+  // A setting that was forgotten or misspelt must not open the doors.
+  const production = env.ENVIRONMENT !== 'development'
+  // In development nothing is limited: a whole crowd comes from one machine there.
   const limit = (name: keyof Env & string, text: string | undefined, usual: string) =>
     rate(name, text || (production ? usual : 'off'))
   return {
