@@ -74,10 +74,8 @@ test('an actor tells how often it failed, and when it last did not', async () =>
   actor.start()
   const started = await seen('actor_last_success_timestamp_seconds')
   expect(Math.abs(started - began)).toBeLessThan(1)
-  await eventually(
-    () => seen('actor_failures_total'),
-    (failures) => failures >= 2,
-  )
+  const failedTwice = (failures: number) => failures >= 2
+  expect(await eventually(() => seen('actor_failures_total'), failedTwice)).toSatisfy(failedTwice)
   expect(await seen('actor_last_success_timestamp_seconds')).toBe(started)
   fails = false
   const succeeded = (atSeconds: number) => atSeconds > started

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createMetrics } from './metrics.ts'
+
+const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
+/** One per alert, from its name to the next: the file is written so that this is all there is to reading it. */
+const rules = text.split(/^ {6}- alert: /m).slice(1)
+/** What is asked of Prometheus, which may go on over several lines that are further in. */
+const exprOf = (rule: string) => /^ {8}expr: (?:>-\n)?((?: {10}.*\n|.+\n)+?) {8}\w/m.exec(rule)?.[1] ?? ''
+const WORDS = /^(by|on|or|and|unless|offset|max|sum|abs|rate|increase|time|histogram_quantile)$/
+
+/** The metrics in an expression, each with the labels it is asked by. */
+function metricsIn(expr: string): { name: string; labels: string[] }[] {
+  const asked = expr.replace(/\b(by|on) \([^)]*\)/g, '').replace(/\[\w+\]|offset \w+/g, '')
+  const found = asked.matchAll(/\b([a-z]\w*)(?:\{([^}]*)\})?/g)
+  return [...found].flatMap(([, name = '', labels = '']) =>
+    WORDS.test(name)
+      ? []
+      : { name, labels: [...labels.matchAll(/(\w+)[=!]/g)].map(([, label = '']) => label) },
+  )
+}
+
+test('every alert asks for metrics that there are, by labels that they have', () => {
+  const registered = createMetrics().registry
+  const alerts = rules.map((rule) => ({ rule, metrics: metricsIn(exprOf(rule)) }))
+  expect(alerts.length).toBeGreaterThanOrEqual(13)
+  for (const { rule, metrics } of alerts) {
+    expect(metrics, rule).not.toEqual([])
+    for (const { name, labels } of metrics) {
+      const metric = registered.getSingleMetric(name.replace(/_bucket$/, '')) as
+        | { labelNames: string[] }
+        | undefined
+      expect(metric, `${name} of ${rule}`).toBeDefined()
+      expect(metric?.labelNames, name).toEqual(expect.arrayContaining(labels))
+    }
+  }
+})
+
+test('every alert says how bad it is, and what', () => {
+  for (const rule of rules) {
+    expect(rule).toMatch(/^\w+\n/)
+    expect(rule).toMatch(/^ {8}labels: \{ severity: (warn|page) \}$/m)
+    expect(rule).toMatch(/^ {8}annotations:\n {10}summary: '[^'\n]+'$/m)
+  }
+})
