@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES, Order } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } from '../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from './cookies.ts'
-import { type Call, isBrowser, problemAnswer, seeOther } from './http.ts'
+import { type Call, isBrowser, NO_STORE, problemAnswer, seeOther } from './http.ts'
 import { mayUse, presentedToken } from './identity.ts'
 import type { Again } from './pages/index.ts'
 
@@ -87,6 +87,8 @@ async function pass(path: string, token: string, call: Call): Promise<Response> 
       return value === null ? [] : [[name, value]]
     }),
   })
+  // Said by us where the origin says nothing: it is one visitor's.
+  if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', NO_STORE)
   return isBrowser(request) && path.endsWith('/checkout') ? withTokenInCookie(answer, call) : answer
 }
 

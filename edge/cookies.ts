@@ -54,9 +54,9 @@ export function foreignCookies(header: string, sale: string, secure: boolean): s
       : ours.has(name) || (name.startsWith('order-') && v.is(OrderId, name.slice('order-'.length)))
   return header
     .split(';')
-    .filter((pair) => !isOurs(pair.trimStart().split('=', 1)[0] ?? ''))
-    .join(';')
-    .trim()
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !isOurs(pair.split('=', 1)[0] ?? ''))
+    .join('; ')
 }
 
 function valueIn(header: string, name: string): string | null {

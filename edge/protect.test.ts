@@ -44,6 +44,7 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   const { requests } = await asked(path)
   // The site sees its own cookies, none of ours, and an admission that it can check.
   expect(requests[0]?.headers.cookie).toBe('basket=1')
+  expect(requests[0]?.query).toBe('colour=red')
   const { keys } = await readConfig(edgeEnv)
   const token = requests[0]?.headers['x-admission-token'] ?? ''
   expect(await verifyAdmissionToken(keys.admissionPublic, token, Date.now())).toMatchObject({ ok: true })
@@ -169,6 +170,19 @@ it('takes no cookie of the site for one of its own', async () => {
     protecting(sale),
   )
   expect((await asked('/plain')).requests.at(-1)?.headers.cookie).toBe(theirs)
+})
+
+it('leaves no empty pairs among the site’s cookies', async () => {
+  const sale = await new TestSale().tell()
+  await tell('/empty', 200, 'x')
+  for (const [sent, passed] of [
+    [`; queue-${sale.name}=a; ; basket=1;`, 'basket=1'],
+    ['colour=red;;basket=1', 'colour=red; basket=1'],
+    [` ; visitor=a`, undefined],
+  ] as const) {
+    await call('/empty', { headers: { cookie: sent } }, protecting(sale))
+    expect((await asked('/empty')).requests.at(-1)?.headers.cookie).toBe(passed)
+  }
 })
 
 it('lets no shared cache keep what only those see whose turn has come', async () => {

@@ -87,7 +87,7 @@ export async function refresh(sale: string, call: Call): Promise<Response> {
   const told = await roomOf(sale, env).refresh({ sale })
   if (!told.known) return problemAnswer(problem('unknown-sale'))
   takeNews(sale, told.bulletin, nowMs)
-  return new Response(null, { status: 204 })
+  return new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
 }
 
 /** `GET /sales/{sale}/order/{order}` */
