@@ -40,6 +40,6 @@ test('every alert says how bad it is, and what', () => {
   for (const rule of rules) {
     expect(rule).toMatch(/^\w+\n/)
     expect(rule).toMatch(/^ {8}labels: \{ severity: (warn|page) \}$/m)
-    expect(rule).toMatch(/^ {8}annotations:\n {10}summary: '[^'\n]+'$/m)
+    expect(rule).toMatch(/^ {8}annotations:\n {10}summary: "[^"\n]+"$/m)
   }
 })

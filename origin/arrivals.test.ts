@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { useRedis } from '../test/servers.ts'
 import { useWay } from '../test/way.ts'
 import { Arrivals } from './arrivals.ts'
@@ -49,6 +49,20 @@ test('while Redis is full, who comes is known not to be counted, and is counted 
   await counts({ arrivals: 1, counted: false })
   await redis.config('SET', 'maxmemory', '0')
   await counts({ arrivals: 2, counted: true })
+})
+
+test('a sale that nobody asks about is left alone, and counted again when somebody does', async () => {
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const isCounted = () => vi.waitFor(() => expect(arrivals.counts('idle').counted).toBe(true), 5_000)
+  expect(arrivals.counts('idle').counted).toBe(false)
+  await isCounted()
+  for (let half = 0; half < 2; half++) {
+    vi.advanceTimersByTime(35_000)
+    await sleep(500)
+  }
+  expect(arrivals.counts('idle').counted).toBe(false)
+  await isCounted()
 })
 
 test('of a crowd that hopes no more is noted than there is room for', async () => {

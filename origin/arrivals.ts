@@ -13,6 +13,8 @@ import type { Metrics } from './metrics.ts'
 const FLUSH_MS = 200
 /** Visitors of a sale noted and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
 const MAX_NOTED = 200_000
+/** A sale that nobody has asked about for so long, nor come to, is left alone until somebody does. */
+const NEEDED_FOR_MS = 60_000
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
@@ -39,6 +41,8 @@ const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 export class Arrivals implements Actor {
   readonly #redis: Store
   readonly #counts = new Map<string, Counts>()
+  /** When somebody last asked about a sale or came to it, on the monotonic clock; after which it is left alone. */
+  readonly #neededAtMs = new Map<string, number>()
   #noted = new Map<string, Noted>()
   readonly #metrics: Metrics
   readonly #loop: Actor
@@ -66,7 +70,7 @@ export class Arrivals implements Actor {
   hopes(sale: string, visitor: string, stillHopes: boolean): void {
     const { hopes } = this.#of(sale)
     if (hopes.has(visitor)) hopes.set(visitor, stillHopes)
-    else if (hopes.size < MAX_NOTED && (stillHopes || this.counts(sale).hopeful > 0))
+    else if (hopes.size < MAX_NOTED && (stillHopes || this.#last(sale).hopeful > 0))
       hopes.set(visitor, stillHopes)
   }
 
@@ -77,17 +81,21 @@ export class Arrivals implements Actor {
 
   #meanSeconds(sale: string): number {
     const { least, most } = ASK_AGAIN_SECONDS
-    return Math.min(most, Math.max(least, this.counts(sale).hopeful / ASKS_PER_SECOND))
+    return Math.min(most, Math.max(least, this.#last(sale).hopeful / ASKS_PER_SECOND))
   }
 
-  /** As of the last look; of a sale that this process has not been asked about, from now on. */
+  /** As of the last look; of a sale that this process has not been asked about lately, from now on. */
   counts(sale: string): Counts {
-    const counts = this.#counts.get(sale) ?? NOBODY
-    this.#counts.set(sale, counts)
-    return counts
+    this.#neededAtMs.set(sale, performance.now())
+    return this.#last(sale)
+  }
+
+  #last(sale: string): Counts {
+    return this.#counts.get(sale) ?? NOBODY
   }
 
   #of(sale: string): Noted {
+    this.#neededAtMs.set(sale, performance.now())
     let noted = this.#noted.get(sale)
     if (!noted) {
       noted = { arrived: new Set(), hopes: new Map() }
@@ -100,17 +108,18 @@ export class Arrivals implements Actor {
     const all = this.#noted
     this.#noted = new Map()
     const failed: unknown[] = []
-    for (const sale of new Set([...all.keys(), ...this.#counts.keys()])) {
+    this.#forget()
+    for (const sale of this.#neededAtMs.keys()) {
       const { arrived = new Set<string>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
       try {
-        const arrivals = Math.max(this.counts(sale).arrivals, await this.#countArrived(sale, [...arrived]))
+        const arrivals = Math.max(this.#last(sale).arrivals, await this.#countArrived(sale, [...arrived]))
         const hopeful = await this.#countHopeful(sale, [...hopes])
         this.#counts.set(sale, { arrivals, hopeful, counted: true })
         this.#metrics.arrivals.set({ sale }, arrivals)
         this.#metrics.hopeful.set({ sale }, hopeful)
       } catch (error) {
         failed.push(error)
-        this.#counts.set(sale, { ...this.counts(sale), counted: false })
+        this.#counts.set(sale, { ...this.#last(sale), counted: false })
         for (const visitor of arrived) this.arrived(sale, visitor)
         const since = this.#of(sale).hopes
         // What they have become meanwhile is what they are.
@@ -119,6 +128,14 @@ export class Arrivals implements Actor {
       }
     }
     if (failed.length > 0) throw failed[0]
+  }
+
+  #forget(): void {
+    for (const [sale, atMs] of this.#neededAtMs) {
+      if (performance.now() - atMs < NEEDED_FOR_MS) continue
+      this.#neededAtMs.delete(sale)
+      this.#counts.set(sale, { ...this.#last(sale), counted: false })
+    }
   }
 
   async #countArrived(sale: string, visitors: readonly string[]): Promise<number> {
