@@ -13,7 +13,7 @@ import { defineScripts } from '../origin/gate/scripts.ts'
 import { orderIn } from './answers.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, requestText } from './http.ts'
-import { closedLoop, contest, type Measured, median, openLoop } from './load.ts'
+import { closedLoop, contest, type Measured, median, openLoop, withWrongOf } from './load.ts'
 import { createSale, endSale, type Stage, startServer } from './stage.ts'
 import type { Bench, Row, Table } from './table.ts'
 
@@ -79,9 +79,13 @@ async function checkouts(stage: Stage, bench: Bench, bare: Bare): Promise<Table>
     )
     await endSale(stage, sale)
   }
-  const [first] = [...paced].sort((a, b) => a.ms.p99 - b.ms.p99).slice(paced.length >> 1)
-  if (first)
-    rows.push(row(`durable checkout, open loop at ${OPEN_LOOP_PER_SECOND}/s`, first, null, { p99Ms: 25 }))
+  const middle = [...paced].sort((a, b) => a.ms.p99 - b.ms.p99)[paced.length >> 1]
+  if (middle)
+    rows.push(
+      row(`durable checkout, open loop at ${OPEN_LOOP_PER_SECOND}/s`, withWrongOf(middle, paced), null, {
+        p99Ms: 25,
+      }),
+    )
   return { title: 'The origin: durable checkouts', against: 'of bare', rows }
 }
 
@@ -179,7 +183,8 @@ async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<
   const middle = sorted[sorted.length >> 1]
   const rows: Row[] = Object.entries(ceilings).map(([name, list]) => row(name, flat(median(list)), null))
   const [ceiling] = rows
-  if (middle) rows.push(row('our reserve script, by the batch', middle, ceiling?.measured ?? null))
+  if (middle)
+    rows.push(row('our reserve script, by the batch', withWrongOf(middle, ours), ceiling?.measured ?? null))
   return {
     title: "The reserve script alone, against redis-benchmark's ceiling",
     against: 'of first',
@@ -195,6 +200,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   const untilMs = beganMs + seconds * 1000
   let reserved = 0
   let wrong = 0
+  let why = ''
   const one = async () => {
     while (performance.now() < untilMs) {
       const order = randomUUIDv7()
@@ -203,7 +209,10 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
       const call = { order, visitor, key: order, hash: 'h', quantity: 1, sale, product: 'unit', number: 1 }
       const answer = await gate.reserve({ ...call, method: null }, { holdMs: 60_000, limit: 1 })
       if (answer.verdict === 'reserved') reserved++
-      else wrong++
+      else {
+        wrong++
+        why ||= answer.verdict
+      }
       histogram.add(performance.now() - sentMs)
     }
   }
@@ -211,7 +220,7 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
   const perSecond = reserved / ((performance.now() - beganMs) / 1000)
   const left = await redis.keys(`{${sale}:unit:0}*`)
   if (left.length > 0) await redis.unlink(...left)
-  return { ...flat(perSecond), ms: histogram.summary(), wrong }
+  return { ...flat(perSecond), ms: histogram.summary(), wrong, why }
 }
 
 /** Commands a second by redis-benchmark; none where it is not installed. */

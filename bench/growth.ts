@@ -136,7 +136,7 @@ async function realCosts(stage: Stage, crowd: number): Promise<RealRow[]> {
   const rows: RealRow[] = []
   let joined = 0
   try {
-    for (const visitors of CROWDS.filter((size) => size <= crowd)) {
+    for (const visitors of [...CROWDS.filter((size) => size < crowd), crowd]) {
       const cpu = cpuSeconds([edge.pid])
       const more = visitors - joined
       await joinAll(client, text, more)

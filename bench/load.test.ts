@@ -40,6 +40,17 @@ describe('load', () => {
     expect(ms.max).toBeLessThan(600)
   })
 
+  test('in a closed loop sees a stall that lasts to its end, in the rate and in the latency', async () => {
+    setTimeout(() => {
+      stalledUntilMs = performance.now() + 900
+    }, 300)
+    const calm = await closedLoop({ ...load, url, seconds: 0.1 }, 4)
+    const { ms, perSecond } = await closedLoop({ ...load, url, seconds: 0.4 }, 4)
+    expect(perSecond).toBeLessThan(0.9 * calm.perSecond)
+    // Four were kept waiting, beyond the end.
+    expect(ms.max).toBeGreaterThan(500)
+  })
+
   test('in a closed loop counts right answers and names wrong ones', async () => {
     const good = await closedLoop({ ...load, url, seconds: 0.2, pids: [process.pid] }, 4)
     expect(good.wrong).toBe(0)
@@ -47,6 +58,9 @@ describe('load', () => {
     const bad = await closedLoop({ ...load, url, seconds: 0.1, right: () => false }, 4)
     expect(bad.wrong).toBeGreaterThan(0)
     expect(bad.why).toContain('200')
+    const soonMs = performance.now() + 30
+    const warming = await closedLoop({ ...load, url, seconds: 0.4, right: () => performance.now() > soonMs }, 1)
+    expect(warming.wrong).toBeGreaterThan(0)
   })
 
   test('ends when there are no more requests', async () => {
@@ -57,7 +71,7 @@ describe('load', () => {
   })
 })
 
-test('a contest is the median of its rounds, without the first', async () => {
+test('a contest is the median of its rounds without the first, and has the wrong answers of all', async () => {
   const runs = [1_000, 1, 2, 9]
   const measured = (perSecond: number): Measured => ({
     perSecond,
@@ -68,7 +82,7 @@ test('a contest is the median of its rounds, without the first', async () => {
     why: '',
   })
   const { one } = await contest(3, { one: async () => measured(runs.shift() ?? 0) })
-  expect(one).toMatchObject({ perSecond: 2, ms: { p99: 2 }, wrong: 3 })
+  expect(one).toMatchObject({ perSecond: 2, ms: { p99: 2 }, wrong: 4 })
   expect(median([4, 1, 3, 2])).toBe(2.5)
   expect(reached({ what: '', measured: one, ratio: 0.5, aim: { ratio: 0.6 } })).toBe(false)
   expect(reached({ what: '', measured: one, ratio: 0.7, aim: { ratio: 0.6 } })).toBe(true)

@@ -34,28 +34,32 @@ export interface Measured {
 const WARM_SHARE = 0.25
 const OPEN_LOOP_TICK_MS = 2
 
-/** `clients` at once, each with a connection of its own. */
+/**
+ * `clients` at once, each with a connection of its own. The rate is that of the answers within the window, all of it; a
+ * latency counts of every request sent within it, also when its answer came later: whoever is kept waiting by a stall at
+ * the end has waited.
+ */
 export async function closedLoop(load: Load, clients: number): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections: clients })
   const meter = new Meter(load)
   await new Promise<void>((resolve) => {
     const warmUntil = performance.now() + load.seconds * 1000 * WARM_SHARE
-    let until = Number.POSITIVE_INFINITY
     let busy = 0
     const one = () => {
-      const text = performance.now() < until ? load.next(client) : null
+      const text = meter.closed ? null : load.next(client)
       if (text === null) {
+        meter.close()
         if (busy === 0) resolve()
         return
       }
       busy++
       client.send(text, (answer) => {
         busy--
-        const { answeredMs } = answer
-        if (!meter.begun && answeredMs >= warmUntil) {
+        if (!meter.begun && answer.answeredMs >= warmUntil) {
           meter.begin()
-          until = answeredMs + load.seconds * 1000
-        } else if (meter.begun && answeredMs < until) meter.add(answer, answeredMs - answer.sentMs)
+          setTimeout(() => meter.close(), load.seconds * 1000)
+        }
+        meter.add(answer, answer.sentMs)
         one()
       })
     }
@@ -65,16 +69,16 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
   return meter.end()
 }
 
-/** `perSecond` requests, evenly, for as long as said; a latency counts from the moment the request was meant for. */
+/** `perSecond` requests, evenly, until all are answered; a latency counts from the moment the request was meant for. */
 export async function openLoop(load: Load, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
+  meter.begin()
   const beganMs = performance.now()
   const total = Math.floor(perSecond * load.seconds)
   let sent = 0
   let answered = 0
   await new Promise<void>((resolve) => {
-    meter.begin()
     const tick = () => {
       const due = Math.min(total, Math.floor(((performance.now() - beganMs) / 1000) * perSecond))
       for (; sent < due; sent++) {
@@ -82,7 +86,7 @@ export async function openLoop(load: Load, perSecond: number, connections = 256)
         const text = load.next(client)
         if (text === null) throw new Error('There were not enough requests for the open loop.')
         client.send(text, (answer) => {
-          meter.add(answer, answer.answeredMs - intendedMs)
+          meter.add(answer, intendedMs)
           if (++answered === total) resolve()
         })
       }
@@ -94,14 +98,17 @@ export async function openLoop(load: Load, perSecond: number, connections = 256)
   return meter.end()
 }
 
+/** Measures from `begin` to `close`; wrong answers count whenever they came. */
 class Meter {
-  begun = false
   readonly #load: Load
   readonly #histogram = new Histogram()
-  #beganMs = 0
-  #lastMs = 0
+  #beganMs = Number.POSITIVE_INFINITY
+  #closedMs = Number.POSITIVE_INFINITY
+  /** Right answers within the window. */
+  #right = 0
+  /** Processor seconds: of the measured processes, and our own. */
   #cpu = 0
-  #own: NodeJS.CpuUsage = { user: 0, system: 0 }
+  #own = 0
   #wrong = 0
   #why = ''
 
@@ -109,37 +116,55 @@ class Meter {
     this.#load = load
   }
 
-  begin(): void {
-    this.begun = true
-    this.#beganMs = performance.now()
-    this.#own = process.cpuUsage()
-    this.#cpu = cpuSeconds(this.#load.pids)
+  get begun(): boolean {
+    return this.#beganMs < Number.POSITIVE_INFINITY
   }
 
-  add(answer: Answer, ms: number): void {
+  get closed(): boolean {
+    return this.#closedMs < Number.POSITIVE_INFINITY
+  }
+
+  begin(): void {
+    this.#own = -ownCpuSeconds()
+    this.#cpu = -cpuSeconds(this.#load.pids)
+    this.#beganMs = performance.now()
+  }
+
+  close(): void {
+    if (!this.begun || this.closed) return
+    this.#closedMs = performance.now()
+    this.#own += ownCpuSeconds()
+    this.#cpu += cpuSeconds(this.#load.pids)
+  }
+
+  /** An answer to what was sent, or meant, at `fromMs`. */
+  add(answer: Answer, fromMs: number): void {
     if (!this.#load.right(answer)) {
       this.#wrong++
       this.#why ||= `${answer.status || answer.failure} ${answer.body.slice(0, 200)}`
       return
     }
-    this.#histogram.add(ms)
-    this.#lastMs = answer.answeredMs
+    if (fromMs >= this.#beganMs && fromMs < this.#closedMs) this.#histogram.add(answer.answeredMs - fromMs)
+    if (answer.answeredMs >= this.#beganMs && answer.answeredMs < this.#closedMs) this.#right++
   }
 
   end(): Measured {
-    const { count } = this.#histogram
-    const seconds = Math.max(1e-3, (this.#lastMs - this.#beganMs) / 1000)
-    const own = process.cpuUsage(this.#own)
-    const cpu = cpuSeconds(this.#load.pids) - this.#cpu
+    this.close()
+    const seconds = this.begun ? Math.max(1e-3, (this.#closedMs - this.#beganMs) / 1000) : 1e-3
     return {
-      perSecond: count / seconds,
+      perSecond: this.#right / seconds,
       ms: this.#histogram.summary(),
-      cpuMicros: cpu > 0 && count > 0 ? (cpu * 1e6) / count : null,
-      clientCpu: (own.user + own.system) / 1e6 / Math.max(1e-3, (performance.now() - this.#beganMs) / 1000),
+      cpuMicros: this.#cpu > 0 && this.#right > 0 ? (this.#cpu * 1e6) / this.#right : null,
+      clientCpu: this.#own / seconds,
       wrong: this.#wrong,
       why: this.#why,
     }
   }
+}
+
+function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
 }
 
 /**
@@ -190,11 +215,20 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
 }
 
+/** One figure of several runs, which has the wrong answers of all of them. */
+export function withWrongOf(measured: Measured, runs: readonly Measured[]): Measured {
+  return {
+    ...measured,
+    wrong: runs.reduce((sum, m) => sum + m.wrong, 0),
+    why: runs.find((m) => m.why !== '')?.why ?? '',
+  }
+}
+
 /** Several runs of the same measurement as one: the median of each figure. */
 export function medianOf(runs: readonly Measured[]): Measured {
   const of = (pick: (m: Measured) => number) => median(runs.map(pick))
   const cpu = runs.flatMap((m) => (m.cpuMicros === null ? [] : [m.cpuMicros]))
-  return {
+  const middle = {
     perSecond: of((m) => m.perSecond),
     ms: {
       count: of((m) => m.ms.count),
@@ -207,14 +241,16 @@ export function medianOf(runs: readonly Measured[]): Measured {
     },
     cpuMicros: cpu.length > 0 ? median(cpu) : null,
     clientCpu: of((m) => m.clientCpu),
-    wrong: runs.reduce((sum, m) => sum + m.wrong, 0),
-    why: runs.find((m) => m.why !== '')?.why ?? '',
+    wrong: 0,
+    why: '',
   }
+  return withWrongOf(middle, runs)
 }
 
 /**
  * Several contestants in the same run: one round of each after the other, so that whatever disturbs the machine
- * disturbs all of them, and the median of the rounds. A first round does not count: code becomes warm in it.
+ * disturbs all of them, and the median of the rounds. A first round does not count, but for what was answered wrongly in
+ * it: code becomes warm there.
  */
 export async function contest<Name extends string>(
   rounds: number,
@@ -225,11 +261,11 @@ export async function contest<Name extends string>(
   for (let round = 0; round <= rounds; round++) {
     for (const name of names) {
       nowMeasuring(`  ${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}: ${name}`)
-      const measured = await contestants[name]()
-      if (round > 0) runs.get(name)?.push(measured)
+      runs.get(name)?.push(await contestants[name]())
     }
   }
-  return Object.fromEntries(names.map((name) => [name, medianOf(runs.get(name) ?? [])])) as Record<
+  const middle = (all: readonly Measured[]) => withWrongOf(medianOf(all.slice(1)), all)
+  return Object.fromEntries(names.map((name) => [name, middle(runs.get(name) ?? [])])) as Record<
     Name,
     Measured
   >

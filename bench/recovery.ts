@@ -77,15 +77,15 @@ async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<
   }
   const rebuiltMs = rebuildsLogged(system, sale).slice(-2 * rounds)
   const read = timed(readMs)
-  const aim = { p99Ms: 2_000 }
+  const aim = { slowestMs: 2_000 }
   return {
     title: `Recovery: the gate rebuilt from ${LIVE.toLocaleString('en')} live orders`,
     against: 'of reading',
     rows: [
       row('the orders read, one statement', read, null),
       row('the rebuild itself, as logged', timed(rebuiltMs), read, aim),
-      row('FLUSHALL until it is open', reopened(flushed.slice(1)), read, aim),
-      row(`back empty after ${AWAY_MS / 1000} s until open`, reopened(returned.slice(1)), read, aim),
+      row('FLUSHALL until it is open', reopened(flushed), read, aim),
+      row(`back empty after ${AWAY_MS / 1000} s until open`, reopened(returned), read, aim),
     ],
   }
 }
@@ -165,9 +165,10 @@ function timed(times: readonly number[]): Measured {
   return { ...flat((LIVE * 1000) / median(times)), ms: histogram.summary() }
 }
 
+/** The first is not timed; that it was right counts. */
 function reopened(reopenings: readonly Reopening[]): Measured {
   const wrong = reopenings.filter(({ why }) => why !== '')
-  return { ...timed(reopenings.map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
+  return { ...timed(reopenings.slice(1).map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
 }
 
 async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {

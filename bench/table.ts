@@ -24,6 +24,8 @@ export interface Row {
     readonly ratio?: number
     readonly perSecond?: number
     readonly p99Ms?: number
+    /** Where there are too few for a percentile. */
+    readonly slowestMs?: number
   } | null
 }
 
@@ -34,6 +36,9 @@ export interface Table {
   readonly rows: readonly Row[]
 }
 
+/** A 99th percentile of fewer is nothing but the slowest. */
+const ENOUGH_FOR_P99 = 100
+
 const terminal = process.stdout.isTTY === true
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   terminal ? styleText(format, text) : text
@@ -43,6 +48,7 @@ export function reached({ aim, ratio, measured }: Row): boolean | null {
   if (!aim) return null
   if (aim.ratio !== undefined && (ratio ?? 0) < aim.ratio) return false
   if (aim.perSecond !== undefined && measured.perSecond < aim.perSecond) return false
+  if (aim.slowestMs !== undefined && measured.ms.max >= aim.slowestMs) return false
   return aim.p99Ms === undefined || measured.ms.p99 < aim.p99Ms
 }
 
@@ -63,8 +69,8 @@ export function printTable({ title, against, rows }: Table): void {
     const mark = good === null ? '' : good ? paint('green', ' ✔') : paint('red', ' ✘')
     const cells = [
       Math.round(m.perSecond).toLocaleString('en'),
-      duration(m.ms.p50),
-      duration(m.ms.p99),
+      m.ms.count < 1 ? '–' : duration(m.ms.p50),
+      m.ms.count < ENOUGH_FOR_P99 ? '–' : duration(m.ms.p99),
       ratio === null ? '' : times(ratio),
       cpuRatio == null ? '' : times(cpuRatio),
       m.cpuMicros === null ? '' : `${m.cpuMicros.toFixed(0)} us`,
@@ -82,5 +88,5 @@ function aimText(aim: Row['aim']): string {
   if (!aim) return ''
   if (aim.ratio !== undefined) return `${aim.ratio} x`
   if (aim.perSecond !== undefined) return `${short(aim.perSecond)}/s`
-  return `p99 ${duration(aim.p99Ms ?? 0)}`
+  return aim.slowestMs === undefined ? `p99 ${duration(aim.p99Ms ?? 0)}` : `all ${duration(aim.slowestMs)}`
 }
