@@ -10,6 +10,7 @@ export interface PlaceTold {
   readonly poll_after_ms: number
   readonly queue_token?: string
   readonly admission_token?: string
+  readonly admission_expires_at?: string
 }
 
 export function placeIn(answer: Answer): PlaceTold | null {

@@ -40,6 +40,7 @@ export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
       const told = answer.status === 200 || answer.status === 201 ? placeIn(answer) : null
       if (!told) return
       crowd.tally.bots.rejoins++
+      if (first === undefined && told.number !== number) crowd.visitors.otherNumbers.push(told.number)
       first ??= told.number
       if (told.number !== first) crowd.tally.bots.otherNumbers++
     })

@@ -1,23 +1,17 @@
 /**
- * The public schedule as a data centre's cache would serve it: one read a second of the real document, whatever the
- * crowd (it says `max-age=1`), and everyone's scripts read the copy. Keeps what it saw, for the verdict.
+ * The public schedule as one copy for the whole crowd: one read a second of the real document (it says `max-age=1`), and
+ * everyone's scripts read the copy. Keeps what it saw, for the verdict.
  */
 import * as v from 'valibot'
 import { Schedule } from '../shared/api.ts'
 import { serving } from '../shared/schedule.ts'
 import { Histogram } from './histogram.ts'
 import { type HttpClient, requestText } from './http.ts'
+import type { Seen } from './verdict.ts'
 
 const MAX_AGE_MS = 1_000
-/** Documents kept: one per version is enough, and a version lasts about a second. */
+/** Documents kept: one as long as nothing in it changes, which is about a second. */
 const MAX_SEEN = 20_000
-
-/** A document, and when it was seen first and last, on the server's clock. */
-export interface Seen {
-  readonly atMs: number
-  lastMs: number
-  readonly schedule: Schedule
-}
 
 export class Cdn {
   readonly seen: Seen[] = []
@@ -55,7 +49,7 @@ export class Cdn {
     this.#copy = schedule
     const last = this.seen.at(-1)
     const atMs = schedule.server_time_ms
-    if (schedule.version === last?.schedule.version) last.lastMs = atMs
+    if (last && isSame(schedule, last.schedule)) last.lastMs = atMs
     else if (this.seen.length < MAX_SEEN) this.seen.push({ atMs, lastMs: atMs, schedule })
     return schedule
   }
@@ -90,6 +84,10 @@ export class Cdn {
     clearTimeout(this.#timer)
   }
 }
+
+/** Whether a document says the same but for the time: a line may not change under its version unseen. */
+const isSame = (a: Schedule, b: Schedule) =>
+  JSON.stringify({ ...a, server_time_ms: 0 }) === JSON.stringify({ ...b, server_time_ms: 0 })
 
 /**
  * The highest position that the public documents have called by a moment. A document holds until the next is seen, and

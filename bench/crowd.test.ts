@@ -4,13 +4,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
+import { UsageError } from '../test/command.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { servedBy } from './cdn.ts'
 import { DrawTable } from './draw-table.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from './http.ts'
-import { readOptions, UsageError } from './options.ts'
+import { readOptions } from './options.ts'
 import { PLAN, Visitors } from './visitors.ts'
 import { Wheel } from './wheel.ts'
 
@@ -302,10 +303,17 @@ describe('the command line', () => {
     ['--declines=2'],
     ['--arrivals=flood'],
     ['--colour=red'],
+    ['--visitors', '-5'],
     ['--edge=http://127.0.0.1:1'],
     ['--edge=127.0.0.1', '--origin=http://127.0.0.1:1'],
     ['stray'],
+    ['--visitors='],
+    ['--out='],
+    ['--stock=1.5'],
+    ['--abandon=1', '--declines=1'],
+    ['--no-shows=0.6', '--bots=0.6'],
   ])('refuses %s with a sentence', (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError)
+    expect(() => readOptions(args)).toThrow(/^[^\n]+\.( See npm run rehearse -- --help)?$/)
   })
 })

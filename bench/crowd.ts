@@ -2,12 +2,13 @@
  * The crowd: every visitor is a real HTTP client. What each of them does is in visit.ts; here is what they share: the
  * clock that wakes them, the connections, the retries, and what they can know of the draw.
  *
- * Reads of the schedule are counted for each visitor, but one copy serves them all, as a CDN's would; every other request
- * is really sent, for each visitor alone.
+ * Reads of the schedule are counted for each visitor, but one copy serves them all, as that in a Worker's memory does;
+ * every other request is really sent, for each visitor alone.
  *
  * Open loop: what a visitor does next is timed before it is known how busy anything is, and a latency is counted from
- * the moment for which the request was meant, through any queue on our own side. So a slow server cannot make its own
- * figures look better by slowing down those who measure it.
+ * the moment for which the request was meant, through any queue on our own side, until it is served: one that is tried
+ * again is still waited for. So a slow server cannot make its own figures look better by slowing down those who measure
+ * it, nor by turning them away.
  */
 
 import { isDrawn } from '../shared/schedule.ts'
@@ -18,7 +19,7 @@ import { type Answer, HttpClient, headerOf, requestText } from './http.ts'
 import { type Kind, Tally } from './tally.ts'
 import type { End } from './verdict.ts'
 import { visit } from './visit.ts'
-import type { Visitors } from './visitors.ts'
+import { STEP, type Visitors } from './visitors.ts'
 import { Wheel } from './wheel.ts'
 
 export interface CrowdOptions {
@@ -41,6 +42,11 @@ const RETRY_MAX_MS = 8_000
 /** An unpaid order is asked for after so long, then less and less often. */
 const SETTLE_MS = 400
 const SETTLE_MAX_MS = 4_000
+
+/** What became of an answer, if the same step is to be tried again. */
+const NOT_SERVED = Symbol('not served')
+/** Answers in their own right, which say why there is no more to be had yet: units in carts, not open. */
+const isAnswer = (status: number) => status === 409 || status === 425
 
 export class Crowd {
   readonly tally = new Tally()
@@ -102,32 +108,42 @@ export class Crowd {
     kind: Kind,
     text: string,
     intendedMs: number,
-    answered: (answer: Answer) => void,
+    answered: (answer: Answer, meantMs: number) => unknown,
   ): void {
-    this.tally.requests[kind]++
-    this.visitors.workerRequests[visitor] = (this.visitors.workerRequests[visitor] ?? 0) + 1
+    const { visitors, tally } = this
+    tally.requests[kind]++
+    visitors.workerRequests[visitor] = (visitors.workerRequests[visitor] ?? 0) + 1
+    const meantMs = visitors.meantMs[visitor] || intendedMs
+    visitors.meantMs[visitor] = 0
     this.client.send(text, (answer) => {
       // Whoever had given up when the answer came is not brought back by it.
-      if (this.visitors.end[visitor] !== 0) return
-      if (answer.status > 0) this.tally.latency[kind].add(answer.answeredMs - intendedMs)
-      answered(answer)
+      if (visitors.end[visitor] !== 0) return
+      tally.refused(kind, answer)
+      const triesAgain =
+        answered(answer, meantMs) === NOT_SERVED && visitors.end[visitor] === 0 && !isAnswer(answer.status)
+      if (triesAgain) visitors.meantMs[visitor] = meantMs
+      else tally.latency[kind].add(answer.answeredMs - meantMs)
     })
   }
 
   /** Not served: tries the same step again a while later, as often as anyone would. */
-  again(visitor: number, kind: Kind, answer: Answer) {
+  again(visitor: number, kind: Kind, answer: Answer): unknown {
     const { visitors } = this
     const { status } = answer
     const tries = (visitors.attempts[visitor] ?? 0) + 1
-    const waits = status === 409 || status === 503 || status === 425 || status === 0
+    const waits = isAnswer(status) || status === 503 || status === 0
     if (!waits || status === 0)
       this.tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
-    if (tries > MAX_TRIES || (!waits && tries > 5)) return this.finish(visitor, 'failed')
+    if (tries > MAX_TRIES || (!waits && tries > 5)) {
+      this.finish(visitor, 'failed')
+      return NOT_SERVED
+    }
     visitors.attempts[visitor] = tries
     const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
     const backoffMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(tries, 10))
     const waitMs = (askedMs > 0 ? Math.min(askedMs, 60_000) : backoffMs) * (0.9 + this.options.random() * 0.2)
     this.at(visitor, answer.answeredMs + waitMs)
+    return NOT_SERVED
   }
 
   /** Wakes a visitor at a moment. */
@@ -136,15 +152,20 @@ export class Crowd {
   }
 
   go(visitor: number, step: number): void {
-    if (this.visitors.step[visitor] === step) return
-    this.visitors.step[visitor] = step
-    this.visitors.attempts[visitor] = 0
+    const { visitors, tally } = this
+    if (visitors.step[visitor] === step) return
+    tally.counts.waiting += waits(step) - waits(visitors.step[visitor])
+    visitors.step[visitor] = step
+    visitors.attempts[visitor] = 0
   }
 
   finish(visitor: number, end: End) {
-    if (!this.visitors.finish(visitor, end)) return
-    this.tally.ends[end]++
-    if (this.visitors.ended === this.visitors.size) this.stop()
+    const { visitors, tally } = this
+    const step = visitors.step[visitor]
+    if (!visitors.finish(visitor, end)) return
+    tally.counts.waiting -= waits(step)
+    tally.ends[end]++
+    if (visitors.ended === visitors.size) this.stop()
   }
 
   /** Milliseconds a person takes; some are quick, a few slow. */
@@ -167,7 +188,7 @@ export class Crowd {
     if (known) return known
     const draw = this.draw()
     if (!draw) return Number.POSITIVE_INFINITY
-    const position = draw.positionOf(this.visitors.number[visitor] ?? 0)
+    const position = draw.positionOf(this.visitors.number[visitor] ?? Number.NaN)
     this.visitors.position[visitor] = position
     return position
   }
@@ -210,3 +231,5 @@ export class Crowd {
     )
   }
 }
+
+const waits = (step: number | undefined) => (step === STEP.wait || step === STEP.claim ? 1 : 0)

@@ -1,10 +1,10 @@
 /** What the operators' API, the payment provider's records and the crowd's memory say when it is over: for the verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { servingExactly } from '../shared/schedule.ts'
-import { type Seen, servedBy } from './cdn.ts'
+import { UsageError } from '../test/command.ts'
+import { servedBy } from './cdn.ts'
 import type { Crowd } from './crowd.ts'
-import type { Charge, Evidence, LedgerOrder, Story } from './verdict.ts'
+import type { Charge, Evidence, LedgerOrder, Story, Unread } from './verdict.ts'
 import { PLAN } from './visitors.ts'
 
 /** A system to play on. */
@@ -16,24 +16,43 @@ export interface Target {
 }
 
 /** The system to play on cannot be played on; the message is for the person at the terminal. */
-export class TargetError extends Error {}
+export class TargetError extends UsageError {}
 
 const CALL_WITHIN_MS = 120_000
+const EDGE_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 500
 /** After the last hold is over and the last charge was tried, the ledger needs no longer than this. */
 const SETTLE_MARGIN_MS = 30_000
 /** How far a cached schedule can be behind what Workers decide by: its age and one look. */
 const DOCUMENT_LATE_MS = 2_500
 
-export async function admin(to: Target, method: string, path: string, body?: unknown): Promise<Response> {
+const codeOf = (error: Error) => (error.cause as { code?: string } | undefined)?.code ?? error.message
+
+/** Says at once that nobody is there, before a sale is made that nobody could come to. */
+export async function edgeAnswers(edge: string): Promise<void> {
+  const response = await fetch(`${edge}/healthz`, { signal: AbortSignal.timeout(EDGE_WITHIN_MS) }).catch(
+    (error: Error) => {
+      throw new TargetError(`The edge at ${edge} does not answer (${codeOf(error)}).`)
+    },
+  )
+  await response.body?.cancel()
+  if (!response.ok) throw new TargetError(`The edge at ${edge} answered ${response.status} to GET /healthz.`)
+}
+
+export async function admin(
+  to: Target,
+  method: string,
+  path: string,
+  body?: unknown,
+  withinMs = CALL_WITHIN_MS,
+): Promise<Response> {
   const response = await fetch(`${to.origin}/admin${path}`, {
     method,
     headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(CALL_WITHIN_MS),
+    signal: AbortSignal.timeout(withinMs),
   }).catch((error: Error) => {
-    const cause = (error.cause as { code?: string } | undefined)?.code ?? error.message
-    throw new TargetError(`The origin at ${to.origin} does not answer (${cause}).`)
+    throw new TargetError(`The origin at ${to.origin} does not answer (${codeOf(error)}).`)
   })
   if (response.ok) return response
   const text = (await response.text()).slice(0, 300)
@@ -76,83 +95,82 @@ async function exportedOrders(to: Target, sale: string): Promise<LedgerOrder[]> 
   return orders
 }
 
-/** The sandbox provider's own records, where the database is within reach. */
-export async function chargesOf(
-  databaseUrl: string | undefined,
-  orders: readonly LedgerOrder[],
-): Promise<Charge[] | null> {
-  if (!databaseUrl) return null
-  const sql = postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
+/**
+ * The sandbox provider's own records of the sale, and of orders that nobody knows in its time: from the sale's creation
+ * on, by the database's clock. Other sales on the same system have orders of their own, and are none of ours.
+ */
+export async function chargesOf(databaseUrl: string | undefined, sale: string): Promise<Charge[] | Unread> {
+  if (!databaseUrl) return { unread: 'out of reach, give DATABASE_URL' }
+  let sql: postgres.Sql | undefined
   try {
-    const ids = orders.map((o) => o.order_id)
+    sql = postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
     return await sql<Charge[]>`
-      select order_id::text as "order", status from sandbox.charges where order_id = any(${ids}::uuid[])`
-  } catch {
-    return null
+      select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency
+      from sandbox.charges c left join orders o using (order_id)
+      where o.sale_id = ${sale}
+        or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    return { unread: `could not be read by DATABASE_URL (${message || code})` }
   } finally {
-    await sql.end({ timeout: 2 })
+    await sql?.end({ timeout: 2 })
   }
 }
 
 /** What every client was told. */
-export function storiesOf(crowd: Crowd): Story[] {
+function storiesOf(crowd: Crowd): Story[] {
   const { visitors, cdn } = crowd
   const stories: Story[] = []
+  const told = (ms: number | null | undefined) => (ms ? cdn.serverMs(ms) : null)
   for (let visitor = 0; visitor < visitors.size; visitor++) {
-    const number = visitors.number[visitor] || null
-    const admittedMs = visitors.admittedMs[visitor] || null
+    const number = visitors.number[visitor] ?? Number.NaN
+    const admittedMs = told(visitors.admittedMs[visitor])
     const order = visitors.orders.get(visitor)
     stories.push({
-      number,
+      number: Number.isNaN(number) ? null : number,
       joinSentMs: cdn.serverMs(visitors.joinSentMs[visitor] ?? 0),
       joinAnsweredMs: cdn.serverMs(visitors.joinAnsweredMs[visitor] ?? 0),
-      admittedMs: admittedMs === null ? null : cdn.serverMs(admittedMs),
+      admittedMs,
       admittedAtServing: admittedMs === null ? null : (visitors.servingTold[visitor] ?? 0),
       order: order?.order ?? null,
       orderStatus: order?.status ?? null,
+      reserveSentMs: told(visitors.reserveSentMs[visitor]),
+      method: visitors.methodOf(visitor),
+      payMeantMs: told(order?.payMeantMs),
+      paidSentMs: told(order?.paidSentMs),
+      soldOutToldMs: told(visitors.soldOutToldMs[visitor]),
       end: visitors.endOf(visitor) ?? 'gave_up',
     })
   }
   return stories
 }
 
-export interface Judged {
-  readonly stock: number
-  readonly rate: number
-  readonly limit: number
-  readonly cutShort: boolean
-  readonly commitmentBefore: string
-}
+/** What the rehearsal was told, as far as it is judged by it. */
+export type Judged = Pick<
+  Evidence,
+  'stock' | 'rate' | 'limit' | 'price' | 'holdMs' | 'ownSystem' | 'cutShort'
+>
 
 export function evidenceOf(
   crowd: Crowd,
-  stories: readonly Story[],
   ledger: { inventory: Inventory; orders: readonly LedgerOrder[] },
-  charges: readonly Charge[] | null,
+  charges: readonly Charge[] | Unread,
   judged: Judged,
 ): Evidence {
-  const { cdn } = crowd
-  const last = cdn.copy
-  const anyBots = crowd.visitors.plan.some((plan) => (plan & PLAN.bot) !== 0)
+  const { cdn, visitors, tally } = crowd
+  const anyBots = visitors.plan.some((plan) => (plan & PLAN.bot) !== 0)
   return {
     ...judged,
     ...ledger,
-    stories,
+    // Before the draw the line is announced to begin at the opening; its moment is on the edge's clock, as all times are.
+    opensAtMs: cdn.seen[0]?.schedule.anchor_at_ms ?? 0,
+    stories: storiesOf(crowd),
+    otherNumbers: visitors.otherNumbers,
     charges,
-    draw: {
-      commitmentBefore: judged.commitmentBefore,
-      commitment: last.draw_commitment,
-      seed: last.draw_seed,
-      size: last.pre_queue_size,
-      beacon: last.draw_beacon,
-    },
+    documents: cdn.seen,
     servedByMs: servedBy(cdn.seen, DOCUMENT_LATE_MS),
-    served: cdn.seen.map(lineAt),
-    positions: crowd.tally.positions,
-    shoppingMs: crowd.tally.shoppingMs,
-    bots: anyBots ? crowd.tally.bots : null,
+    positions: tally.positions,
+    shoppingMs: tally.shoppingMs,
+    bots: anyBots ? tally.bots : null,
   }
 }
-
-const lineAt = ({ schedule }: Seen) =>
-  schedule.draw_seed === null ? 0 : Math.floor(servingExactly(schedule, schedule.server_time_ms))

@@ -12,6 +12,7 @@ export interface Sample {
   readonly phase: string
   readonly arrived: number
   readonly joined: number
+  readonly waiting: number
   readonly admitted: number
   /** Who has come to the checkout. */
   readonly shopping: number
@@ -134,7 +135,6 @@ export class Live {
       const full = Math.min(bar, Math.round((value / Math.max(1, of)) * bar))
       return `  ${name.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(bar - full)} ${n(value).padStart(9)}  ${note}`
     }
-    const waiting = s.joined - s.ended - Math.max(0, s.admitted - s.reserved)
     const lost = ends.failed + ends.gave_up + ends.missed_turn
     const lines = [
       `  ${s.second < 0 ? `opens in ${(-s.second).toFixed(0)} s` : `open for ${s.second.toFixed(0)} s`}, ${s.phase.replaceAll('_', ' ')}, now serving ${n(s.serving)}`,
@@ -144,7 +144,7 @@ export class Live {
         visitors,
         `${n(this.#perSecond((x) => x.joined))}/s, p99 ${ms(latency.join.percentile(0.99))}`,
       ),
-      row('waiting', Math.max(0, waiting), visitors, ''),
+      row('waiting', s.waiting, visitors, ''),
       row('admitted', s.admitted, visitors, `${n(this.#perSecond((x) => x.shopping))}/s of ${n(rate)}/s`),
       row(
         'reserved',

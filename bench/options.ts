@@ -1,8 +1,8 @@
 /** What a rehearsal can be told on the command line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { ADMIN_TOKEN_FILE } from '../origin/local/system.ts'
+import { numberOf, optionsOf, UsageError, wholeOf } from '../test/command.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import type { Shares } from './visitors.ts'
 
@@ -68,27 +68,35 @@ export interface Options {
   readonly plain: boolean
 }
 
-export class UsageError extends Error {}
-
 /** Visitors a second, each with two pages and a join, that two cores play well beside the servers under test; half as many again at the height. */
 const VISITORS_PER_SECOND = 800
 
 /** From so many visitors on, those who are called meet a rush that takes one core half a minute: carts must outlast it. */
 const LONG_FROM = 50_000
 
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const OPTIONS = {
+  ...{ visitors: text, arrivals: text, spread: text, think: text, seed: text, 'no-page': flag },
+  ...{ declines: text, timeouts: text, abandon: text },
+  ...{ 'no-shows': text, pollers: text, known: text, bots: text },
+  ...{ stock: text, rate: text, hold: text, claim: text, shards: text },
+  ...{ edge: text, origin: text, 'admin-token': text, data: text, connections: text, 'max-minutes': text },
+  ...{ out: text, plain: flag, help: { ...flag, short: 'h' } },
+} as const
+
+type Name = {
+  [K in keyof typeof OPTIONS]: (typeof OPTIONS)[K] extends typeof text ? K : never
+}[keyof typeof OPTIONS]
+
 export function readOptions(args: readonly string[]): Options | 'help' {
-  const values = parsed(args)
+  const values = optionsOf(OPTIONS, 'rehearse', args)
   if (values.help) return 'help'
-  const number = (name: keyof typeof values, usual: number, min: number, max: number) => {
-    const given = values[name]
-    const value = given === undefined || given === '' || typeof given === 'boolean' ? usual : Number(given)
-    if (!(value >= min && value <= max))
-      throw new UsageError(`--${name} needs a number from ${min} to ${max}, not "${given}".`)
-    return value
-  }
-  const whole = (name: keyof typeof values, usual: number, min: number, max: number) =>
-    Math.round(number(name, usual, min, max))
-  const share = (name: keyof typeof values, usual: number) => number(name, usual, 0, 1)
+  const number = (name: Name, usual: number, min: number, max: number) =>
+    numberOf(name, values[name], usual, min, max)
+  const whole = (name: Name, usual: number, min: number, max: number) =>
+    wholeOf(name, values[name], usual, min, max)
+  const share = (name: Name, usual: number) => number(name, usual, 0, 1)
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? 'spike'))
   if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
   if ((values.edge === undefined) !== (values.origin === undefined))
@@ -98,6 +106,19 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     if (url !== undefined && !/^http:\/\/[^/]+\/?$/.test(url))
       throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
   }
+  const shares = {
+    declines: share('declines', 0.05),
+    timeouts: share('timeouts', 0.01),
+    abandon: share('abandon', 0.1),
+    noShows: share('no-shows', 0),
+    pollers: share('pollers', 0.02),
+    known: share('known', 0.02),
+    bots: share('bots', arrivals === 'bots' ? 0.1 : 0),
+  }
+  if (shares.declines + shares.timeouts + shares.abandon > 1)
+    throw new UsageError('--declines, --timeouts and --abandon together are more than everyone.')
+  if (shares.noShows + shares.pollers + shares.bots > 1)
+    throw new UsageError('--no-shows, --pollers and --bots together are more than everyone.')
   const visitors = whole('visitors', 2_000, 1, 5_000_000)
   const long = visitors >= LONG_FROM
   return {
@@ -106,15 +127,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
     spreadSeconds: number('spread', Math.max(2, visitors / VISITORS_PER_SECOND), 0.01, 3_600),
-    shares: {
-      declines: share('declines', 0.05),
-      timeouts: share('timeouts', 0.01),
-      abandon: share('abandon', 0.1),
-      noShows: share('no-shows', 0),
-      pollers: share('pollers', 0.02),
-      known: share('known', 0.02),
-      bots: share('bots', arrivals === 'bots' ? 0.1 : 0),
-    },
+    shares,
     thinkSeconds: number('think', 0.5, 0, 600),
     pages: values['no-page'] !== true,
     holdSeconds: whole('hold', long ? 60 : 12, 1, 3_600),
@@ -136,44 +149,4 @@ function tokenOf(folder = process.env.FLASH_SALE_DATA || '.data', origin = ''): 
   const file = join(folder, ADMIN_TOKEN_FILE)
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(URL.parse(origin)?.hostname ?? '')
   return isHere && existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
-}
-
-function parsed(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        visitors: text,
-        arrivals: text,
-        spread: text,
-        declines: text,
-        timeouts: text,
-        abandon: text,
-        'no-shows': text,
-        pollers: text,
-        known: text,
-        bots: text,
-        think: text,
-        seed: text,
-        stock: text,
-        rate: text,
-        hold: text,
-        claim: text,
-        shards: text,
-        edge: text,
-        origin: text,
-        'admin-token': text,
-        data: text,
-        connections: text,
-        'max-minutes': text,
-        out: text,
-        'no-page': { type: 'boolean' },
-        plain: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm run rehearse -- --help`)
-  }
 }

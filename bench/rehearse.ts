@@ -3,12 +3,12 @@
  * what every client was told. Starts a system of its own, or plays on a running one.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { killEverything, LocalError, stopEverything } from '../origin/local/children.ts'
 import { startSystem } from '../origin/local/system.ts'
+import { run, UsageError, writableFolder } from '../test/command.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
 import { type Dot, duration } from './charts.ts'
@@ -16,16 +16,16 @@ import { Crowd } from './crowd.ts'
 import {
   admin,
   chargesOf,
+  edgeAnswers,
   evidenceOf,
   settledLedger,
-  storiesOf,
   type Target,
   TargetError,
 } from './evidence.ts'
 import type { Percentiles } from './histogram.ts'
 import { Live } from './live.ts'
-import { HELP, type Options, readOptions, UsageError } from './options.ts'
-import { type Result, reportHtml } from './report.ts'
+import { HELP, type Options, readOptions } from './options.ts'
+import { percentileTexts, type Result, reportHtml } from './report.ts'
 import { KINDS } from './tally.ts'
 import { type Check, isGood, verdict } from './verdict.ts'
 import { Visitors } from './visitors.ts'
@@ -35,6 +35,9 @@ const LEAD_MS = 2_000
 /** The edge knows a new sale within a second; on a busy machine a little later. */
 const KNOWN_WITHIN_MS = 10_000
 const LIMIT_PER_VISITOR = 1
+const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
+/** Whoever interrupts does not wait longer for the sale to be ended than this. */
+const END_WITHIN_MS = 3_000
 /** Dots in the fairness chart; more would only be one blot. */
 const MAX_DOTS = 4_000
 /** Bars in the charts of requests per visitor; the last one takes all beyond. */
@@ -44,11 +47,15 @@ const terminal = process.stdout.isTTY === true
 const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   terminal ? styleText(format, text) : text
 
-async function targetOf(options: Options): Promise<Target> {
+async function targetOf(
+  options: Options,
+  leave: (status: number, line: string) => Promise<void>,
+): Promise<Target> {
   if (options.edge && options.origin) {
     if (!options.adminToken)
       throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
     const { edge, origin, adminToken } = options
+    await edgeAnswers(edge)
     return { edge, origin, adminToken, databaseUrl: process.env.DATABASE_URL || undefined }
   }
   console.log('Starting a system of its own ...')
@@ -65,11 +72,26 @@ async function targetOf(options: Options): Promise<Target> {
   }
 }
 
-async function rehearse(options: Options): Promise<boolean> {
+/** Ends the sale that is being played, if one is; a sale on a running system must not stay live behind us. */
+let endSale = async (_withinMs?: number) => {}
+
+async function rehearse(options: Options, leave: (status: number, line: string) => Promise<void>) {
   const beganMs = performance.now()
   const untilMs = beganMs + options.maxMinutes * 60_000
-  const to = await targetOf(options)
+  const to = await targetOf(options, leave)
   const sale = `rehearsal-${randomUUID().slice(0, 8)}`
+  endSale = async (withinMs) => {
+    endSale = async () => {}
+    await admin(to, 'POST', `/sales/${sale}/end`, undefined, withinMs).catch(() => {})
+  }
+  try {
+    return await play(options, to, sale, beganMs, untilMs)
+  } finally {
+    await endSale()
+  }
+}
+
+async function play(options: Options, to: Target, sale: string, beganMs: number, untilMs: number) {
   const spreadMs = options.spreadSeconds * 1000
   const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
   const opensAtMs = performance.now() + opensInMs
@@ -78,9 +100,7 @@ async function rehearse(options: Options): Promise<boolean> {
     opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: options.holdSeconds,
     limit_per_visitor: LIMIT_PER_VISITOR,
-    products: [
-      { product_id: 'unit', name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: options.stock },
-    ],
+    products: [{ product_id: 'unit', name: 'Unit', ...PRICE, total: options.stock }],
     admission: { rate_per_second: options.rate },
   })
 
@@ -95,7 +115,7 @@ async function rehearse(options: Options): Promise<boolean> {
     pages: options.pages,
     random,
   })
-  const announced = await announcement(crowd)
+  await announcement(crowd)
   console.log(
     `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
   )
@@ -115,15 +135,16 @@ async function rehearse(options: Options): Promise<boolean> {
   console.log('\nEverybody has left. Reading the ledger ...')
   await crowd.cdn.read().catch(() => {})
   const ledger = await settledLedger(to, sale, options.holdSeconds)
-  const charges = await chargesOf(to.databaseUrl, ledger.orders)
-  const stories = storiesOf(crowd)
+  const charges = await chargesOf(to.databaseUrl, sale)
   const checks = verdict(
-    evidenceOf(crowd, stories, ledger, charges, {
+    evidenceOf(crowd, ledger, charges, {
       stock: options.stock,
       rate: options.rate,
       limit: LIMIT_PER_VISITOR,
+      price: PRICE,
+      holdMs: options.holdSeconds * 1000,
+      ownSystem: options.edge === undefined,
       cutShort,
-      commitmentBefore: announced.draw_commitment,
     }),
   )
   const { adminToken: _, ...told } = options
@@ -135,29 +156,35 @@ async function rehearse(options: Options): Promise<boolean> {
     checks,
     ends: crowd.tally.ends,
     requests: crowd.tally.requests,
+    refusals: byTimes(crowd.tally.refusals),
     ...requestsOf(crowd),
     latencies: latenciesOf(crowd),
     samples,
     fairness: fairnessOf(crowd, opensAtMs),
-    complaints: [...crowd.tally.complaints].sort((a, b) => b[1] - a[1]),
+    complaints: byTimes(crowd.tally.complaints),
     seconds: Math.round((performance.now() - beganMs) / 100) / 10,
     memoryMb: live.peakMemoryMb,
   }
   crowd.client.close()
   print(result)
   save(result)
-  await admin(to, 'POST', `/sales/${sale}/end`).catch(() => {})
   return result.good
 }
 
-/** The schedule as it is first published: its commitment is what the draw is held to. */
-async function announcement(crowd: Crowd) {
+const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])
+
+/** Waits for the schedule as it is first published: what it says of the draw is what the draw is held to. */
+async function announcement(crowd: Crowd): Promise<void> {
   const untilMs = performance.now() + KNOWN_WITHIN_MS
   for (;;) {
     try {
-      return await crowd.cdn.read()
+      await crowd.cdn.read()
+      return
     } catch (error) {
-      if (performance.now() > untilMs) throw error
+      if (performance.now() > untilMs)
+        throw new TargetError(
+          `The edge at ${crowd.options.edge} does not know the sale: ${(error as Error).message}. Is its ORIGIN_URL this origin's?`,
+        )
       await sleep(100)
     }
   }
@@ -200,8 +227,8 @@ function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
   const buyers = Math.max(1, Math.ceil(crowd.tally.ends.bought / (MAX_DOTS * 0.33)))
   let bought = 0
   for (let visitor = 0; visitor < visitors.size; visitor++) {
-    const number = visitors.number[visitor]
-    if (!number) continue
+    const number = visitors.number[visitor] ?? Number.NaN
+    if (Number.isNaN(number)) continue
     const strong = visitors.endOf(visitor) === 'bought'
     if (strong ? bought++ % buyers !== 0 : visitor % step !== 0) continue
     dots.push({
@@ -231,7 +258,9 @@ function print(r: Result): void {
   for (const [name, p] of Object.entries(r.latencies)) {
     if (p.count === 0) continue
     const label = name === 'claim' ? 'admission' : name === 'settled' ? 'paid' : name
-    const figures = [p.p50, p.p90, p.p99, p.p999, p.max].map((ms) => duration(ms).padStart(10)).join('')
+    const figures = percentileTexts(p)
+      .map((text) => text.padStart(10))
+      .join('')
     console.log(`  ${label.padEnd(14)}${n(p.count).padStart(10)}${figures}`)
   }
 
@@ -239,9 +268,13 @@ function print(r: Result): void {
     .filter(([, share]) => share > 0)
     .map(([kind, share]) => `${kind === 'claim' ? 'admission' : kind} ${share.toFixed(2)}`)
   console.log(
-    `\n${paint('bold', 'Requests per visitor')}  ${r.perVisitor.worker.toFixed(2)} of a Worker (${each.join(', ')}); ${r.perVisitor.cdn.toFixed(2)} reads of the schedule from the CDN`,
+    `\n${paint('bold', 'Requests per visitor')}  ${r.perVisitor.worker.toFixed(2)} of a Worker (${each.join(', ')}); ${r.perVisitor.cdn.toFixed(2)} reads of the schedule`,
   )
   console.log(`${duration(r.seconds * 1000)} in all, ${n(r.memoryMb)} MB for the crowd at most`)
+  if (r.refusals.length > 0) {
+    const each = r.refusals.slice(0, 12).map(([what, times]) => `${what}: ${n(times)}`)
+    console.log(`${paint('bold', 'Answers that were refusals, or none')}  ${each.join(', ')}`)
+  }
   if (r.complaints.length > 0) {
     console.log(`\n${paint('bold', 'What clients complained of')}`)
     for (const [what, times] of r.complaints.slice(0, 10)) console.log(`  ${n(times)} x ${what}`)
@@ -250,7 +283,6 @@ function print(r: Result): void {
 
 function save(result: Result): void {
   const { out } = result.options
-  mkdirSync(out, { recursive: true })
   writeFileSync(join(out, 'report.json'), `${JSON.stringify(result)}\n`)
   writeFileSync(join(out, 'report.html'), reportHtml(result))
   const path = relative(process.cwd(), join(out, 'report.html'))
@@ -259,46 +291,24 @@ function save(result: Result): void {
 
 // -- From start to stop ----------------------------------------------------------------------------------------------
 
-let leaving = false
 /** Draws no more. */
 let quiet = () => {}
 
-/** The one way out: stops what was started, and ends with this status. */
-async function leave(status: number, line?: string): Promise<void> {
-  if (leaving) return
-  leaving = true
-  quiet()
-  if (line !== undefined) (status === 0 ? console.log : console.error)(line)
-  await stopEverything().catch(() => {})
-  process.exit(status)
-}
-
-let interruptedAtMs: number | undefined
-/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
-const SAME_KEYSTROKE_MS = 500
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    const nowMs = performance.now()
-    if (interruptedAtMs !== undefined && nowMs - interruptedAtMs > SAME_KEYSTROKE_MS) {
-      killEverything()
-      process.exit(130)
+await run(
+  paint('red', 'Could not be played:'),
+  async (leave) => {
+    const options = readOptions(process.argv.slice(2))
+    if (options === 'help') {
+      console.log(HELP)
+      return 0
     }
-    interruptedAtMs ??= nowMs
-    void leave(130, '\nInterrupted: no verdict. Stopping (once more to stop at once) ...')
-  })
-}
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(2))
-
-try {
-  const options = readOptions(process.argv.slice(2))
-  if (options === 'help') console.log(HELP)
-  else {
-    const good = await rehearse(options)
-    await leave(good ? 0 : 1, good ? paint('green', '\nGood.') : paint('red', '\nNot good.'))
-  }
-} catch (error) {
-  const known = [UsageError, LocalError, TargetError].some((kind) => error instanceof kind)
-  const text =
-    error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
-  await leave(2, `${paint('red', 'Could not be played:')} ${text}`)
-}
+    writableFolder(options.out)
+    const good = await rehearse(options, leave)
+    console.log(good ? paint('green', '\nGood.') : paint('red', '\nNot good.'))
+    return good ? 0 : 1
+  },
+  async () => {
+    quiet()
+    await endSale(END_WITHIN_MS)
+  },
+)

@@ -15,6 +15,8 @@ export interface Result {
   readonly checks: readonly Check[]
   readonly ends: Record<End, number>
   readonly requests: Record<Kind, number>
+  /** Answers that were none, or were problems, by kind and status. */
+  readonly refusals: readonly (readonly [what: string, times: number])[]
   /** Real reads of the public schedule, one a second; and what the crowd's scripts would have read from a CDN. */
   readonly schedule: { readonly read: number; readonly fromCdn: number }
   readonly perVisitor: {
@@ -175,11 +177,13 @@ function checkItem({ what, holds, detail }: Check): string {
 }
 
 function latencyRow(name: string, p: Percentiles): string[] {
-  return [
-    name,
-    p.count.toLocaleString('en'),
-    ...[p.p50, p.p90, p.p99, p.p999, p.max].map((value) => duration(value)),
-  ]
+  return [name, p.count.toLocaleString('en'), ...percentileTexts(p)]
+}
+
+/** p50, p90, p99, p99.9 and the slowest, for a reader; a dash for a percentile that is nothing but the slowest. */
+export function percentileTexts({ count, p50, p90, p99, p999, max }: Percentiles): string[] {
+  const ifOf = (least: number, ms: number) => (count < least ? '–' : duration(ms))
+  return [ifOf(1, p50), ifOf(10, p90), ifOf(100, p99), ifOf(1_000, p999), ifOf(1, max)]
 }
 
 function spreadRows(spread: readonly number[]) {

@@ -1,5 +1,6 @@
 /** What a rehearsal counts while it is played: how far visitors have come, what they asked for, and how long it took. */
 import { Histogram } from './histogram.ts'
+import type { Answer } from './http.ts'
 import type { BotEvidence, End } from './verdict.ts'
 
 /** The requests a visitor makes, as they are counted and timed. `final` is the page that says it is over. */
@@ -12,6 +13,8 @@ const MAX_COMPLAINTS = 100
 export interface Counts {
   arrived: number
   joined: number
+  /** Of those, who has a place in line, and has neither been admitted nor told that it is over. */
+  waiting: number
   admitted: number
   /** Visitors whose first checkout call was sent: what the rate is about. */
   shopping: number
@@ -21,7 +24,15 @@ export interface Counts {
 }
 
 export class Tally {
-  readonly counts: Counts = { arrived: 0, joined: 0, admitted: 0, shopping: 0, reserved: 0, paying: 0 }
+  readonly counts: Counts = {
+    arrived: 0,
+    joined: 0,
+    waiting: 0,
+    admitted: 0,
+    shopping: 0,
+    reserved: 0,
+    paying: 0,
+  }
   readonly ends: Record<End, number> = {
     bought: 0,
     declined: 0,
@@ -41,6 +52,8 @@ export class Tally {
   readonly settled = new Histogram()
   /** The latencies since the last sample, for the live view and the charts. */
   readonly recent = { join: new Histogram(), checkout: new Histogram() }
+  /** Answers that were none, or were problems: by kind of request and status, and how many. */
+  readonly refusals = new Map<string, number>()
   /** Why visitors were not served, and how often. */
   readonly complaints = new Map<string, number>()
   /** Moments of first checkout calls, in order: what the rate is judged by. */
@@ -53,6 +66,12 @@ export class Tally {
     letIn: 0,
     rushes: 0,
     secondOrders: 0,
+  }
+
+  refused(kind: Kind, { status, failure }: Answer): void {
+    if (status > 0 && status < 400) return
+    const what = `${kind} ${status || failure}`
+    this.refusals.set(what, (this.refusals.get(what) ?? 0) + 1)
   }
 
   complain(what: string): void {

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { commitmentOf, positionOf } from '../shared/draw.ts'
+import type { Schedule } from '../shared/schedule.ts'
 import {
   type BotEvidence,
+  type Charge,
   type Evidence,
   inversions,
   isGood,
   type LedgerOrder,
   mostWithin,
+  type Seen,
   type Story,
   verdict,
 } from './verdict.ts'
@@ -24,6 +27,11 @@ const untold: Story = {
   admittedAtServing: null,
   order: null,
   orderStatus: null,
+  reserveSentMs: null,
+  method: 'pm_ok',
+  payMeantMs: null,
+  paidSentMs: null,
+  soldOutToldMs: 20_000,
   end: 'sold_out',
 }
 const ordered = (order_id: string, number: number, status: string): LedgerOrder => ({
@@ -33,6 +41,35 @@ const ordered = (order_id: string, number: number, status: string): LedgerOrder 
   ticket_number: number,
   quantity: 1,
 })
+
+/** The draw is published at the opening, after the sixtieth has joined and before the next. */
+const OPENS_AT_MS = 6_550
+const HOLD_MS = 5_000
+
+/** The line's documents: a moment, how far it had come then, and how fast it goes on. */
+function document(atMs: number, position: number, changes: Partial<Schedule> = {}): Seen {
+  const schedule: Schedule = {
+    sale: 's',
+    version: atMs,
+    phase: 'open',
+    anchor_at_ms: atMs,
+    anchor_position: position,
+    rate_per_second: 10,
+    ceiling: 1e6,
+    missed_through: 0,
+    pre_queue_size: DRAWN,
+    draw_commitment: commitmentOf(seed),
+    draw_seed: seed,
+    draw_beacon: null,
+    pre_queue_opens_at: '',
+    opens_at: '',
+    ends_at: null,
+    server_time_ms: atMs,
+    ...changes,
+  }
+  return { atMs, lastMs: atMs, schedule }
+}
+const undrawn = { draw_seed: null, ceiling: 0, pre_queue_size: 0 }
 
 /** A sale of two units in which all went well: sixty in the draw, ten after it; number 61 and 62 bought, 63 walked away. */
 function good(): Evidence {
@@ -45,17 +82,25 @@ function good(): Evidence {
     const story = stories[number - 1]
     if (story) stories[number - 1] = { ...story, ...changes }
   }
-  const admitted = { admittedMs: 10_000, admittedAtServing: 65 }
-  amend(61, { ...admitted, order: 'a', orderStatus: 'confirmed', end: 'bought' })
-  amend(62, { ...admitted, order: 'b', orderStatus: 'confirmed', end: 'bought' })
-  amend(63, { ...admitted, order: 'c', orderStatus: 'reserved', end: 'abandoned' })
-  amend(64, { ...admitted, order: 'd', orderStatus: 'cancelled', end: 'declined' })
+  for (let number = DRAWN + 1; number <= DRAWN + 10; number++)
+    amend(number, { joinSentMs: number * 100 + 1_000, joinAnsweredMs: number * 100 + 1_005 })
+  const admitted = { admittedMs: 10_000, admittedAtServing: 65, reserveSentMs: 10_500, soldOutToldMs: null }
+  const paid = { ...admitted, payMeantMs: 11_000, paidSentMs: 11_000 }
+  amend(61, { ...paid, order: 'a', orderStatus: 'confirmed', end: 'bought' })
+  amend(62, { ...paid, order: 'b', orderStatus: 'confirmed', end: 'bought' })
+  amend(63, { ...admitted, order: 'c', orderStatus: 'reserved', method: null, end: 'abandoned' })
+  amend(64, { ...paid, order: 'd', orderStatus: 'cancelled', method: 'pm_declined', end: 'declined' })
   return {
     stock: 2,
     rate: 10,
     limit: 1,
+    price: { unit_price_minor: 4900, currency: 'EUR' },
+    holdMs: HOLD_MS,
+    opensAtMs: OPENS_AT_MS,
+    ownSystem: false,
     cutShort: false,
     stories,
+    otherNumbers: [],
     orders: [
       ordered('a', 61, 'confirmed'),
       ordered('b', 62, 'fulfilled'),
@@ -63,19 +108,28 @@ function good(): Evidence {
       ordered('d', 64, 'cancelled'),
     ],
     inventory: { total: 2, available: 0, held: 0, sold: 2 },
-    draw: { ...draw, commitment: commitmentOf(seed), commitmentBefore: commitmentOf(seed) },
-    servedByMs: () => 65,
-    served: [0, 0, 10, 65],
-    positions: { told: 3, wrong: 0 },
-    shoppingMs: [10_000, 10_050, 10_100, 10_150],
-    charges: [
-      { order: 'a', status: 'succeeded' },
-      { order: 'b', status: 'succeeded' },
-      { order: 'd', status: 'declined' },
+    documents: [
+      document(1_000, 0, undrawn),
+      document(6_000, 0, { ...undrawn, pre_queue_size: 55 }),
+      document(7_000, 4),
+      document(10_000, 34),
+      document(13_500, 65),
     ],
+    servedByMs: () => 65,
+    positions: { told: 3, wrong: 0 },
+    shoppingMs: Array.from({ length: 100 }, (_, i) => 8_000 + i * 100),
+    charges: [charge('a'), charge('b'), charge('d', { status: 'declined' })],
     bots: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, rushes: 4, secondOrders: 0 },
   }
 }
+
+const charge = (order: string, changes: Partial<Charge> = {}): Charge => ({
+  order,
+  status: 'succeeded',
+  amount_minor: 4900,
+  currency: 'EUR',
+  ...changes,
+})
 
 const failed = (evidence: Evidence) =>
   verdict(evidence)
@@ -91,6 +145,20 @@ const withBots = (changes: Partial<BotEvidence>): Evidence => {
   const evidence = good()
   return { ...evidence, bots: evidence.bots && { ...evidence.bots, ...changes } }
 }
+const withCharges = (...charges: Charge[]): Evidence => ({ ...good(), charges })
+/** The documents, with one of them changed; at the end, with one more. */
+const withDocument = (at: number, changed: Seen): Evidence => ({
+  ...good(),
+  documents: Object.assign([...good().documents], { [at]: changed }),
+})
+/** A sale that served nobody: those who would have bought ended so. */
+const nobodyServed = (end: Story['end']): Evidence => ({
+  ...good(),
+  orders: [],
+  charges: [],
+  inventory: { total: 2, available: 2, held: 0, sold: 0 },
+  stories: good().stories.map(({ number }) => ({ ...untold, number, soldOutToldMs: null, end })),
+})
 const withOrders = (...orders: LedgerOrder[]): Evidence => ({ ...good(), orders })
 const [a, b, c, d] = good().orders as [LedgerOrder, LedgerOrder, LedgerOrder, LedgerOrder]
 /** Everyone in the draw stands where they joined. */
@@ -135,6 +203,39 @@ describe('the verdict', () => {
     ['nobody lost', 'a visitor who gave up', withStory(7, { end: 'gave_up' })],
     ['nobody lost', 'a visitor who came in time and was too late', withStory(7, { end: 'missed_turn' })],
     ['nobody lost', 'a rehearsal that was cut short', { ...good(), cutShort: true }],
+    ['nobody lost', 'a sale that ended by itself', nobodyServed('ended')],
+    ['sold exactly', 'a sale that served nobody', nobodyServed('ended')],
+    ['sold exactly', 'nobody who paid got anything', nobodyServed('expired')],
+    [
+      'nobody told "sold out" while units were in carts',
+      'a unit reserved after the first was told so',
+      withStory(62, { reserveSentMs: 20_001 }),
+    ],
+    [
+      'nobody told "sold out" while units were in carts',
+      'a unit paid for after the first was told so',
+      withStory(9, { soldOutToldMs: 10_900 }),
+    ],
+    [
+      'nobody told "sold out" while units were in carts',
+      'a unit that was still to come back',
+      withStory(9, { soldOutToldMs: 14_000 }),
+    ],
+    [
+      'payments came to what they were',
+      'a payment that was accepted and never made',
+      withStory(62, { end: 'expired' }),
+    ],
+    [
+      'payments came to what they were',
+      'a good payment that was declined',
+      withStory(62, { end: 'declined', orderStatus: 'cancelled' }),
+    ],
+    [
+      'payments came to what they were',
+      'a payment in time that was never accepted',
+      withStory(62, { end: 'expired', paidSentMs: null }),
+    ],
     ['nobody told "reserved" without an order', 'an order that is not in the ledger', withOrders(a, b, d)],
     [
       'nobody told "reserved" without an order',
@@ -166,34 +267,85 @@ describe('the verdict', () => {
     [
       'charged once, and only for what was sold',
       'a second charge',
-      { ...good(), charges: [...(good().charges ?? []), { order: 'a', status: 'succeeded' }] },
+      withCharges(charge('a'), charge('b'), charge('a')),
     ],
-    [
-      'charged once, and only for what was sold',
-      'a charge that was never made',
-      { ...good(), charges: [{ order: 'a', status: 'succeeded' }] },
-    ],
+    ['charged once, and only for what was sold', 'a charge that was never made', withCharges(charge('a'))],
     [
       'charged once, and only for what was sold',
       'a charge for an order that was cancelled',
-      { ...good(), charges: [...(good().charges ?? []), { order: 'c', status: 'succeeded' }] },
+      withCharges(charge('a'), charge('b'), charge('c')),
+    ],
+    [
+      'charged once, and only for what was sold',
+      'a charge for an order that nobody knows',
+      withCharges(charge('a'), charge('b'), charge('x', { status: 'pending' })),
+    ],
+    [
+      'charged once, and only for what was sold',
+      'another amount',
+      withCharges(charge('a'), charge('b', { amount_minor: 9800 })),
+    ],
+    [
+      'charged once, and only for what was sold',
+      'another currency',
+      withCharges(charge('a'), charge('b', { currency: 'USD' })),
+    ],
+    [
+      'charged once, and only for what was sold',
+      'records that cannot be read on a system of its own',
+      { ...good(), ownSystem: true, charges: { unread: 'no such table' } },
     ],
     ['no ticket number given twice', 'a number given twice', withStory(8, { number: 9 })],
     ['no ticket number given twice', 'a number that is none', withStory(8, { number: 0 })],
     [
+      'no ticket number given twice',
+      'the number of one who had to join again',
+      { ...good(), otherNumbers: [70] },
+    ],
+    [
       'the draw is the one committed to',
       'another commitment than was published first',
-      { ...good(), draw: { ...good().draw, commitmentBefore: commitmentOf('cd'.repeat(32)) } },
+      withDocument(0, document(1_000, 0, { ...undrawn, draw_commitment: commitmentOf('cd'.repeat(32)) })),
     ],
     [
       'the draw is the one committed to',
       'another seed than was committed to',
-      { ...good(), draw: { ...good().draw, seed: 'cd'.repeat(32) } },
+      withDocument(2, document(7_000, 4, { draw_seed: 'cd'.repeat(32) })),
     ],
     [
       'the draw is the one committed to',
       'a seed that was never revealed',
-      { ...good(), draw: { ...good().draw, seed: null } },
+      { ...good(), documents: good().documents.slice(0, 2) },
+    ],
+    [
+      'the draw is the one committed to',
+      'a seed that was revealed before the opening',
+      withDocument(1, document(6_000, 0)),
+    ],
+    [
+      'the draw is the one committed to',
+      'another size afterwards',
+      withDocument(4, document(13_500, 65, { pre_queue_size: 61 })),
+    ],
+    [
+      'the draw is the one committed to',
+      'another beacon afterwards',
+      withDocument(4, document(13_500, 65, { draw_beacon: 'ff'.repeat(32) })),
+    ],
+    [
+      'drawn were those who came before the opening',
+      'a lobby without a draw',
+      {
+        ...good(),
+        documents: good().documents.map(({ atMs, schedule }) =>
+          document(atMs, schedule.anchor_position, { ...schedule, pre_queue_size: 0 }),
+        ),
+      },
+    ],
+    [
+      'drawn were those who came before the opening',
+      'one who came after it, and took part',
+      withStory(60, { joinSentMs: 7_100, joinAnsweredMs: 7_105 }),
     ],
     [
       'positions told are those of the draw',
@@ -228,11 +380,17 @@ describe('the verdict', () => {
       'let in from the draw by its number instead of its position',
       withStory(numberBehind(), { admittedMs: 10_000, admittedAtServing: numberBehind() }),
     ],
-    ['the line never moved back', 'a step back', { ...good(), served: [0, 10, 9, 65] }],
+    ['the line never moved back', 'a step back', withDocument(5, document(14_000, 64))],
     [
-      'no faster than the rate',
-      'twice as many as the rate',
-      { ...good(), shoppingMs: Array.from({ length: 200 }, (_, i) => i * 50) },
+      'the line runs no faster than the rate',
+      'three times the rate',
+      withDocument(3, document(10_000, 34, { rate_per_second: 30 })),
+    ],
+    ['the line runs no faster than the rate', 'a leap', withDocument(5, document(14_000, 85))],
+    [
+      'people come no faster than the rate',
+      'three times as many as the rate',
+      { ...good(), shoppingMs: Array.from({ length: 200 }, (_, i) => i * 30) },
     ],
     ['joining again gains no bot a number', 'a second number', withBots({ otherNumbers: 1 })],
     ['no bot in without an admission', 'a bot let in', withBots({ letIn: 1 })],
@@ -243,9 +401,44 @@ describe('the verdict', () => {
   })
 
   test('lets pass what could not be judged, and says so', () => {
-    const checks = verdict({ ...good(), charges: null })
+    const checks = verdict({ ...good(), charges: { unread: 'out of reach' } })
     expect(checks.find((check) => check.what.startsWith('charged once'))).toMatchObject({ holds: null })
     expect(isGood(checks)).toBe(true)
+  })
+
+  test('takes nothing for proof that did not occur', () => {
+    const unjudged = (evidence: Evidence) =>
+      verdict(evidence).flatMap(({ what, holds }) => (holds === null ? [what] : []))
+    expect(unjudged(withBots({ rejoins: 0, intrusions: 0, rushes: 0 }))).toEqual([
+      'joining again gains no bot a number',
+      'no bot in without an admission',
+      'double clicks and second keys make one order',
+    ])
+    expect(unjudged({ ...good(), documents: good().documents.slice(0, 3) })).toContain(
+      'the line never moved back',
+    )
+    // As many as these might all come in one bunch.
+    expect(unjudged({ ...good(), shoppingMs: Array.from({ length: 60 }, () => 8_000) })).toEqual([
+      'people come no faster than the rate',
+    ])
+    const nobodyWilling = nobodyServed('no_show')
+    const stories = nobodyWilling.stories.map((s) => ({ ...s, method: null }))
+    expect(unjudged({ ...nobodyWilling, stories })).toEqual([
+      'sold exactly',
+      'nobody told "sold out" while units were in carts',
+      'nobody told "reserved" without an order',
+      'orders ended as their owners were told',
+      'payments came to what they were',
+      'no live order that nobody was told of',
+      'no visitor over the limit',
+      'charged once, and only for what was sold',
+      'nobody admitted before their turn',
+    ])
+  })
+
+  test('takes it for honest when somebody comes to pay too late', () => {
+    const late = withStory(62, { end: 'expired', payMeantMs: 15_000, paidSentMs: null })
+    expect(failed(late)).not.toContain('payments came to what they were')
   })
 
   test('expects no more sold than bought where there were fewer buyers than units', () => {
@@ -254,7 +447,9 @@ describe('the verdict', () => {
       ...evidence,
       stock: 10,
       inventory: { total: 10, available: 8, held: 0, sold: 2 },
-      stories: evidence.stories.map((s) => (s.end === 'sold_out' ? { ...s, end: 'no_show' as const } : s)),
+      stories: evidence.stories.map((s) =>
+        s.end === 'sold_out' ? { ...s, soldOutToldMs: null, end: 'no_show' as const } : s,
+      ),
     }
     expect(failed(few)).toEqual([])
     expect(failed({ ...few, inventory: { total: 10, available: 7, held: 0, sold: 3 } })).toContain(

@@ -3,7 +3,7 @@
  * have on record. Every check can fail, and says by how much.
  */
 import { commitmentHolds, positionOf } from '../shared/draw.ts'
-import { NO_CEILING } from '../shared/schedule.ts'
+import { isDrawn, NO_CEILING, type Schedule, servingExactly } from '../shared/schedule.ts'
 
 export const ENDS = [
   'bought',
@@ -20,6 +20,17 @@ export const ENDS = [
 ] as const
 export type End = (typeof ENDS)[number]
 
+/** What buyers pay with; what an accepted payment of each must come to. */
+const PAID_ENDS = { pm_ok: 'bought', pm_declined: 'declined', pm_timeout: 'payment_timeout' } as const
+export type Method = keyof typeof PAID_ENDS
+
+/** A public document, and when it was seen first and last: `server_time_ms` of the two answers. */
+export interface Seen {
+  readonly atMs: number
+  lastMs: number
+  readonly schedule: Schedule
+}
+
 /** What one visitor went through. Times are milliseconds on the server's clock; null means it did not happen. */
 export interface Story {
   /** Null for those who came when it was over, or never got one. */
@@ -32,6 +43,14 @@ export interface Story {
   /** The order they were told of, and the last status they saw. */
   readonly order: string | null
   readonly orderStatus: string | null
+  /** When the checkout was asked for that made the order, at the earliest. */
+  readonly reserveSentMs: number | null
+  /** What they pay with when they come to it; null for those who were never to pay. */
+  readonly method: Method | null
+  /** When they first meant to pay; and when the call was sent that was accepted. */
+  readonly payMeantMs: number | null
+  readonly paidSentMs: number | null
+  readonly soldOutToldMs: number | null
   readonly end: End
 }
 
@@ -46,6 +65,13 @@ export interface LedgerOrder {
 export interface Charge {
   readonly order: string
   readonly status: string
+  readonly amount_minor: number
+  readonly currency: string
+}
+
+/** The provider's records could not be read, and why: for a person. */
+export interface Unread {
+  readonly unread: string
 }
 
 export interface BotEvidence {
@@ -64,28 +90,29 @@ export interface Evidence {
   readonly stock: number
   readonly rate: number
   readonly limit: number
+  readonly price: { readonly unit_price_minor: number; readonly currency: string }
+  readonly holdMs: number
+  /** On the server's clock. */
+  readonly opensAtMs: number
+  /** True if it was played on a system of its own, of which everything can be read. */
+  readonly ownSystem: boolean
   /** True if time ran out before everyone had come to an end. */
   readonly cutShort: boolean
   readonly stories: readonly Story[]
+  /** Numbers that were given out and are in no story: to who joined again, and to bots with two names. */
+  readonly otherNumbers: readonly number[]
   readonly orders: readonly LedgerOrder[]
   readonly inventory: { total: number; available: number; held: number; sold: number }
-  readonly draw: {
-    readonly commitmentBefore: string
-    readonly commitment: string
-    readonly seed: string | null
-    readonly size: number
-    readonly beacon: string | null
-  }
+  /** The public documents in the order in which they were read; the first was read before anyone came. */
+  readonly documents: readonly Seen[]
   /** The highest position the public documents had called by a moment of the server's clock. */
   readonly servedByMs: (atMs: number) => number
-  /** The public documents in the order in which they were read: how far each had the line when it was made. */
-  readonly served: readonly number[]
   /** Positions told by answers, and how many differ from the draw as recomputed. */
   readonly positions: { readonly told: number; readonly wrong: number }
   /** Moments of first checkout calls, milliseconds, in order. */
   readonly shoppingMs: readonly number[]
-  /** From the provider's own records; null when they are out of reach. */
-  readonly charges: readonly Charge[] | null
+  /** From the provider's own records. */
+  readonly charges: readonly Charge[] | Unread
   /** Null where there were none. */
   readonly bots: BotEvidence | null
 }
@@ -99,11 +126,19 @@ export interface Check {
 
 /** A lease lives this long (DESIGN.md, promise 5). */
 export const LEASE_MS = 250
-/** The rate is kept within this over RATE_WINDOW_MS, beside what chance and a person's own time do to it. */
-const RATE_TOLERANCE = 0.02
-const RATE_WINDOW_MS = 10_000
-/** People who are called evenly click unevenly: those of this time may come in a bunch. */
+/** A number of the lobby may still be handed out for a lease's life and a little more when the lobby has closed. */
+const LOBBY_CLOSES_MS = 2 * LEASE_MS
+/** The edge's NO_SHOW_BOOST, unless it was told another: the line may run so much faster, to make up for no-shows. */
+const NO_SHOW_BOOST = 2
+/** Moments by two clocks are no closer to each other than the clocks are: of two Workers, or a Worker's and ours. */
+const CLOCKS_MS = 100
+/** The rate is kept over RATE_WINDOW_MS; people who are called evenly click unevenly: those of BUNCH_MS may come at once. */
+const RATE_WINDOW_MS = 2_000
 const BUNCH_MS = 2_000
+/** Chance brings so many standard deviations at most. */
+const RATE_SIGMAS = 4
+/** Whoever comes to pay so long before their hold is over has come in time; and no hold ends so much too soon. */
+const HOLD_MARGIN_MS = 1_000
 /** Ranks agree by chance this many standard deviations at most, once in a million rehearsals. */
 const CHANCE_SIGMAS = 5
 const ORDER_ENDS: Partial<Record<End, RegExp>> = {
@@ -118,22 +153,27 @@ const SOLD = /^(confirmed|fulfilled)$/
 
 export function verdict(e: Evidence): Check[] {
   const orders = new Map(e.orders.map((o) => [o.order_id, o]))
+  const draw = drawOf(e)
   return [
     soldExactly(e),
     everyoneAnswered(e),
+    soldOutWasTrue(e),
     reservedIsRecorded(e, orders),
     endsAreTrue(e, orders),
+    paidIsServed(e),
     nothingUnasked(e, orders),
     limitKept(e),
-    chargedOnce(e),
+    chargedOnce(e, orders),
     numbersUnique(e),
-    drawCommitted(e),
+    drawCommitted(e, draw),
+    earlyWereDrawn(e, draw),
     positionsTold(e),
-    speedBoughtNothing(e),
-    firstCome(e),
-    nobodyEarly(e),
+    speedBoughtNothing(e, draw),
+    firstCome(e, draw),
+    nobodyEarly(e, draw),
     neverBack(e),
-    rateKept(e),
+    lineKeepsRate(e),
+    peopleKeepRate(e),
     ...bots(e),
   ]
 }
@@ -143,39 +183,71 @@ export const isGood = (checks: readonly Check[]) => checks.every((c) => c.holds 
 
 const check = (what: string, holds: boolean | null, detail: string): Check => ({ what, holds, detail })
 const n = (count: number) => count.toLocaleString('en')
+/** A check of something that did not occur says so, and proves nothing. */
+const ifAny = (occurred: number, holds: boolean) => (occurred === 0 ? null : holds)
 
 // -- Stock, orders, money ------------------------------------------------------------------------------------------
 
 /**
  * If anyone was told "sold out" every unit must be sold; and however it ended, the ledger's sum must be right, nothing
- * may be held any more, and the clients who were told "confirmed" must be exactly those who have the units.
+ * may be held any more, and the clients who were told "confirmed" must be exactly those who have the units. A sale that
+ * served nobody has sold nothing exactly.
  */
 function soldExactly({ stock, stories, inventory }: Evidence): Check {
   const bought = count(stories, (s) => s.end === 'bought')
   const refused = count(stories, (s) => s.end === 'sold_out')
   const { total, available, held, sold } = inventory
   const wanted = refused > 0 ? stock : bought
-  const holds =
+  const right =
     total === stock &&
     available + held + sold === total &&
     available >= 0 &&
     held === 0 &&
     sold === wanted &&
     bought === sold
+  const anyServed = bought + refused > 0
+  const anyWilling = stories.some((s) => s.method === 'pm_ok')
   return check(
     'sold exactly',
-    holds,
+    right && !anyServed && !anyWilling ? null : right && anyServed,
     `${n(sold)} sold of ${n(stock)}, ${n(bought)} clients told so; ${n(held)} held, ${n(available)} left; ${n(refused)} told "sold out"`,
   )
 }
 
+/** Nobody ends a rehearsal's sale before its verdict: to be told that it has ended is no honest end. */
 function everyoneAnswered({ stories, cutShort }: Evidence): Check {
-  const lost = count(stories, (s) => s.end === 'failed' || s.end === 'gave_up' || s.end === 'missed_turn')
+  const lost = count(stories, (s) => LOST.has(s.end))
+  const ended = count(stories, (s) => s.end === 'ended')
   return check(
     'nobody lost',
     lost === 0 && !cutShort,
-    `${n(lost)} of ${n(stories.length)} visitors without an honest end${cutShort ? '; time ran out' : ''}`,
+    `${n(lost)} of ${n(stories.length)} visitors without an honest end${ended > 0 ? `, ${n(ended)} of them told that it had ended` : ''}${cutShort ? '; time ran out' : ''}`,
   )
+}
+
+const LOST: ReadonlySet<End> = new Set(['failed', 'gave_up', 'missed_turn', 'ended'])
+
+/** From the first "sold out" on, no unit may be in anyone's cart: it might come back. Restocks are not rehearsed. */
+function soldOutWasTrue({ stories, orders, holdMs, inventory, stock }: Evidence): Check {
+  const what = 'nobody told "sold out" while units were in carts'
+  const told = stories.flatMap((s) => (s.soldOutToldMs === null ? [] : [s.soldOutToldMs]))
+  if (told.length === 0 || inventory.total > stock) return check(what, null, 'nobody was told so')
+  const firstMs = told.reduce((first, ms) => Math.min(first, ms))
+  const expired = new Set(orders.filter((o) => o.status === 'expired').map((o) => o.order_id))
+  const late = count(stories, (s) => inCartUntilMs(s, expired, holdMs) > firstMs)
+  return check(
+    what,
+    late === 0,
+    `${n(told.length)} told; after the first of them ${n(late)} units were still reserved, held or paid for`,
+  )
+}
+
+/** Until when a visitor's unit was certainly in their cart: it was reserved, or paid for, or its hold ran out, after this. */
+function inCartUntilMs(story: Story, expired: ReadonlySet<string>, holdMs: number): number {
+  const { order, reserveSentMs, paidSentMs } = story
+  if (order === null || reserveSentMs === null) return Number.NEGATIVE_INFINITY
+  const ranOut = expired.has(order) ? reserveSentMs + holdMs - HOLD_MARGIN_MS : reserveSentMs
+  return Math.max(ranOut, reserveSentMs, paidSentMs ?? 0)
 }
 
 function reservedIsRecorded({ stories }: Evidence, orders: ReadonlyMap<string, LedgerOrder>): Check {
@@ -191,7 +263,7 @@ function reservedIsRecorded({ stories }: Evidence, orders: ReadonlyMap<string, L
   }
   return check(
     'nobody told "reserved" without an order',
-    lost === 0 && anothers === 0,
+    ifAny(told, lost === 0 && anothers === 0),
     `${n(told)} told, ${n(lost)} without an order in the ledger, ${n(anothers)} with someone else's`,
   )
 }
@@ -207,8 +279,27 @@ function endsAreTrue({ stories }: Evidence, orders: ReadonlyMap<string, LedgerOr
   }
   return check(
     'orders ended as their owners were told',
-    untrue === 0,
+    ifAny(judged, untrue === 0),
     `${n(judged)} orders, ${n(untrue)} ended otherwise`,
+  )
+}
+
+/** A payment that was accepted ends as its method does, never by expiring; and who comes to pay in time is accepted. */
+function paidIsServed({ stories, holdMs }: Evidence): Check {
+  const paid = stories.filter((s) => s.paidSentMs !== null)
+  const broken = count(paid, (s) => s.method !== null && s.end !== PAID_ENDS[s.method])
+  const unheard = count(
+    stories,
+    ({ end, paidSentMs, payMeantMs, reserveSentMs }) =>
+      end === 'expired' &&
+      paidSentMs === null &&
+      payMeantMs !== null &&
+      payMeantMs < (reserveSentMs ?? 0) + holdMs - HOLD_MARGIN_MS,
+  )
+  return check(
+    'payments came to what they were',
+    ifAny(paid.length + unheard, broken === 0 && unheard === 0),
+    `${n(paid.length)} accepted, ${n(broken)} of them ended otherwise; ${n(unheard)} more came in time and were not accepted before their hold was over`,
   )
 }
 
@@ -218,7 +309,7 @@ function nothingUnasked({ stories, orders: all }: Evidence, orders: ReadonlyMap<
   const unasked = count(all, (o) => LIVE.test(o.status) && !told.has(o.order_id))
   return check(
     'no live order that nobody was told of',
-    unasked === 0,
+    ifAny(orders.size, unasked === 0),
     `${n(orders.size)} orders in the ledger, ${n(unasked)} live and unknown to the crowd`,
   )
 }
@@ -230,45 +321,95 @@ function limitKept({ orders, limit }: Evidence): Check {
   const over = count([...units.values()], (of) => of > limit)
   return check(
     'no visitor over the limit',
-    over === 0,
+    ifAny(units.size, over === 0),
     `${n(units.size)} visitors with live orders, ${n(over)} with more than ${limit}`,
   )
 }
 
-function chargedOnce({ charges, orders }: Evidence): Check {
+function chargedOnce(
+  { charges, price, ownSystem }: Evidence,
+  orders: ReadonlyMap<string, LedgerOrder>,
+): Check {
   const what = 'charged once, and only for what was sold'
-  if (!charges) return check(what, null, "the provider's records are out of reach: give DATABASE_URL")
-  const sold = new Set(orders.filter((o) => SOLD.test(o.status)).map((o) => o.order_id))
-  const paid = charges.filter((c) => c.status === 'succeeded').map((c) => c.order)
-  const once = new Set(paid)
+  if ('unread' in charges)
+    return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
+  const sold = [...orders.values()].filter((o) => SOLD.test(o.status))
+  const paid = charges.filter((c) => c.status === 'succeeded')
+  const once = new Set(paid.map((c) => c.order))
   const twice = paid.length - once.size
-  const wrong = count([...once], (order) => !sold.has(order))
-  const unpaid = count([...sold], (order) => !once.has(order))
+  const wrong = count([...once], (order) => !SOLD.test(orders.get(order)?.status ?? ''))
+  const unknown = count(charges, (c) => !orders.has(c.order))
+  const amiss = count(charges, ({ order, amount_minor, currency }) => {
+    const { quantity } = orders.get(order) ?? { quantity: 0 }
+    return quantity > 0 && (amount_minor !== quantity * price.unit_price_minor || currency !== price.currency)
+  })
+  const unpaid = count(sold, (o) => !once.has(o.order_id))
   return check(
     what,
-    twice === 0 && wrong === 0 && unpaid === 0,
-    `${n(paid.length)} charges for ${n(sold.size)} sold; ${n(twice)} twice, ${n(wrong)} for nothing, ${n(unpaid)} unpaid`,
+    ifAny(charges.length + sold.length, twice + wrong + unknown + amiss + unpaid === 0),
+    `${n(paid.length)} charges for ${n(sold.length)} sold; ${n(twice)} twice, ${n(wrong)} for nothing, ${n(unknown)} for unknown orders, ${n(amiss)} of another amount, ${n(unpaid)} unpaid`,
   )
 }
 
 // -- The line --------------------------------------------------------------------------------------------------------
 
-function numbersUnique({ stories }: Evidence): Check {
-  const numbers = stories.flatMap((s) => (s.number === null ? [] : [s.number]))
+function numbersUnique({ stories, otherNumbers }: Evidence): Check {
+  const numbers = [...stories.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]
   const twice = numbers.length - new Set(numbers).size
   const odd = count(numbers, (number) => !isNumber(number))
   return check(
     'no ticket number given twice',
-    twice === 0 && odd === 0,
-    `${n(numbers.length)} numbers up to ${n(numbers.reduce((most, number) => Math.max(most, number), 0))}, ${n(twice)} given twice`,
+    ifAny(numbers.length, twice === 0 && odd === 0),
+    `${n(numbers.length)} numbers up to ${n(numbers.reduce((most, number) => Math.max(most, number), 0))}, ${n(twice)} given twice, ${n(odd)} that are none`,
   )
 }
 
-function drawCommitted({ draw }: Evidence): Check {
+interface Drawn {
+  readonly seed: string
+  readonly size: number
+  readonly beacon: string | null
+}
+
+/** The draw as it was published first; null if it never was. */
+function drawOf({ documents }: Evidence): Drawn | null {
+  for (const { schedule } of documents)
+    if (isDrawn(schedule))
+      return { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon }
+  return null
+}
+
+/** One commitment from the first document on; no seed before the opening, and one draw ever after. */
+function drawCommitted({ documents, opensAtMs }: Evidence, draw: Drawn | null): Check {
   const what = 'the draw is the one committed to'
-  if (draw.seed === null) return check(what, false, 'the seed was never revealed')
-  const holds = draw.commitment === draw.commitmentBefore && commitmentHolds(draw.commitment, draw.seed)
-  return check(what, holds, `${n(draw.size)} numbers drawn; commitment ${draw.commitment.slice(0, 12)}…`)
+  if (!draw) return check(what, false, 'the seed was never revealed')
+  const commitment = documents[0]?.schedule.draw_commitment ?? ''
+  const revealedAt = documents.findIndex(({ schedule }) => isDrawn(schedule))
+  const recommitted = count(documents, ({ schedule }) => schedule.draw_commitment !== commitment)
+  const early = count(documents, ({ atMs, schedule }) => atMs < opensAtMs && isDrawn(schedule))
+  const changed = count(
+    documents.slice(revealedAt),
+    ({ schedule: { draw_seed, draw_beacon, pre_queue_size } }) =>
+      draw_seed !== draw.seed || draw_beacon !== draw.beacon || pre_queue_size !== draw.size,
+  )
+  return check(
+    what,
+    commitmentHolds(commitment, draw.seed) && recommitted + early + changed === 0,
+    `${n(draw.size)} numbers drawn; commitment ${commitment.slice(0, 12)}…; of ${n(documents.length)} public documents ${n(recommitted)} had another, ${n(early)} a seed before the opening, ${n(changed)} another draw`,
+  )
+}
+
+/** Who was answered before the opening takes part in the draw, and who asked after it does not. */
+function earlyWereDrawn({ stories, opensAtMs }: Evidence, draw: Drawn | null): Check {
+  const size = draw?.size ?? 0
+  const early = stories.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
+  const late = stories.filter((s) => s.number !== null && s.joinSentMs > opensAtMs + LOBBY_CLOSES_MS)
+  const leftOut = count(early, (s) => !inDraw(s, size))
+  const letIn = count(late, (s) => inDraw(s, size))
+  return check(
+    'drawn were those who came before the opening',
+    ifAny(early.length + late.length, leftOut === 0 && letIn === 0),
+    `${n(early.length)} came clearly before it, ${n(leftOut)} of them not drawn; ${n(late.length)} clearly after it, ${n(letIn)} of them drawn`,
+  )
 }
 
 function positionsTold({ positions: { told, wrong } }: Evidence): Check {
@@ -280,18 +421,16 @@ function positionsTold({ positions: { told, wrong } }: Evidence): Check {
 }
 
 /** Among those who were drawn, how early one joined must say nothing about one's position. */
-function speedBoughtNothing({ stories, draw }: Evidence): Check {
+function speedBoughtNothing({ stories }: Evidence, draw: Drawn | null): Check {
   const what = 'speed bought nothing before the opening'
-  const early = stories.filter((s): s is Story & { number: number } => inDraw(s, draw.size))
-  if (draw.seed === null || early.length < 30)
-    return check(what, null, `${n(early.length)} in the draw: too few to tell`)
-  const drawn = { seed: draw.seed, size: draw.size, beacon: draw.beacon }
+  const early = stories.filter((s): s is Story & { number: number } => inDraw(s, draw?.size ?? 0))
+  if (!draw || early.length < 30) return check(what, null, `${n(early.length)} in the draw: too few to tell`)
   // A sample is enough, and positions are dear.
   const step = Math.max(1, Math.floor(early.length / 20_000))
   const sample = early.filter((_, i) => i % step === 0)
   const agreement = correlation(
     ranks(sample.map((s) => s.joinAnsweredMs)),
-    ranks(sample.map((s) => positionOf(drawn, s.number))),
+    ranks(sample.map((s) => positionOf(draw, s.number))),
   )
   const bound = CHANCE_SIGMAS / Math.sqrt(sample.length - 1)
   return check(
@@ -305,8 +444,8 @@ const inDraw = (s: Story, size: number) => s.number !== null && isNumber(s.numbe
 const isNumber = (number: number) => Number.isSafeInteger(number) && number >= 1
 
 /** Those who joined after the opening: nobody who asked clearly later may stand before one who was answered earlier. */
-function firstCome({ stories, draw }: Evidence): Check {
-  const late = stories.filter((s) => s.number !== null && s.number > draw.size)
+function firstCome({ stories }: Evidence, draw: Drawn | null): Check {
+  const late = stories.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
   const { worstMs, beyond, inverted } = inversions(late)
   return check(
     'first come, first served',
@@ -336,43 +475,79 @@ export function inversions(stories: readonly Story[]): { worstMs: number; beyond
 }
 
 /** By what the answer itself said, and by what the public documents had called until then. */
-function nobodyEarly({ stories, draw, servedByMs }: Evidence): Check {
+function nobodyEarly({ stories, servedByMs }: Evidence, draw: Drawn | null): Check {
   const admitted = stories.filter((s) => s.admittedMs !== null)
-  const drawn = { seed: draw.seed ?? '', size: draw.size, beacon: draw.beacon }
   let byAnswer = 0
   let byDocument = 0
   for (const { number, admittedAtServing, admittedMs } of admitted) {
-    const known = draw.seed !== null && number !== null && isNumber(number)
-    const position = known ? positionOf(drawn, number) : NO_CEILING
+    const known = draw !== null && number !== null && isNumber(number)
+    const position = known ? positionOf(draw, number) : NO_CEILING
     if (position > (admittedAtServing ?? 0)) byAnswer++
     if (position > servedByMs(admittedMs ?? 0)) byDocument++
   }
   return check(
     'nobody admitted before their turn',
-    byAnswer === 0 && byDocument === 0,
+    ifAny(admitted.length, byAnswer === 0 && byDocument === 0),
     `${n(admitted.length)} admitted; early by their own answer ${n(byAnswer)}, by the public schedule ${n(byDocument)}`,
   )
 }
 
-function neverBack({ served }: Evidence): Check {
+function neverBack({ documents }: Evidence): Check {
+  const looks = documents.filter(({ schedule }) => isDrawn(schedule)).map((seen) => pointOf(seen, seen.atMs))
   let back = 0
-  for (let i = 1; i < served.length; i++) if ((served[i] ?? 0) < (served[i - 1] ?? 0)) back++
+  for (let i = 1; i < looks.length; i++)
+    if (Math.floor(looks[i]?.line ?? 0) < Math.floor(looks[i - 1]?.line ?? 0)) back++
   return check(
     'the line never moved back',
-    back === 0,
-    `${n(served.length)} public documents, ${n(back)} steps back`,
+    ifAny(Math.max(0, looks.length - 1), back === 0),
+    `${n(looks.length)} public documents after the draw, ${n(back)} steps back`,
   )
 }
 
-/** People arrive at the checkout as fast as configured, and no faster, over any ten seconds. */
-function rateKept({ shoppingMs, rate }: Evidence): Check {
-  const windowed = (rate * RATE_WINDOW_MS) / 1000
-  const bound = windowed * (1 + RATE_TOLERANCE) + (rate * BUNCH_MS) / 1000 + 4 * Math.sqrt(windowed)
-  const most = mostWithin(shoppingMs, RATE_WINDOW_MS)
+/** How far a document had the line at a moment; one that is announced for later stands at its anchor until then. */
+function pointOf({ schedule }: Seen, atMs: number): { readonly atMs: number; readonly line: number } {
+  if (!isDrawn(schedule)) return { atMs, line: 0 }
+  return { atMs: Math.max(atMs, schedule.anchor_at_ms), line: servingExactly(schedule, atMs) }
+}
+
+/** No document has a higher rate than may be, and from one to the next the line has not run further than that either. */
+function lineKeepsRate({ documents, rate }: Evidence): Check {
+  const most = rate * NO_SHOW_BOOST
+  const drawn = documents.filter(({ schedule }) => isDrawn(schedule))
+  const fastest = drawn.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), 0)
+  let leaps = 0
+  for (const [i, next] of documents.entries()) {
+    const before = documents[i - 1]
+    if (!before || !isDrawn(next.schedule)) continue
+    const [from, to] = [pointOf(before, before.lastMs), pointOf(next, next.atMs)]
+    const seconds = (Math.max(0, to.atMs - from.atMs) + CLOCKS_MS) / 1000
+    if (to.line - from.line > most * seconds + 1) leaps++
+  }
   return check(
-    'no faster than the rate',
+    'the line runs no faster than the rate',
+    ifAny(drawn.length, fastest <= most && leaps === 0),
+    `${n(drawn.length)} public documents, the fastest at ${n(fastest)} a second; ${n(rate)} as configured, and at most ${n(most)} to make up for no-shows; ${n(leaps)} leaps`,
+  )
+}
+
+/** People come to the checkout as fast as the line calls them, and in bunches of their own haste; told only if they could have. */
+function peopleKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
+  const called = documents.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), rate)
+  const fastest = Math.min(called, rate * NO_SHOW_BOOST)
+  const windowed = (fastest * (RATE_WINDOW_MS + BUNCH_MS)) / 1000
+  const bound = Math.floor(windowed + RATE_SIGMAS * Math.sqrt(windowed))
+  const most = mostWithin(shoppingMs, RATE_WINDOW_MS)
+  const what = 'people come no faster than the rate'
+  if (shoppingMs.length <= bound)
+    return check(
+      what,
+      null,
+      `${n(shoppingMs.length)} came to the checkout: too few to tell, since ${n(bound)} might come at once`,
+    )
+  return check(
+    what,
     most <= bound,
-    `at most ${n(most)} came to the checkout within ten seconds; ${n(windowed)} are called, and with people's own haste at most ${n(Math.floor(bound))} come`,
+    `at most ${n(most)} came to the checkout within ${RATE_WINDOW_MS / 1000} seconds; with people's own haste at most ${n(bound)} come`,
   )
 }
 
@@ -395,17 +570,17 @@ function bots({ bots: seen }: Evidence): Check[] {
   return [
     check(
       'joining again gains no bot a number',
-      seen.otherNumbers === 0,
+      ifAny(seen.rejoins, seen.otherNumbers === 0),
       `${n(seen.rejoins)} joins by token or cookie, ${n(seen.otherNumbers)} with another number`,
     ),
     check(
       'no bot in without an admission',
-      seen.letIn === 0,
+      ifAny(seen.intrusions, seen.letIn === 0),
       `${n(seen.intrusions)} checkouts without an admission, ${n(seen.letIn)} not refused`,
     ),
     check(
       'double clicks and second keys make one order',
-      seen.secondOrders === 0,
+      ifAny(seen.rushes, seen.secondOrders === 0),
       `${n(seen.rushes)} answers with an order, ${n(seen.secondOrders)} with a second one`,
     ),
   ]

@@ -23,6 +23,9 @@ const CLOCK_EVERY_MS = 500
 const FINALS_PER_SECOND = 1_000
 const FINAL_SPREAD_MAX_MS = 20_000
 
+/** Two clocks may differ by this when an admission has just run out. */
+const CLOCKS_MS = 1_000
+
 /** What a visitor does now, which was due at `dueMs`. */
 export function visit(crowd: Crowd, visitor: number, dueMs: number) {
   switch (crowd.visitors.step[visitor]) {
@@ -48,7 +51,7 @@ export function visit(crowd: Crowd, visitor: number, dueMs: number) {
 }
 
 function loadPage(crowd: Crowd, visitor: number, intendedMs: number) {
-  crowd.tally.counts.arrived++
+  if (crowd.visitors.attempts[visitor] === 0) crowd.tally.counts.arrived++
   if (!crowd.options.pages) {
     crowd.go(visitor, STEP.join)
     return join(crowd, visitor, intendedMs)
@@ -68,12 +71,12 @@ function join(crowd: Crowd, visitor: number, intendedMs: number) {
         `cookie: visitor=${crowd.nameOf(visitor)}`,
       ])
     : crowd.texts.join
-  crowd.send(visitor, 'join', text, intendedMs, (answer) => {
+  crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return toldOver(crowd, visitor, answer)
     const told = answer.status === 201 || answer.status === 200 ? placeIn(answer) : null
     if (!told?.queue_token) return crowd.again(visitor, 'join', answer)
     const { visitors } = crowd
-    crowd.tally.recent.join.add(answer.answeredMs - intendedMs)
+    crowd.tally.recent.join.add(answer.answeredMs - meantMs)
     visitors.joinSentMs[visitor] = answer.sentMs
     visitors.joinAnsweredMs[visitor] = answer.answeredMs
     visitors.number[visitor] = told.number
@@ -91,9 +94,17 @@ function join(crowd: Crowd, visitor: number, intendedMs: number) {
   })
 }
 
-/** The admission has run out while all units were in carts: the turn has passed, and there is a new place at the end. */
-function joinAgain(crowd: Crowd, visitor: number, answer: Answer) {
-  const { visitors } = crowd
+/**
+ * An admission was refused. If it has run out, while all units were in carts say, the turn has passed, and there is a new
+ * place at the end. One that holds, and is refused all the same, is a place that was lost.
+ */
+function refusedIn(crowd: Crowd, visitor: number, answer: Answer) {
+  const { visitors, cdn } = crowd
+  if (cdn.serverMs(answer.answeredMs) < (visitors.admissionEndsMs[visitor] ?? 0) - CLOCKS_MS) {
+    crowd.tally.complain('checkout: refused with an admission that holds')
+    return crowd.finish(visitor, 'failed')
+  }
+  visitors.otherNumbers.push(visitors.number[visitor] ?? Number.NaN)
   visitors.admittedMs[visitor] = 0
   visitors.servingTold[visitor] = 0
   visitors.position[visitor] = 0
@@ -131,7 +142,9 @@ function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
   const schedule = cdn.copy
   const nowMs = performance.now()
   const serverMs = cdn.serverMs(nowMs)
-  const place = placeOf(schedule, visitors.number[visitor] ?? 0, serverMs, () => crowd.positionOf(visitor))
+  const place = placeOf(schedule, visitors.number[visitor] ?? Number.NaN, serverMs, () =>
+    crowd.positionOf(visitor),
+  )
   switch (place.status) {
     case 'ready':
       if (visitors.has(visitor, PLAN.noShow)) return crowd.finish(visitor, 'no_show')
@@ -139,7 +152,7 @@ function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
       return askStatus(crowd, visitor, dueMs, 'claim')
     case 'sold_out':
     case 'ended':
-      return over(crowd, visitor)
+      return over(crowd, visitor, place.status, nowMs)
     case 'missed_turn':
       return crowd.finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
   }
@@ -178,6 +191,7 @@ function place(crowd: Crowd, visitor: number, told: PlaceTold, answer: Answer) {
       if (!told.admission_token) return crowd.again(visitor, 'claim', answer)
       visitors.admittedMs[visitor] = answer.answeredMs
       visitors.servingTold[visitor] = told.now_serving
+      visitors.admissionEndsMs[visitor] = Date.parse(told.admission_expires_at ?? '') || 0
       crowd.tally.counts.admitted++
       crowd.go(visitor, STEP.checkout)
       if (!inBrowser(crowd, visitor)) crowd.at(visitor, answer.answeredMs + crowd.think())
@@ -187,7 +201,7 @@ function place(crowd: Crowd, visitor: number, told: PlaceTold, answer: Answer) {
       return
     case 'sold_out':
     case 'ended':
-      return over(crowd, visitor)
+      return over(crowd, visitor, told.status, answer.answeredMs)
     case 'missed_turn':
       return crowd.finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
     default:
@@ -203,17 +217,25 @@ function checkout(crowd: Crowd, visitor: number, intendedMs: number) {
     if (visitors.has(visitor, PLAN.bot)) rushCheckout(crowd, visitor)
   }
   const text = crowd.checkoutText(visitor, crowd.keyOf(visitor))
-  crowd.send(visitor, 'checkout', text, intendedMs, (answer) => {
+  crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
+    // One that was not answered may have made the order that the next answer tells of.
+    visitors.reserveSentMs[visitor] ||= answer.sentMs
     if (status === 410) return toldOver(crowd, visitor, answer)
-    if (status === 429) return joinAgain(crowd, visitor, answer)
+    if (status === 429 && problemType(answer) === '/problems/not-admitted')
+      return refusedIn(crowd, visitor, answer)
     const order = status === 200 || status === 201 || status === 202 ? orderIn(answer) : null
-    if (!order) return crowd.again(visitor, 'checkout', answer)
-    crowd.tally.recent.checkout.add(answer.answeredMs - intendedMs)
+    if (!order) {
+      if (status !== 0) visitors.reserveSentMs[visitor] = 0
+      return crowd.again(visitor, 'checkout', answer)
+    }
+    crowd.tally.recent.checkout.add(answer.answeredMs - meantMs)
     visitors.orders.set(visitor, {
       order: order.order_id,
       status: order.status,
       reserved: false,
+      payMeantMs: null,
+      paidSentMs: null,
       payingSinceMs: null,
     })
     crowd.go(visitor, STEP.settle)
@@ -223,12 +245,9 @@ function checkout(crowd: Crowd, visitor: number, intendedMs: number) {
 
 function pay(crowd: Crowd, visitor: number, intendedMs: number) {
   const { visitors } = crowd
-  const method = visitors.has(visitor, PLAN.decline)
-    ? 'pm_declined'
-    : visitors.has(visitor, PLAN.timeout)
-      ? 'pm_timeout'
-      : 'pm_ok'
+  const method = visitors.methodOf(visitor)
   const order = visitors.orders.get(visitor)
+  if (order) order.payMeantMs ??= intendedMs
   const text = requestText(
     'POST',
     `/orders/${order?.order}/payment`,
@@ -236,12 +255,13 @@ function pay(crowd: Crowd, visitor: number, intendedMs: number) {
     ['accept: application/json', `authorization: Bearer ${visitors.token[visitor]}`],
     JSON.stringify({ payment_method: method }),
   )
-  crowd.send(visitor, 'payment', text, intendedMs, (answer) => {
+  crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
     const told = answer.status >= 200 && answer.status < 300 ? orderIn(answer) : null
     // A conflict means that something has happened to the order meanwhile: look what.
     if (!told && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
+    if (order && told) order.paidSentMs ??= answer.sentMs
     if (order && order.payingSinceMs === null) {
-      order.payingSinceMs = intendedMs
+      order.payingSinceMs = meantMs
       crowd.tally.counts.paying++
     }
     crowd.go(visitor, STEP.settle)
@@ -314,8 +334,10 @@ function settle(crowd: Crowd, visitor: number, end: End, nowMs: number) {
 /** Told `410` by a join or a checkout. */
 function toldOver(crowd: Crowd, visitor: number, answer: Answer) {
   const type = problemType(answer)
-  if (type === '/problems/sold-out') crowd.finish(visitor, 'sold_out')
-  else if (type === '/problems/ended') crowd.finish(visitor, 'ended')
+  if (type === '/problems/sold-out') {
+    crowd.visitors.tellOver(visitor, 'sold_out', answer.answeredMs)
+    crowd.finish(visitor, 'sold_out')
+  } else if (type === '/problems/ended') crowd.finish(visitor, 'ended')
   else {
     crowd.tally.complain(`410 ${type}`)
     crowd.finish(visitor, 'failed')
@@ -323,7 +345,8 @@ function toldOver(crowd: Crowd, visitor: number, answer: Answer) {
 }
 
 /** Told by the schedule or the status that it is over: the browser shows it, and loads the final page. */
-function over(crowd: Crowd, visitor: number) {
+function over(crowd: Crowd, visitor: number, as: 'sold_out' | 'ended', toldMs: number) {
+  crowd.visitors.tellOver(visitor, as, toldMs)
   crowd.go(visitor, STEP.leave)
   const spreadMs = Math.min(FINAL_SPREAD_MAX_MS, (crowd.visitors.size / FINALS_PER_SECOND) * 1000)
   crowd.at(visitor, performance.now() + crowd.options.random() * spreadMs)
@@ -334,7 +357,7 @@ function loadFinalPage(crowd: Crowd, visitor: number, intendedMs: number) {
     if (answer.status !== 200) return crowd.again(visitor, 'final', answer)
     // The contract: a page that is final may be kept by others, and sets no cookie. Any other is live again.
     const final = /^public\b/.test(headerOf(answer, 'cache-control')) && headerOf(answer, 'set-cookie') === ''
-    if (final) return crowd.finish(visitor, crowd.cdn.copy.phase === 'ended' ? 'ended' : 'sold_out')
+    if (final) return crowd.finish(visitor, crowd.visitors.toldOverAs(visitor))
     crowd.go(visitor, STEP.wait)
     crowd.at(visitor, answer.answeredMs + 1_000 * (0.5 + crowd.options.random()))
   })

@@ -2,8 +2,7 @@
  * What a rehearsal remembers of each visitor: columns of numbers, a few dozen bytes a head, so that half a million of
  * them fit anywhere. Only their tokens are text.
  */
-import type { End } from './verdict.ts'
-import { ENDS } from './verdict.ts'
+import { ENDS, type End, type Method } from './verdict.ts'
 
 /** What a visitor will do, decided before they come, so that a seed plays the same crowd again. Bits of `plan`. */
 export const PLAN = {
@@ -50,7 +49,9 @@ export interface OrderTold {
   status: string
   /** True once they have seen it as more than `processing`. */
   reserved: boolean
-  /** When they meant to pay; null before. */
+  /** When they first meant to pay, when the call was sent that was accepted, and since when it is waited for. */
+  payMeantMs: number | null
+  paidSentMs: number | null
   payingSinceMs: number | null
 }
 
@@ -60,26 +61,36 @@ export class Visitors {
   readonly step: Uint8Array
   /** Index into ENDS, plus one; 0 while they are here. */
   readonly end: Uint8Array
-  /** 0 until they have one. */
+  /** NaN until they have one. */
   readonly number: Float64Array
   /** In the drawn order; 0 until it is worked out. */
   readonly position: Float64Array
   readonly intendedMs: Float64Array
   readonly joinSentMs: Float64Array
   readonly joinAnsweredMs: Float64Array
-  /** 0 for those who were never admitted. */
+  /** 0 for those who were never admitted; and until when it holds, on the server's clock. */
   readonly admittedMs: Float64Array
+  readonly admissionEndsMs: Float64Array
   readonly servingTold: Float64Array
   /** What became of the request under way; starts anew with every step. */
   readonly attempts: Uint8Array
+  /** For when a step that is tried again was meant at first; 0 otherwise. */
+  readonly meantMs: Float64Array
+  /** When the checkout was sent that may have made their order; 0 before, and once it was refused. */
+  readonly reserveSentMs: Float64Array
+  /** When they were told that it is sold out, 0 if not; and as what it was over, for those who load the final page. */
+  readonly soldOutToldMs: Float64Array
+  readonly toldOver: Uint8Array
   /** 1 while their next wake is no read of the schedule. */
   readonly looksAtClock: Uint8Array
-  /** Requests that reached a Worker, and reads of the public schedule that a CDN would have answered. */
+  /** Requests of their own that reached a Worker; and reads of the public schedule, of which one copy serves all. */
   readonly workerRequests: Uint16Array
   readonly cdnReads: Uint16Array
   /** The queue token, later the admission token; '' before and afterwards. */
   readonly token: string[]
   readonly orders = new Map<number, OrderTold>()
+  /** Numbers given out that nobody here has any more, or has as their second. */
+  readonly otherNumbers: number[] = []
   ended = 0
 
   constructor(arrivalsMs: Float64Array, shares: Shares, random: () => number) {
@@ -88,14 +99,19 @@ export class Visitors {
     this.plan = new Uint8Array(size)
     this.step = new Uint8Array(size)
     this.end = new Uint8Array(size)
-    this.number = new Float64Array(size)
+    this.number = new Float64Array(size).fill(Number.NaN)
     this.position = new Float64Array(size)
     this.intendedMs = arrivalsMs
     this.joinSentMs = new Float64Array(size)
     this.joinAnsweredMs = new Float64Array(size)
     this.admittedMs = new Float64Array(size)
+    this.admissionEndsMs = new Float64Array(size)
     this.servingTold = new Float64Array(size)
     this.attempts = new Uint8Array(size)
+    this.meantMs = new Float64Array(size)
+    this.reserveSentMs = new Float64Array(size)
+    this.soldOutToldMs = new Float64Array(size)
+    this.toldOver = new Uint8Array(size)
     this.looksAtClock = new Uint8Array(size)
     this.workerRequests = new Uint16Array(size)
     this.cdnReads = new Uint16Array(size)
@@ -109,6 +125,23 @@ export class Visitors {
 
   endOf(visitor: number): End | null {
     return ENDS[(this.end[visitor] ?? 0) - 1] ?? null
+  }
+
+  /** The first time they are told that it is over counts for when, and the last one for what it was. */
+  tellOver(visitor: number, as: 'sold_out' | 'ended', atMs: number): void {
+    this.toldOver[visitor] = ENDS.indexOf(as) + 1
+    if (as === 'sold_out') this.soldOutToldMs[visitor] ||= atMs
+  }
+
+  toldOverAs(visitor: number): End {
+    return ENDS[(this.toldOver[visitor] ?? 0) - 1] ?? 'failed'
+  }
+
+  /** What they pay with, if they come to it. */
+  methodOf(visitor: number): Method | null {
+    if (this.has(visitor, PLAN.noShow | PLAN.abandon)) return null
+    if (this.has(visitor, PLAN.decline)) return 'pm_declined'
+    return this.has(visitor, PLAN.timeout) ? 'pm_timeout' : 'pm_ok'
   }
 
   /** The first end holds. False if they had one already. */
