@@ -10,7 +10,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleState } from '../shared/api.ts'
-import { isFinal, serving } from '../shared/schedule.ts'
+import { isDrawn, isFinal, serving } from '../shared/schedule.ts'
 import { ANNOUNCE_MS, inEffect, latest, type Told } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
 import { LOOK_EVERY_MS, NOTHING_SEEN, uncalled } from './controller.ts'
@@ -221,10 +221,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return `?${new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))}`
   }
 
-  /** The announced public value, once the pre-queue is closed. Its round is fixed by the opening, so that nobody can choose one. */
+  /** The announced public value, between the end of the pre-queue and the draw. Its round is fixed by the opening, so that nobody can choose one. */
   async #beaconIfDue(): Promise<string | null> {
     const sale = this.#sale
     if (!this.#config.beaconUrl || !sale?.closed || sale.beacon) return null
+    if (isDrawn(latest(sale.timeline).schedule)) return null
     try {
       const url = this.#config.beaconUrl.replace('{round}', String(roundAfter(sale.opensAtMs)))
       const response = await fetch(url, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
