@@ -19,7 +19,7 @@ export const FRESH_MS = 200
 export const USABLE_MS = 400
 
 /** A schedule, and the moment from which it holds. */
-export interface Announcement {
+interface Announcement {
   readonly from_ms: number
   readonly schedule: Schedule
 }

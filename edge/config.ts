@@ -81,7 +81,7 @@ export interface Config {
   readonly keys: Keys
 }
 
-export interface Keys {
+interface Keys {
   /** Signs and reads places in line (HMAC-SHA-256). */
   readonly queue: CryptoKey
   /** Signs challenges of the proof of work; made from the secret above, so that there is one less to keep. */
@@ -111,7 +111,7 @@ export interface RoomConfig {
 }
 
 const MIN_SECRET_BYTES = 32
-export const MAX_TICKET_SHARDS = 256
+const MAX_TICKET_SHARDS = 256
 
 export function readRoomConfig(env: Env): RoomConfig {
   return {

@@ -103,7 +103,7 @@ export function atFirst(state: SaleState, nowMs: number): Memory {
   return { ...NOTHING_SEEN, ...heard(NOTHING_SEEN, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
 }
 
-export interface Look {
+interface Look {
   readonly nowMs: number
   /** What the origin answered; null when it did not. */
   readonly state: SaleState | null
@@ -224,7 +224,7 @@ function atMostOnTheirWay(seen: Memory, called: number, share: number, settings:
 }
 
 /** What the next schedule is made of. */
-export interface Situation {
+interface Situation {
   readonly nowMs: number
   /** From when the next schedule holds. */
   readonly fromMs: number

@@ -26,7 +26,7 @@ const KEYS_FOR_MS = 5 * 60_000
 const KEYS_AGAIN_MS = 30_000
 const KEYS_TIMEOUT_MS = 3_000
 
-export interface Visitor {
+interface Visitor {
   readonly name: string
   /** Someone who may have been here before, and so is looked up and recorded. */
   readonly known: boolean
@@ -41,7 +41,7 @@ export async function visitorOf(call: Call): Promise<Visitor> {
   return { name: newVisitor(), known: false }
 }
 
-export const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
+const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
 
 /** True if whoever presents a token made out to `name` may use it: a subject's only with the subject's session. */
 export async function mayUse(name: string, call: Call): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function mayUse(name: string, call: Call): Promise<boolean> {
 }
 
 /** The place in line that a request presents, as a bearer token or in its cookie. */
-export type Presented =
+type Presented =
   | { readonly kind: 'none' }
   | { readonly kind: 'bad' }
   /** Made out to an account that is not signed in. */

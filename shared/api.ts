@@ -83,7 +83,7 @@ const rate = v.pipe(
   v.maxValue(100_000, 'at most 100000'),
 )
 
-export const ProductConfig = exactly(
+const ProductConfig = exactly(
   {
     product_id: ProductId,
     name,
@@ -96,7 +96,6 @@ export const ProductConfig = exactly(
   },
   ['available', 'held', 'sold'],
 )
-export type ProductConfig = v.InferOutput<typeof ProductConfig>
 
 /** What to do when more was sold than there is, which only a fault from outside can bring about. */
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const

@@ -24,7 +24,7 @@ const KEY_BYTES = 32
 const MIN_HALF_BITS = 3
 
 /** The largest pre-queue that can be drawn: the halves of the network must fit 26 bits. */
-export const MAX_DRAW_SIZE = 2 ** 52
+const MAX_DRAW_SIZE = 2 ** 52
 
 /** Hex SHA-256 of the seed's bytes: what is published before the sale. `seedHex` is the seed in hex. */
 export function commitmentOf(seedHex: string): string {

@@ -52,7 +52,7 @@ export interface FieldError {
   readonly detail: string
 }
 
-export interface ProblemFields {
+interface ProblemFields {
   readonly detail?: string
   readonly errors?: readonly FieldError[]
   /** Where to join the line, with `not-admitted`. */

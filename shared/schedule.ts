@@ -41,7 +41,7 @@ export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
 export const NO_CEILING = Number.MAX_SAFE_INTEGER
 
 /** The part of a schedule that is the line. */
-export type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
+type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
 
 /** The point on the line at a moment, with its fraction. Before the anchor the line stands at the anchor. */
 export function servingExactly(line: Line, atMs: number): number {

@@ -41,7 +41,7 @@ export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
 
 /** An HMAC key of at least 32 bytes, an Ed25519 key, or a function that finds the key (a JWKS). */
 export type Key = CryptoKey | Uint8Array
-export type KeySource = Key | Parameters<typeof jwtVerify>[1]
+type KeySource = Key | Parameters<typeof jwtVerify>[1]
 
 export type Verified<Claims> =
   | { readonly ok: true; readonly claims: Claims }

@@ -4,7 +4,7 @@
  */
 
 /** Hex colours such as #0b6450; the accent of the dark look may be left to us. */
-export interface BrandColours {
+interface BrandColours {
   readonly accent: string
   readonly accentDark?: string | undefined
 }

@@ -18,7 +18,7 @@ export interface Sample {
   readonly html: string
 }
 
-export interface SampleOptions {
+interface SampleOptions {
   readonly lang: string
   readonly nowMs: number
   readonly brand?: Brand
