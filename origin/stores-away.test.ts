@@ -1,4 +1,5 @@
 /** What the edge, operators and monitors are told while the stores are away: first Redis, then Postgres, then both. */
+import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { freePort, temporaryFolder } from './local/children.ts'
@@ -54,21 +55,26 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await operator(sale)).toMatchObject({ status: 200, body: { health: 'slow' } })
     expect(await stores()).toEqual(['redis'])
 
+    const told = (wanted: number) =>
+      eventually(
+        () => edge(sale),
+        ({ status }) => status === wanted,
+      )
+    const neither = { status: 503, body: { type: '/problems/try-again' } }
+    const client = new Redis(gate.url)
+    await client.config('SET', 'maxmemory', '1')
+    expect(await origin.checkout(sale)).toMatchObject({ status: 503 })
+    expect(await told(503)).toMatchObject(neither)
+    await client.config('SET', 'maxmemory', '0')
+    expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
+    client.disconnect()
+
     await gate.kill()
-    const neither = await eventually(
-      () => edge(sale),
-      ({ status }) => status === 503,
-    )
-    expect(neither).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
+    expect(await told(503)).toMatchObject(neither)
     expect(await stores()).toEqual([])
 
     gate = await startGate()
-    expect(
-      await eventually(
-        () => edge(sale),
-        ({ status }) => status === 200,
-      ),
-    ).toMatchObject({ status: 200, body: { health: 'slow' } })
+    expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
     ledger = await startLedger()
     expect(
       await eventually(

@@ -217,9 +217,12 @@ export function internalRoutes(deps: Deps): Hono {
   app.get('/sales/:sale', (c) => {
     const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
     line.note(sale, c.req.query())
-    // Nobody who is called now could be served: told so, the edge pauses the line, and everyone keeps their place.
-    if (sales.isSilent() && redis.status !== 'ready') refuse(tryAgain('Neither store answers.'))
-    return c.json(stateOf(sale, sales.nowMs(), arrivals.counts(sale.sale_id), healthOf(deps)))
+    const counts = arrivals.counts(sale.sale_id)
+    // Nobody who is called now could be served: told so, the edge pauses the line, and everyone keeps their place. A Redis
+    // that is full answers, and takes no orders; by those who arrive it is found out.
+    const redisServes = redis.status === 'ready' && counts.counted
+    if (sales.isSilent() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
+    return c.json(stateOf(sale, sales.nowMs(), counts, healthOf(deps)))
   })
   return app
 }
