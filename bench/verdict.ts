@@ -3,7 +3,7 @@
  * have on record. Every check can fail, and says by how much.
  */
 import { commitmentHolds, positionOf } from '../shared/draw.ts'
-import { isDrawn, NO_CEILING, type Schedule, servingExactly } from '../shared/schedule.ts'
+import { isDrawn, type Schedule, servingExactly } from '../shared/schedule.ts'
 
 export const ENDS = [
   'bought',
@@ -481,7 +481,7 @@ function nobodyEarly({ stories, servedByMs }: Evidence, draw: Drawn | null): Che
   let byDocument = 0
   for (const { number, admittedAtServing, admittedMs } of admitted) {
     const known = draw !== null && number !== null && isNumber(number)
-    const position = known ? positionOf(draw, number) : NO_CEILING
+    const position = known ? positionOf(draw, number) : Number.POSITIVE_INFINITY
     if (position > (admittedAtServing ?? 0)) byAnswer++
     if (position > servedByMs(admittedMs ?? 0)) byDocument++
   }

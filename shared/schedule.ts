@@ -37,9 +37,6 @@ export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
   return phase === 'sold_out' || phase === 'ended'
 }
 
-/** "No ceiling", as a number that survives JSON. */
-export const NO_CEILING = Number.MAX_SAFE_INTEGER
-
 /** The part of a schedule that is the line. */
 type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
 
