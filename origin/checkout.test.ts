@@ -51,6 +51,25 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ total: 7, available: 0, held: 7, sold: 0 })
   })
 
+  test('of more than can ever be had is refused, and of more than is left for now put off', async () => {
+    const sale = await origin.sale({ total: 3, limit_per_visitor: 4 })
+    const ask = (quantity: number) => origin.checkout(sale, { body: { quantity } })
+    expect(await ask(4)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'quantity', detail: 'at most 3 can be had' }] },
+    })
+    expect(await ask(2)).toMatchObject({ status: 201, body: { remaining: 1 } })
+    expect(await ask(3)).toMatchObject({ status: 409, body: { product_id: 'one', remaining: 1 } })
+  })
+
+  test('again says what is left, also while the sale is paused', async () => {
+    const sale = await origin.sale()
+    const buyer = { token: await origin.token(sale), key: 'the-one' }
+    await origin.checkout(sale, buyer)
+    await origin.admin('POST', `/sales/${sale}/pause`)
+    expect(await origin.checkout(sale, buyer)).toMatchObject({ status: 201, body: { remaining: 9 } })
+  })
+
   test('with one key sent fifty times at once makes one order', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)

@@ -10,6 +10,7 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../shared/api.ts'
+import { isLive } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
 import { Batcher, BatcherByKey, Overloaded } from './batch.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
@@ -163,7 +164,10 @@ export class Checkout {
           (this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, reservation))
         )
       case 'none':
-        return (await this.#replayIfKnown(sale, reservation)) ?? refusal(noStock(answer))
+        return (
+          (await this.#replayIfKnown(sale, reservation)) ??
+          refusal(noStock(product, answer, request.quantity))
+        )
       case 'fenced':
       case 'unknown':
         // The fast gate is out of use, or does not answer.
@@ -231,8 +235,7 @@ export class Checkout {
         ? this.#leaveToWorkers(r)
         : refusal(tryAgain('Orders cannot be taken at this moment.'))
     }
-    const left = sale.products.find((p) => p.product_id === r.product)
-    const remaining = left ? available(left) : 0
+    const remaining = remainingIn(sale, r.product)
     if (verdict.verdict === 'recorded') {
       return { kind: 'reserved', order: orderFrom(r, verdict), replayed: false, remaining }
     }
@@ -263,9 +266,8 @@ export class Checkout {
   async #noStockNow(r: Reservation): Promise<Outcome> {
     await this.#deps.sales.refresh().catch(() => {})
     const product = this.#deps.sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
-    return refusal(
-      noStock(product ? { available: available(product), held: product.held } : { available: 0, held: 0 }),
-    )
+    if (!product) return refusal(problem('unknown-product'))
+    return refusal(noStock(product, { available: available(product), held: product.held }, r.quantity))
   }
 
   /**
@@ -290,7 +292,7 @@ export class Checkout {
     const recorded = 'status' in found
     if (why === 'limit') {
       if (!recorded) return processing(found)
-      return LIVE.has(found.status) ? { kind: 'live', order: found, remaining } : undefined
+      return isLive(found.status) ? { kind: 'live', order: found, remaining } : undefined
     }
     if ((recorded ? found.request_hash : found.hash) !== r.hash)
       return refusal(problem('idempotency-key-reused'))
@@ -333,7 +335,9 @@ export class Checkout {
   async #replayIfKnown(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
     if (this.#deps.sales.isSilent()) return undefined
     const known = await within(this.#lookUps.add(r), RECORD_WAIT_MS).catch(() => null)
-    return known === null ? undefined : ((await this.#standing(sale, r, known, 'replay', 0)) ?? unreadable())
+    if (known === null) return undefined
+    const remaining = remainingIn(sale, r.product)
+    return (await this.#standing(sale, r, known, 'replay', remaining)) ?? unreadable()
   }
 
   /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
@@ -383,7 +387,11 @@ export class Checkout {
   }
 }
 
-const LIVE: ReadonlySet<OrderView['status']> = new Set(['reserved', 'paying', 'confirmed', 'fulfilled'])
+/** As the ledger had it a moment ago. */
+function remainingIn(sale: SaleRow, product: string): number {
+  const found = sale.products.find((p) => p.product_id === product)
+  return found ? available(found) : 0
+}
 
 /** Of what was sent, and not of what an operator may change about it: which product comes first, for instance. */
 function hashOf(request: CheckoutRequest): string {

@@ -5,7 +5,7 @@
 import type { Order } from '../shared/api.ts'
 import { invalidField, type Problem, problem } from '../shared/problem.ts'
 import type { Stock } from './gate/bucket.ts'
-import type { OrderRow, OrderView, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
+import type { OrderRow, OrderView, ProductRow, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
 import { phaseOf } from './sales.ts'
 
 export type Outcome =
@@ -93,17 +93,17 @@ export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
 export const overLimit = ({ limit_per_visitor }: SaleRow) =>
   invalidField('quantity', `at most ${limit_per_visitor} per visitor`)
 
-/** Nothing there to take: some may come back, or none will. */
-export function noStock({ available, held }: Stock): Problem {
-  if (available > 0) {
-    const detail = `Only ${available} left.`
-    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
-  }
-  if (held > 0) {
-    const detail = 'All units are in carts. Some may come back.'
-    return problem('all-in-carts', { detail, retry_after_seconds: 5 })
-  }
-  return problem('sold-out', { detail: 'Every unit has been sold.' })
+/** Not so many are there to take: some may come back, or none will, or never so many. */
+export function noStock(
+  { product_id, total, sold }: Pick<ProductRow, 'product_id' | 'total' | 'sold'>,
+  { available, held }: Stock,
+  quantity: number,
+): Problem {
+  if (available === 0 && held === 0) return problem('sold-out', { detail: 'Every unit has been sold.' })
+  const unsold = total - sold
+  if (unsold > 0 && quantity > unsold) return invalidField('quantity', `at most ${unsold} can be had`)
+  const detail = available > 0 ? `Only ${available} left.` : 'All units are in carts. Some may come back.'
+  return problem('all-in-carts', { detail, product_id, remaining: available, retry_after_seconds: 5 })
 }
 
 export const tryAgain = (detail: string) =>

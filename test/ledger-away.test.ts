@@ -47,6 +47,7 @@ test(
       const token = String(body.order_token)
       const asked = await origin.call('GET', headers.get('location') ?? '', { token })
       expect([asked.status, asked.body.status]).toEqual([200, 'processing'])
+      expect(asked.body.created_at).toBe(body.created_at)
     }
     expect((await fetch(`${origin.url()}/readyz`)).status).toBe(200)
 

@@ -44,6 +44,9 @@ function keyOf(c: Context): string {
   )
 }
 
+/** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */
+const madeAtMs = (order: string) => Number.parseInt(order.replace('-', '').slice(0, 12), 16)
+
 function recorded(found: OrderView | Reservation): OrderView {
   if ('status' in found) return found
   return refuse(problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }))
@@ -149,11 +152,14 @@ export function buyerRoutes(deps: Deps): Hono {
     return claims
   }
 
-  /** What a visitor's call has come to, as it is sent; who finds all units in carts is counted as hoping for one. */
+  /**
+   * What a visitor's call has come to, as it is sent. Who finds all units in carts is counted as hoping for one; not who
+   * wants more of them than are there, since for those others may be called.
+   */
   function answerTo(outcome: Outcome, sale: string, visitor: string): Response {
     if (outcome.kind === 'problem') {
       if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
-      arrivals.hopes(sale, visitor, true)
+      arrivals.hopes(sale, visitor, outcome.problem.remaining === 0)
       return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(sale) })
     }
     arrivals.hopes(sale, visitor, false)
@@ -215,7 +221,7 @@ export function buyerRoutes(deps: Deps): Hono {
       status: 'processing',
       reserved_until: null,
       expires_in_seconds: 0,
-      created_at: new Date(sales.nowMs()).toISOString(),
+      created_at: new Date(madeAtMs(r.order)).toISOString(),
     }
   }
 
