@@ -10,11 +10,10 @@
  * commit); a larger young generation, a garbage collector without threads (less than two starts of the same code differ by);
  * two batches of orders on their way down one connection, the batch function's first statements as one (no difference).
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
-import { parseArgs } from 'node:util'
-import { killEverything, LocalError, stopEverything } from '../origin/local/children.ts'
+import { numberOf, optionsOf, run, UsageError, wholeOf, writableFolder } from '../test/command.ts'
 import { againstAlternatives } from './against-alternatives.ts'
 import { againstEdge } from './against-edge.ts'
 import { againstOrigin } from './against-origin.ts'
@@ -41,51 +40,32 @@ const HELP = `Measures the system against its limits and its alternatives, on th
 It starts servers of its own on free ports, loads them over loopback, and stops them. Nothing else should run meanwhile.
 Exit status: 0 measured, 1 something was answered wrongly, 2 it could not be measured.`
 
-class UsageError extends Error {}
+const text = { type: 'string' } as const
+const OPTIONS = {
+  only: { ...text, multiple: true },
+  quick: { type: 'boolean' },
+  ...{ rounds: text, seconds: text, crowd: text, out: text },
+  help: { type: 'boolean', short: 'h' },
+} as const
 
 function readOptions() {
-  const text = { type: 'string' } as const
-  let values: ReturnType<typeof parse>
-  function parse() {
-    return parseArgs({
-      options: {
-        only: { ...text, multiple: true },
-        quick: { type: 'boolean' },
-        rounds: text,
-        seconds: text,
-        crowd: text,
-        out: text,
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values
-  }
-  try {
-    values = parse()
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm run bench -- --help`)
-  }
+  const values = optionsOf(OPTIONS, 'bench')
   if (values.help) return 'help'
-  const number = (name: 'rounds' | 'seconds' | 'crowd', usual: number, min: number, max: number) => {
-    const value = values[name] === undefined ? usual : Number(values[name])
-    if (!(value >= min && value <= max))
-      throw new UsageError(`--${name} needs a number from ${min} to ${max}.`)
-    return value
-  }
   const only = (values.only ?? []).flatMap((list) => list.split(','))
   for (const part of only)
     if (!PARTS.includes(part as Part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}.`)
   const { quick = false } = values
   const bench: Bench = {
-    rounds: Math.round(number('rounds', quick ? 1 : 3, 1, 99)),
-    seconds: number('seconds', quick ? 0.8 : 2, 0.1, 60),
+    rounds: wholeOf('rounds', values.rounds, quick ? 1 : 3, 1, 99),
+    seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 2, 0.1, 60),
     buyers: quick ? [16, 256] : [1, 16, 64, 256, 1_000],
-    crowd: Math.round(number('crowd', quick ? 10_000 : 1_000_000, 1_000, 1_000_000)),
+    crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }
   const parts = PARTS.filter((part) => only.length === 0 || only.includes(part))
   return { bench, parts, out: values.out ?? 'bench/results' }
 }
 
-async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Promise<boolean> {
+async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Promise<boolean> {
   const { bench, parts, out } = options
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
@@ -105,7 +85,6 @@ async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Pr
   if (stage && parts.includes('origin')) await show(againstOrigin(stage, bench))
   if (stage && parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
   if (stage && parts.includes('growth')) results.growth = await growth(stage, bench)
-  mkdirSync(out, { recursive: true })
   const file = join(out, 'bench.json')
   writeFileSync(
     file,
@@ -115,33 +94,12 @@ async function run(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Pr
   return wrong === 0
 }
 
-async function leave(status: number, line?: string): Promise<never> {
-  if (line !== undefined) console.error(line)
-  await stopEverything().catch(() => {})
-  process.exit(status)
-}
-
-let interrupted = false
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (interrupted) {
-      killEverything()
-      process.exit(130)
-    }
-    interrupted = true
-    void leave(130, '\nInterrupted. Stopping ...')
-  })
-}
-
-try {
+await run('Could not be measured:', async () => {
   const options = readOptions()
-  if (options === 'help') console.log(HELP)
-  else await leave((await run(options)) ? 0 : 1)
-} catch (error) {
-  if (!interrupted) {
-    const known = error instanceof UsageError || error instanceof LocalError
-    const text =
-      error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)
-    await leave(2, `Could not be measured: ${text}`)
+  if (options === 'help') {
+    console.log(HELP)
+    return 0
   }
-}
+  writableFolder(options.out)
+  return (await measure(options)) ? 0 : 1
+})

@@ -3,8 +3,10 @@
  * of the platform: requests, object calls, dollars, and what breaks first. With --cost: what a hundred thousand visitors
  * cost, from the requests a rehearsal measured.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { parseArgs, styleText } from 'node:util'
+import { readFileSync } from 'node:fs'
+import { styleText } from 'node:util'
+import * as v from 'valibot'
+import { numberOf, optionsOf, run, UsageError, wholeOf } from '../test/command.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import { play } from './model/sale.ts'
 import { LIMITS, type Outcome, type Scenario } from './model/scenario.ts'
@@ -21,8 +23,10 @@ const HELP = `Plays a sale for the whole internet on a virtual clock, with the r
   --spread SECONDS    over how long they come (900)
   --known SHARE       signed in, or here before (0.1)
   --cost              what 100,000 visitors cost, from the requests in bench/results/report.json
-  --report FILE       another report to take them from
-  --help              this text`
+  --report FILE       with --cost: another report to take them from
+  --help              this text
+
+Exit status: 0 played, 2 it could not be.`
 
 /** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
 const WORKER_CPU_MS = 0.15
@@ -32,48 +36,39 @@ const terminal = process.stdout.isTTY === true
 const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   terminal ? styleText(format, text) : text
 
+const text = { type: 'string' } as const
+const OPTIONS = {
+  ...{ visitors: text, stock: text, rate: text, arrivals: text, spread: text, stampede: text },
+  ...{ 'data-centres': text, shards: text, known: text, report: text },
+  cost: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
 function readOptions() {
-  const text = { type: 'string' } as const
-  return parseArgs({
-    options: {
-      visitors: text,
-      stock: text,
-      rate: text,
-      arrivals: text,
-      spread: text,
-      stampede: text,
-      'data-centres': text,
-      shards: text,
-      known: text,
-      report: text,
-      cost: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  }).values
+  const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'model')
+  const [first] = Object.keys(scenario)
+  if (cost && first !== undefined)
+    throw new UsageError(`--${first} changes nothing with --cost: what was measured is taken from a report.`)
+  if (report !== undefined && !cost) throw new UsageError('--report goes with --cost.')
+  return { cost, report, help, scenario }
 }
 
-function scenarioOf(values: ReturnType<typeof readOptions>): Scenario {
-  const number = (
-    name: Exclude<keyof typeof values, 'cost' | 'help'>,
-    usual: number,
-    min: number,
-    max: number,
-  ) => {
-    const value = values[name] === undefined ? usual : Number(values[name])
-    if (!(value >= min && value <= max)) throw new Error(`--${name} needs a number from ${min} to ${max}.`)
-    return value
-  }
+function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenario {
+  const number = (name: keyof typeof values, usual: number, min: number, max: number) =>
+    numberOf(name, values[name], usual, min, max)
+  const whole = (name: keyof typeof values, usual: number, min: number, max: number) =>
+    wholeOf(name, values[name], usual, min, max)
   const arrivals = SHAPES.find((shape) => shape === (values.arrivals ?? 'early'))
-  if (!arrivals) throw new Error(`--arrivals is one of ${SHAPES.join(', ')}.`)
+  if (!arrivals) throw new UsageError(`--arrivals is one of ${SHAPES.join(', ')}.`)
   return {
-    visitors: number('visitors', 10_000_000, 1_000, 1e9),
-    stock: Math.round(number('stock', 10_000, 1, 1e8)),
+    visitors: whole('visitors', 10_000_000, 1_000, 1e9),
+    stock: whole('stock', 10_000, 1, 1e8),
     rate: number('rate', 2_000, 1, 100_000),
     arrivals: arrivals as Shape,
     spreadSeconds: number('spread', 900, 1, 86_400),
     stampede: number('stampede', 20, 1, 1_000),
-    dataCentres: Math.round(number('data-centres', 330, 1, 1_000)),
-    shards: Math.round(number('shards', 64, 1, 256)),
+    dataCentres: whole('data-centres', 330, 1, 1_000),
+    shards: whole('shards', 64, 1, 256),
     isolatePerSecond: 500,
     known: number('known', 0.1, 0, 1),
     holdSeconds: 90,
@@ -190,15 +185,32 @@ function printCosts(o: Outcome, s: Scenario, requests: number, scheduleReads: nu
   line('with a CDN before the schedule', '', withCdn * each)
 }
 
+const amount = v.pipe(v.number(), v.minValue(0))
+/** What is taken from a rehearsal's report. */
+const Report = v.object({
+  options: v.object({ visitors: amount, shares: v.object({ known: amount }) }),
+  perVisitor: v.object({ worker: amount, cdn: amount }),
+})
+
+function readReport(file: string): v.InferOutput<typeof Report> {
+  let read: string
+  try {
+    read = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}): rehearse first (npm run rehearse), or name a report with --report.`,
+    )
+  }
+  try {
+    return v.parse(Report, JSON.parse(read))
+  } catch {
+    throw new UsageError(`${file} is no report of a rehearsal: it is the report.json that is wanted.`)
+  }
+}
+
 /** What a rehearsal measured, as dollars. Object calls are not seen from outside: the model's are taken. */
 function printMeasuredCost(file: string): void {
-  if (!existsSync(file))
-    throw new Error(`There is no ${file}: rehearse first (npm run rehearse), or name a report with --report.`)
-  const report = JSON.parse(readFileSync(file, 'utf8')) as {
-    options: { visitors: number; shares: { known: number } }
-    perVisitor: { worker: number; cdn: number }
-    seconds: number
-  }
+  const report = readReport(file)
   const { worker, cdn } = report.perVisitor
   const s = {
     ...scenarioOf({}),
@@ -224,16 +236,14 @@ function printMeasuredCost(file: string): void {
   printCosts(o, s, worker * s.visitors, cdn * s.visitors)
 }
 
-try {
-  const values = readOptions()
-  if (values.help) console.log(HELP)
-  else if (values.cost) printMeasuredCost(values.report ?? 'bench/results/report.json')
+await run('Could not be played:', async () => {
+  const { help, cost, report, scenario: values } = readOptions()
+  if (help) console.log(HELP)
+  else if (cost) printMeasuredCost(report ?? 'bench/results/report.json')
   else {
     const scenario = scenarioOf(values)
     const sweep = SHARDS.map((shards) => ({ shards, o: play({ ...scenario, shards }) }))
     print(scenario, sweep.find(({ shards }) => shards === scenario.shards)?.o ?? play(scenario), sweep)
   }
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 2
-}
+  return 0
+})

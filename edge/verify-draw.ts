@@ -14,7 +14,9 @@ const USAGE = `Usage: npm run verify-draw -- --schedule URL --number N
   --schedule URL   the public schedule, such as https://shop.example/sales/demo/schedule
   --number N       a ticket number
   --commitment H   the commitment you noted down before the opening (optional, but the point of it all)
-  --help           this text`
+  --help           this text
+
+Exit status: 0 the seed is the one committed to, 1 it is not, 2 it cannot be told.`
 
 const WAIT_MS = 10_000
 
@@ -30,11 +32,12 @@ const { values } = (() => {
         schedule: { type: 'string' },
         number: { type: 'string' },
         commitment: { type: 'string' },
-        help: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h' },
       },
     })
   } catch (error) {
-    return giveUp(`${(error as Error).message}\n\n${USAGE}`)
+    const [sentence] = (error as Error).message.split(/\.\s/)
+    return giveUp(`${sentence}. See npm run verify-draw -- --help`)
   }
 })()
 
@@ -42,38 +45,53 @@ if (values.help) {
   console.log(USAGE)
   process.exit(0)
 }
-const number = Number(values.number)
-if (!values.schedule || !URL.canParse(values.schedule)) giveUp(`--schedule needs a URL.\n\n${USAGE}`)
-if (!Number.isSafeInteger(number) || number < 1)
-  giveUp(`--number needs a ticket number: 1, 2, 3 ...\n\n${USAGE}`)
+const number = /^\d+$/.test(values.number ?? '') ? Number(values.number) : 0
+if (!values.schedule || !/^https?:$/.test(URL.parse(values.schedule)?.protocol ?? ''))
+  giveUp('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
+if (!Number.isSafeInteger(number) || number < 1) giveUp('--number needs a ticket number: 1, 2, 3 ...')
+// Copied from a page, it may have got blanks around it, or capital letters.
+const noted = values.commitment?.trim().toLowerCase()
+if (noted !== undefined && !/^[0-9a-f]{64}$/.test(noted))
+  giveUp(`--commitment needs the 64 hexadecimal digits that were published, not "${values.commitment}".`)
 
 const schedule = await fetch(values.schedule, { signal: AbortSignal.timeout(WAIT_MS) })
   .then((response) => (response.ok ? response.json() : giveUp(`The schedule answered ${response.status}.`)))
   .then((body) => v.parse(Schedule, body))
-  .catch((error: Error) => giveUp(`The schedule could not be read: ${error.message}`))
+  .catch((error: Error) => {
+    const cause = (error.cause as { code?: string } | undefined)?.code ?? error.message
+    return giveUp(`The schedule could not be read: ${cause}`)
+  })
 
-const commitment = values.commitment ?? schedule.draw_commitment
+const commitment = noted ?? schedule.draw_commitment
 console.log(`sale          ${schedule.sale}`)
-console.log(`commitment    ${commitment}${values.commitment ? ' (yours)' : ' (as published now)'}`)
+console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
 if (!isDrawn(schedule)) giveUp('The seed is not revealed yet: the draw is made when the sale opens.')
 
 console.log(`seed          ${schedule.draw_seed}`)
 if (schedule.draw_beacon) console.log(`beacon        ${schedule.draw_beacon}`)
 console.log(`SHA-256(seed) ${commitmentOf(schedule.draw_seed)}`)
 if (!commitmentHolds(commitment, schedule.draw_seed)) {
-  console.log('The seed is NOT the one committed to: this draw cannot be trusted.')
+  console.log(
+    noted === undefined
+      ? 'The seed does NOT fit the commitment published beside it: this draw cannot be trusted.'
+      : 'The seed is NOT the one committed to: this draw cannot be trusted.',
+  )
   process.exit(1)
 }
-console.log('The seed is the one committed to before the sale.')
+console.log(
+  noted === undefined
+    ? 'The seed fits the commitment as it is published now. Whether that was published before the sale, only who noted it down then can tell (--commitment).'
+    : 'The seed is the one committed to when you noted the commitment down.',
+)
 
 const position = positionOf(
   { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon },
   number,
 )
 const place = placeOf(schedule, number, schedule.server_time_ms)
-const drawn = number <= schedule.pre_queue_size
+const { pre_queue_size } = schedule
 console.log(
-  `number        ${number} ${drawn ? `of ${schedule.pre_queue_size} drawn` : '(came after the opening: first come, first served)'}`,
+  `number        ${number} ${number <= pre_queue_size ? `of ${pre_queue_size} drawn` : `(beyond the ${pre_queue_size} drawn: if it was given out, then after the opening, first come, first served)`}`,
 )
 console.log(`position      ${position}`)
 console.log(`now serving   ${place.now_serving}`)

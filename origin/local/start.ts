@@ -124,6 +124,7 @@ function readSettings(): Settings | 'help' {
   if (values.temporary && values.data !== undefined) {
     throw new UsageError('--temporary and --data exclude each other.')
   }
+  if (values.data?.trim() === '') throw new UsageError('--data needs a folder, and was given none.')
   return {
     dataDir: values.temporary ? undefined : (values.data ?? given('FLASH_SALE_DATA') ?? '.data'),
     port: portOf(values.port ?? given('PORT') ?? '3000', 'PORT'),

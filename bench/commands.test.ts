@@ -1,0 +1,214 @@
+/** The commands as a person gives them: what they refuse, what they say then, and what they leave behind. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commitmentOf } from '../shared/draw.ts'
+import type { Schedule } from '../shared/schedule.ts'
+
+const COMMANDS = {
+  rehearse: 'bench/rehearse.ts',
+  bench: 'bench/bench.ts',
+  model: 'bench/model.ts',
+  torture: 'test/torture.ts',
+  'verify-draw': 'edge/verify-draw.ts',
+  start: 'origin/local/start.ts',
+} as const
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const seed = 'ab'.repeat(32)
+const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
+
+/** A sale's schedule, and operators' calls, of a system that does nothing else. */
+let stub: Server
+let url: string
+const asked: string[] = []
+let schedule: Schedule
+
+beforeAll(async () => {
+  stub = createServer((request: IncomingMessage, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const sale = /^\/sales\/([^/]+)\/schedule$/.exec(request.url ?? '')?.[1]
+    if (sale !== undefined) return void response.end(JSON.stringify({ ...schedule, sale }))
+    response.writeHead(/^\/(admin|healthz)/.test(request.url ?? '') ? 200 : 503).end('{}')
+  })
+  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
+  schedule = {
+    sale: 's',
+    version: 1,
+    phase: 'open',
+    anchor_at_ms: 0,
+    anchor_position: 0,
+    rate_per_second: 0,
+    ceiling: 0,
+    missed_through: 0,
+    pre_queue_size: 10,
+    draw_commitment: commitmentOf(seed),
+    draw_seed: seed,
+    draw_beacon: null,
+    pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
+    opens_at: '2026-11-27T12:00:00.000Z',
+    ends_at: null,
+    server_time_ms: 0,
+  }
+})
+afterAll(() => {
+  stub.closeAllConnections()
+  stub.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Ran {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function command(name: keyof typeof COMMANDS, args: readonly string[], told?: (child: Child) => void) {
+  return new Promise<Ran>((resolve) => {
+    const child = spawn(process.execPath, [join(ROOT, COMMANDS[name]), ...args], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH },
+    })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString('utf8')
+      told?.(child)
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString('utf8')
+    })
+    child.once('close', (status) => resolve({ status, out, err }))
+  })
+}
+type Child = ReturnType<typeof spawn>
+
+const file = (name: string, text: string) => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe('a command', () => {
+  test.concurrent.each<[name: keyof typeof COMMANDS, args: string, what: RegExp]>([
+    ['rehearse', '--visitors=', /--visitors needs a value/],
+    ['rehearse', '--visitors -5', /'--visitors' argument is ambiguous\. See npm run rehearse -- --help/],
+    ['bench', '--rounds=', /--rounds needs a value/],
+    ['bench', '--only=nothing', /--only is one of/],
+    ['model', '--stock=1.5', /--stock needs a whole number/],
+    ['model', '--cost --visitors=2000', /--visitors changes nothing with --cost/],
+    ['model', '--report=x.json', /--report goes with --cost/],
+    ['model', '--cost --report=nowhere.json', /nowhere\.json cannot be read \(ENOENT\)/],
+    ['model', '--cost --report=package.json', /package\.json is no report of a rehearsal/],
+    ['model', '--cost --report=README.md', /README\.md is no report of a rehearsal/],
+    ['torture', '--minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
+    ['torture', '--seed=x', /--seed needs a number/],
+    ['torture', '--colour=red', /Unknown option '--colour'/],
+    ['verify-draw', '--number=1', /--schedule needs a URL/],
+    ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
+    ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],
+    ['verify-draw', '--colour=red', /Unknown option '--colour'/],
+    ['start', '--data=', /--data needs a folder/],
+  ])('%s refuses %s, with one line that says what is wrong', async (name, args, what) => {
+    const { status, out, err } = await command(name, args.split(' '))
+    expect(err).toMatch(what)
+    expect([status, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1])
+  })
+
+  test.concurrent.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
+    '%s tells its options when asked with -h',
+    async (name) => {
+      const { status, out, err } = await command(name, ['-h'])
+      expect([status, err]).toEqual([0, ''])
+      expect(out).toContain('--help')
+    },
+  )
+
+  test.concurrent.each(['rehearse', 'bench'] as const)(
+    '%s sees before all else that its report can be written',
+    async (name) => {
+      const out = join(file(`a-file-for-${name}`, ''), 'reports')
+      const { status, err } = await command(name, ['--out', out])
+      expect(status).toBe(2)
+      expect(err).toMatch(/Nothing can be written to .* \(ENOTDIR\)\.\n$/)
+    },
+  )
+
+  test('whose output nobody reads any more ends without a stack', async () => {
+    const ran = command(
+      'model',
+      ['--visitors=1000', '--stock=10', '--spread=5'],
+      (child) => void child.stdout?.destroy(),
+    )
+    expect((await ran).err).toBe('')
+  })
+})
+
+describe('a rehearsal on a running system', () => {
+  const crowd = ['--visitors=50', '--admin-token=t', '--out', folder, '--plain']
+
+  test('says at once that the edge is not there, and makes no sale', async () => {
+    asked.length = 0
+    const { status, err } = await command('rehearse', [
+      ...['--edge=http://127.0.0.1:5', '--origin', url],
+      ...crowd,
+    ])
+    expect(status).toBe(2)
+    expect(err).toBe('Could not be played: The edge at http://127.0.0.1:5 does not answer (ECONNREFUSED).\n')
+    expect(asked).toEqual([])
+  })
+
+  test('ends its sale when it is interrupted, by Ctrl-C as npm passes it on: twice at once', async () => {
+    asked.length = 0
+    let interrupted = false
+    const { status } = await command('rehearse', ['--edge', url, '--origin', url, ...crowd], (child) => {
+      if (interrupted) return
+      interrupted = true
+      child.kill('SIGINT')
+      setTimeout(() => child.kill('SIGINT'), 1)
+    })
+    expect(status).toBe(130)
+    expect(asked.filter((call) => call.includes('/admin'))).toEqual([
+      expect.stringMatching(/^PUT \/admin\/sales\/rehearsal-\w+$/),
+      expect.stringMatching(/^POST \/admin\/sales\/rehearsal-\w+\/end$/),
+    ])
+  })
+})
+
+describe('verify-draw', () => {
+  const verify = (...args: string[]) =>
+    command('verify-draw', ['--schedule', `${url}/sales/s/schedule`, '--number=3', ...args])
+
+  test('takes a commitment as people copy it', async () => {
+    const { status, out } = await verify('--commitment', `  ${commitmentOf(seed).toUpperCase()} `)
+    expect(status).toBe(0)
+    expect(out).toContain('The seed is the one committed to')
+  })
+
+  test.each(['', '   ', 'abc', 'z'.repeat(64)])(
+    'does not accuse by "%s", which is no commitment',
+    async (noted) => {
+      const { status, out, err } = await verify(`--commitment=${noted}`)
+      expect([status, out]).toEqual([2, ''])
+      expect(err).toContain('64 hexadecimal digits')
+    },
+  )
+
+  test('accuses by a commitment that is another', async () => {
+    const { status, out } = await verify('--commitment', commitmentOf('cd'.repeat(32)))
+    expect(status).toBe(1)
+    expect(out).toContain('NOT the one committed to')
+  })
+
+  test('claims no more than it knows: of the past without a commitment, of a number that was perhaps never given', async () => {
+    const { status, out } = await verify('--number=11')
+    expect(status).toBe(0)
+    expect(out).toContain('fits the commitment as it is published now')
+    expect(out).not.toContain('committed to before the sale')
+    expect(out).toContain('if it was given out')
+  })
+})
