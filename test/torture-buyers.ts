@@ -39,8 +39,11 @@ export interface Told {
 /** What all buyers of a sale were told. */
 export class Notebook {
   readonly orders = new Map<string, Told>()
-  /** Told to be on their way (202), by visitor and key. */
+  /** Told to be on their way (202), and not yet told what became of it: orders by visitor and key. */
   readonly promised = new Map<string, string>()
+  /** How many were, at any time; and how many of them another answer took the place of: another order, or none to be had. */
+  promises = 0
+  superseded = 0
   readonly answers = new Map<string, number>()
   readonly faults: string[] = []
   readonly #byKey = new Map<string, string>()
@@ -57,6 +60,21 @@ export class Notebook {
     const known = this.orders.get(order)
     if (!known) this.orders.set(order, { visitor, statuses: [status] })
     else if (known.statuses.at(-1) !== status) known.statuses.push(status)
+  }
+
+  onItsWay(visitor: string, key: string, order: string): void {
+    const name = `${visitor} ${key}`
+    if (!this.promised.has(name)) this.promises++
+    this.promised.set(name, order)
+  }
+
+  /** A key's answer for good: its order, or null if there is none for it. */
+  settled(visitor: string, key: string, order: string | null): void {
+    const name = `${visitor} ${key}`
+    const promised = this.promised.get(name)
+    if (promised === undefined) return
+    this.promised.delete(name)
+    if (promised !== order) this.superseded++
   }
 
   /** One key has one order. */
@@ -150,17 +168,21 @@ class Life {
         case 201:
           notes.created(this.#visitor, key, order)
           notes.told(this.#visitor, order, status)
+          notes.settled(this.#visitor, key, order)
           return order
         case 200:
           notes.told(this.#visitor, order, status)
+          notes.settled(this.#visitor, key, order)
           return order
         case 202:
-          notes.promised.set(`${this.#visitor} ${key}`, order)
+          notes.onItsWay(this.#visitor, key, order)
           break
         case 409:
-          if (waits++ >= MAX_WAITS_FOR_STOCK) return undefined
-          break
+          if (waits++ < MAX_WAITS_FOR_STOCK) break
+          notes.settled(this.#visitor, key, null)
+          return undefined
         case 410:
+          notes.settled(this.#visitor, key, null)
           return undefined
         case 503:
         case 0:

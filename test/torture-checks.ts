@@ -63,15 +63,6 @@ export class Inspector {
     return Object.fromEntries(rows.map((r) => [r.status, r.n]))
   }
 
-  /** Promised as "processing", and never an order: an answer that was taken back. */
-  async brokenPromises(sale: string, notes: Notebook): Promise<string[]> {
-    const promised = [...notes.promised.values()]
-    const rows = await this.#sql<{ order_id: string }[]>`
-      select order_id from orders where sale_id = ${sale} and order_id = any(${promised}::uuid[])`
-    const there = new Set(rows.map((r) => r.order_id))
-    return promised.filter((order) => !there.has(order))
-  }
-
   async #counters(sale: string): Promise<string[]> {
     const rows = await this.#sql<
       { id: string; total: number; held: number; sold: number; o_held: number; o_sold: number }[]
@@ -99,19 +90,10 @@ export class Inspector {
   }
 
   /** What a buyer was told stands, or has gone on from there. */
-  async #promises(sale: string, { orders, faults }: Notebook): Promise<string[]> {
+  async #promises(sale: string, notes: Notebook): Promise<string[]> {
     const rows = await this.#sql<{ order_id: string; visitor: string; status: string }[]>`
       select order_id, visitor, status from orders where sale_id = ${sale}`
-    const byId = new Map(rows.map((r) => [r.order_id, r]))
-    const found: string[] = []
-    for (const [order, { visitor, statuses }] of orders) {
-      const row = byId.get(order)
-      if (!row) found.push(`order ${order} was promised (${statuses.join(', ')}) and is not in the ledger`)
-      else if (row.visitor !== visitor) found.push(`order ${order} was told to another than its visitor`)
-      else if (!follows([...statuses, row.status]))
-        found.push(`order ${order} is ${row.status}; its buyer was told ${statuses.join(', ')}`)
-    }
-    return [...few(found), ...few(faults)]
+    return [...few(brokenPromises(notes, rows)), ...few(notes.faults)]
   }
 
   async #money(sale: string): Promise<string[]> {
@@ -165,6 +147,28 @@ export class Inspector {
       ...few(grave.map((r) => `the reconciler found ${r.kind}: ${r.product_id}, ${r.units} units`)),
     ]
   }
+}
+
+interface Recorded {
+  readonly order_id: string
+  readonly visitor: string
+  readonly status: string
+}
+
+/** What was told, and is not so in the ledger; also "processing" that became no order, and whose buyer heard of no other. */
+export function brokenPromises({ orders, promised }: Notebook, recorded: readonly Recorded[]): string[] {
+  const byId = new Map(recorded.map((r) => [r.order_id, r]))
+  const found: string[] = []
+  for (const [order, { visitor, statuses }] of orders) {
+    const row = byId.get(order)
+    if (!row) found.push(`order ${order} was promised (${statuses.join(', ')}) and is not in the ledger`)
+    else if (row.visitor !== visitor) found.push(`order ${order} was told to another than its visitor`)
+    else if (!follows([...statuses, row.status]))
+      found.push(`order ${order} is ${row.status}; its buyer was told ${statuses.join(', ')}`)
+  }
+  for (const order of promised.values())
+    if (!byId.has(order)) found.push(`order ${order} was said to be on its way, and never came to be`)
+  return found
 }
 
 const AFTER: Readonly<Record<string, readonly string[]>> = {

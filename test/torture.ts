@@ -8,8 +8,7 @@
  * take several runs of its seed to come again. Ends with status 1, and the seed, when anything was violated.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { killEverything, stopEverything } from '../origin/local/children.ts'
+import { numberOf, optionsOf, run, UsageError, wholeOf, writableFolder } from './command.ts'
 import { seeded } from './random.ts'
 import { LIMIT_PER_VISITOR, Notebook, play } from './torture-buyers.ts'
 import { Inspector } from './torture-checks.ts'
@@ -45,7 +44,9 @@ export interface TortureReport {
   readonly wipes: number
   readonly outcome: Record<string, number>
   readonly answers: Record<string, number>
-  /** Answers "processing" whose order never came to be; its buyer heard of another, or of none, by asking again. */
+  /** Orders told of; keys told "processing"; and how many of these heard of another order, or of none, by asking again. */
+  readonly promised: number
+  readonly processing: number
   readonly superseded: number
   readonly settledAfterMs: number
   readonly violations: readonly string[]
@@ -131,7 +132,9 @@ async function playSale(
       wipes,
       outcome: await inspector.outcome(sale),
       answers: Object.fromEntries([...notes.answers].sort()),
-      superseded: (await inspector.brokenPromises(sale, notes)).length,
+      promised: notes.orders.size,
+      processing: notes.promises,
+      superseded: notes.superseded,
       settledAfterMs: Math.round(performance.now() - quiet),
       violations: [...faults, ...oversold, ...left],
     }
@@ -192,33 +195,34 @@ async function createSale(system: TortureSystem, sale: string, seconds: number):
 
 // -- The command ---------------------------------------------------------------------------------------------------
 
-const HELP = `npm run torture -- [--minutes 2] [--seed N] [--buyers 80] [--logs FOLDER]
+const HELP = `Kills Redis, Postgres, the api and the worker in turn under a sale, and checks that every promise was kept.
 
-Kills Redis, Postgres, the api and the worker in turn under a sale, and checks that every promise was kept.`
+  npm run torture -- [options]
+
+  --minutes N      how long things are killed, in rounds of a minute each (2)
+  --seed N         who does what, and when what is killed (a new one each time)
+  --buyers N       at once (80)
+  --logs FOLDER    where the servers' logs go
+  --help           this text
+
+Exit status: 0 all held, 1 something was violated, 2 nothing could be tried, 130 interrupted.`
+
+const text = { type: 'string' } as const
+const OPTIONS = {
+  ...{ minutes: text, seed: text, buyers: text, logs: text },
+  help: { type: 'boolean', short: 'h' },
+} as const
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: 'string', default: '2' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-      buyers: { type: 'string', default: '80' },
-      logs: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  })
+  const values = optionsOf(OPTIONS, 'torture')
   if (values.help) {
     console.log(HELP)
     return 0
   }
-  const [minutes, seed, buyers] = [Number(values.minutes), Number(values.seed), Number(values.buyers)]
-  if (
-    !(minutes > 0 && minutes <= 24 * 60) ||
-    !Number.isSafeInteger(seed) ||
-    !(buyers >= 1 && buyers <= 1_000)
-  ) {
-    console.error(HELP)
-    return 2
-  }
+  const minutes = numberOf('minutes', values.minutes, 2, 0.01, 24 * 60)
+  const seed = wholeOf('seed', values.seed, Math.floor(Math.random() * 1e6), 0, Number.MAX_SAFE_INTEGER)
+  const buyers = wholeOf('buyers', values.buyers, 80, 1, 1_000)
+  if (values.logs !== undefined) writableFolder(values.logs)
   const count = Math.max(1, Math.round((minutes * 60) / MAX_ROUND_SECONDS))
   const seconds = (minutes * 60) / count
   for (let round = 0; round < count; round++) {
@@ -242,32 +246,17 @@ async function main(): Promise<number> {
       )
       return 1
     }
+    const untried = untriedOf(report)
+    if (untried) throw new UsageError(`${untried}: nothing was tried. Give it more --minutes.`)
     console.log(`All held; quiet after ${(report.settledAfterMs / 1000).toFixed(1)} s.`)
   }
   return 0
 }
 
-if (import.meta.main) {
-  let leaving = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (leaving) {
-        killEverything()
-        process.exit(130)
-      }
-      leaving = true
-      console.error('Stopping ...')
-      void stopEverything().finally(() => process.exit(130))
-    })
-  }
-  let status = 1
-  try {
-    status = await main()
-  } catch (error) {
-    if (!leaving) console.error(error)
-  }
-  if (!leaving) {
-    await stopEverything()
-    process.exit(status)
-  }
+/** Why a report without violations says nothing; null if it does say something. */
+export function untriedOf({ kills, promised }: Pick<TortureReport, 'kills' | 'promised'>): string | null {
+  if (promised === 0) return 'No order was promised'
+  return PARTS.some((part) => kills[part] > 0) ? null : 'Nothing was killed'
 }
+
+if (import.meta.main) await run('Could not be played:', main)
