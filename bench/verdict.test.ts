@@ -345,7 +345,7 @@ describe('the verdict', () => {
     [
       'drawn were those who came before the opening',
       'one who came after it, and took part',
-      withStory(60, { joinSentMs: 7_100, joinAnsweredMs: 7_105 }),
+      withStory(60, { joinSentMs: 7_600, joinAnsweredMs: 7_605 }),
     ],
     [
       'positions told are those of the draw',

@@ -398,11 +398,13 @@ function drawCommitted({ documents, opensAtMs }: Evidence, draw: Drawn | null): 
   )
 }
 
-/** Who was answered before the opening takes part in the draw, and who asked after it does not. */
-function earlyWereDrawn({ stories, opensAtMs }: Evidence, draw: Drawn | null): Check {
+/** Who was answered before the opening takes part in the draw; who asked when it was public already does not. */
+function earlyWereDrawn({ stories, opensAtMs, documents }: Evidence, draw: Drawn | null): Check {
   const size = draw?.size ?? 0
+  const publicAtMs = documents.find(({ schedule }) => isDrawn(schedule))?.atMs ?? opensAtMs
+  const closedMs = Math.max(opensAtMs, publicAtMs) + LOBBY_CLOSES_MS
   const early = stories.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
-  const late = stories.filter((s) => s.number !== null && s.joinSentMs > opensAtMs + LOBBY_CLOSES_MS)
+  const late = stories.filter((s) => s.number !== null && s.joinSentMs > closedMs)
   const leftOut = count(early, (s) => !inDraw(s, size))
   const letIn = count(late, (s) => inDraw(s, size))
   return check(
