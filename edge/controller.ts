@@ -147,8 +147,9 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
  * have arrived stays on their way for as long as their turn may be claimed, which calls too few rather than too many.
  */
 function newArrivals(memory: Memory, state: SaleState): number {
-  if (!state.counted) return Math.max(0, unitsTaken(state) - memory.taken) / state.limit_per_visitor
-  return memory.counted ? Math.max(0, state.arrivals - memory.arrivals_told) : 0
+  return state.counted && memory.counted
+    ? Math.max(0, state.arrivals - memory.arrivals_told)
+    : Math.max(0, unitsTaken(state) - memory.taken) / state.limit_per_visitor
 }
 
 /** What the origin told, as far as the next look is held against it. */
