@@ -26,20 +26,26 @@ export function createApp(deps: Deps): Hono {
       )
     }
     log.error({ path: c.req.path, error: error.stack ?? String(error) }, 'unexpected error')
-    return sendProblem(
-      problem('internal-error', { detail: 'Please try again. If it stays so, tell the shop.' }),
-    )
+    return sendProblem(problem('internal-error'))
   })
-  app.notFound((c) => sendProblem(problem('not-found', { detail: `There is nothing at ${c.req.path}.` })))
+  app.notFound((c) => {
+    const { path } = c.req
+    const others = METHODS.filter((method) => answers(app, method, path))
+    if (others.length === 0)
+      return sendProblem(problem('not-found', { detail: `There is nothing at ${path}.` }))
+    const response = sendProblem(problem('method-not-allowed'))
+    response.headers.set('allow', others.join(', '))
+    return response
+  })
 
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', async (c) => {
-    const answers = (asked: Promise<unknown>) =>
+    const isThere = (asked: Promise<unknown>) =>
       within(asked, READY_WITHIN_MS).then(
         () => true,
         () => false,
       )
-    const [ledger, gate] = await Promise.all([answers(sql`select 1`), answers(redis.ping())])
+    const [ledger, gate] = await Promise.all([isThere(sql`select 1`), isThere(redis.ping())])
     // Either store suffices to serve; without both there is nothing to promise.
     return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
   })
@@ -52,6 +58,14 @@ export function createApp(deps: Deps): Hono {
   app.route('/webhooks', paymentWebhooks(deps))
   app.route('/', buyerRoutes(deps))
   return app
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** True where a handler of its own stands; what is used on the way to all of them is for any method. */
+function answers(app: Hono, method: string, path: string): boolean {
+  const [found] = app.router.match(method, path)
+  return found.some(([[, route]]) => route.method === method)
 }
 
 /** Errors that say "not now": the connection is gone, it took too long, or there is no room. */

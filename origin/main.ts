@@ -22,6 +22,7 @@ import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { Reconciler } from './reconcile.ts'
+import { answerUnreadable } from './routes/rim.ts'
 import { Sales } from './sales.ts'
 import { Signatures } from './signatures.ts'
 import { keysAt } from './tokens.ts'
@@ -115,6 +116,7 @@ function listen(deps: Deps): Promise<void> {
     },
   )
   server.once('error', reject)
+  server.on('clientError', answerUnreadable)
   stops.push([
     'server',
     async () => {

@@ -21,6 +21,7 @@ const CATALOGUE = {
   'unknown-product': [404, 'There is no such product in this sale', 'Look at its product_id.'],
   'unknown-order': [404, 'There is no such order', 'There is none by this id that is yours.'],
   'method-not-allowed': [405, 'Method not allowed', 'The Allow header names those that are.'],
+  'request-timeout': [408, 'The request took too long', 'Send it again.'],
   conflict: [409, 'In conflict with the present state', 'Look at it again, and decide anew.'],
   'all-in-carts': [409, 'All units are in carts', 'Some may come back: ask again after Retry-After.'],
   'sold-out': [410, 'Sold out', 'All units are sold.'],
@@ -36,6 +37,7 @@ const CATALOGUE = {
   'not-open': [425, 'The sale is not open yet', 'Come back at opens_at.'],
   'not-admitted': [429, 'Wait for your turn first', 'Come through the waiting room.'],
   'too-many-requests': [429, 'Too many requests', 'Ask again after Retry-After.'],
+  'headers-too-large': [431, 'The headers are too large', 'Send fewer cookies, or a shorter address.'],
   'internal-error': [
     500,
     'Something went wrong on our side',

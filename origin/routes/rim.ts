@@ -1,15 +1,39 @@
 /** The rim: how requests are read and errors leave, the same for every route. */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { GenericSchema } from 'valibot'
 import { MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
-import { type Problem, ProblemError, problem, problemResponse } from '../../shared/problem.ts'
+import {
+  type Problem,
+  ProblemError,
+  type ProblemType,
+  problem,
+  problemResponse,
+} from '../../shared/problem.ts'
 
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p)
   // The rest of a body that is too large is not read, so nothing more can come over its connection.
   if (p.type === '/problems/body-too-large') headers.connection = 'close'
   return new Response(body, { status, headers })
+}
+
+const UNREADABLE: Record<string, ProblemType> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+}
+
+/** Answers on a connection what is no request that Node can read, and ends it. */
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const type = UNREADABLE[error.code ?? ''] ?? 'invalid-request'
+  const { status, headers, body } = problemResponse(problem(type))
+  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  )
 }
 
 /** As Hono's `c.json`, without a `Headers` object on the way, which the server would take apart again. */
@@ -79,9 +103,7 @@ export function requireSecret(secret: string): MiddlewareHandler {
   return async (c, next) => {
     const given = bearer(c)
     if (!given || !timingSafeEqual(digest(given), wanted)) {
-      return sendProblem(
-        problem('unauthorized', { detail: 'Send Authorization: Bearer with the right token.' }),
-      )
+      return sendProblem(problem('unauthorized'))
     }
     return next()
   }
