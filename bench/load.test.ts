@@ -59,7 +59,10 @@ describe('load', () => {
     expect(bad.wrong).toBeGreaterThan(0)
     expect(bad.why).toContain('200')
     const soonMs = performance.now() + 30
-    const warming = await closedLoop({ ...load, url, seconds: 0.4, right: () => performance.now() > soonMs }, 1)
+    const warming = await closedLoop(
+      { ...load, url, seconds: 0.4, right: () => performance.now() > soonMs },
+      1,
+    )
     expect(warming.wrong).toBeGreaterThan(0)
   })
 
