@@ -180,7 +180,8 @@ export function operatorRoutes(deps: Deps): Hono {
         available: sum(available),
         held,
         sold,
-        holds: compared?.holds ?? null,
+        // Where nobody has compared it lately, as the ledger's own counters have it.
+        holds: compared?.holds ?? held + sold <= total,
         compared_at: compared?.at.toISOString() ?? null,
       },
       admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
