@@ -74,7 +74,7 @@ export interface Memory {
   /** Arrivals since the opening; the origin's own counter may begin again when it restarts. */
   readonly arrivals: number
   readonly arrivals_told: number
-  /** Whether the origin counted arrivals when it was last heard, and until when, on the open clock, it did not. */
+  /** Whether the origin counted arrivals when it was last heard; until when, on the open clock, they are not known. */
   readonly counted: boolean
   readonly uncounted_until_ms: number
   /** Units held or sold then; since it ceased to count, the most there were. */
@@ -91,7 +91,7 @@ export const NOTHING_SEEN: Memory = {
   arrivals: 0,
   arrivals_told: 0,
   counted: true,
-  uncounted_until_ms: Number.NEGATIVE_INFINITY,
+  uncounted_until_ms: 0,
   taken: 0,
   throttle: 1,
   boost: 1,
@@ -156,9 +156,11 @@ function newArrivals(memory: Memory, state: SaleState): number {
 function heard(memory: Memory, state: SaleState, openMs: number) {
   const { counted, arrivals } = state
   const taken = unitsTaken(state)
-  return counted
-    ? { counted, arrivals_told: arrivals, taken }
-    : { counted, uncounted_until_ms: openMs, taken: Math.max(memory.taken, taken) }
+  return {
+    counted,
+    uncounted_until_ms: counted && memory.counted ? memory.uncounted_until_ms : openMs,
+    ...(counted ? { arrivals_told: arrivals, taken } : { taken: Math.max(memory.taken, taken) }),
+  }
 }
 
 const unitsOf = ({ products }: SaleState, of: 'available' | 'held' | 'sold') =>
@@ -199,7 +201,8 @@ function showRatio(seen: Memory, settings: Settings): { share: number; sureShare
   const lately = at(seen, settledMs, 'called') - at(seen, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
-  if (settledMs - wantedMs < seen.uncounted_until_ms) return { share: 1, sureShare: 1 }
+  const { uncounted_until_ms } = seen
+  if (uncounted_until_ms > 0 && settledMs - wantedMs < uncounted_until_ms) return { share: 1, sureShare: 1 }
   // The window begins at a sample, since arrivals between two looks are not known.
   const from = seen.samples[sampleAfter(seen, seen.open_ms - wantedMs) - 1] ?? OPENING
   const windowMs = seen.open_ms - from.open_ms
