@@ -94,6 +94,14 @@ it('sends these figures along when it asks the origin', async () => {
   expect(figures.called + figures.waiting).toBe(figures.numbers_given)
 })
 
+it('keeps in mind who hopes for a unit, while an origin cannot count them', () => {
+  const sale = recordAt(OPENS_AT_MS)
+  const hoping = withState(sale, { ...stateAt(OPENS_AT_MS), hopeful: 7 }, OPENS_AT_MS)
+  const uncounted = { ...stateAt(OPENS_AT_MS), counted: false, hopeful: 0 }
+  expect(withState(hoping, uncounted, OPENS_AT_MS).state.hopeful).toBe(7)
+  expect(withState(hoping, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
+})
+
 it('waits for the announced beacon, and goes without in the end', () => {
   const sale = recordAt(OPENS_AT_MS, { ...CONFIG, beaconUrl: 'https://beacon.test/{round}' })
   const closedAtMs = sale.closed?.atMs ?? Number.NaN

@@ -75,7 +75,8 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
     Math.abs(toldMs - knownMs) < STEADY_MS ? knownMs : toldMs
   return {
     ...sale,
-    state,
+    // An origin that has just started, or cannot count, knows of nobody who hopes for a unit; they hope on.
+    state: state.counted ? state : { ...state, hopeful: Math.max(state.hopeful, sale.state.hopeful) },
     preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, atMs + state.pre_queue_opens_in_ms),
     opensAtMs: steady(sale.opensAtMs, atMs + state.opens_in_ms),
   }
