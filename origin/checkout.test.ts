@@ -62,6 +62,33 @@ describe('checkout', () => {
     expect(await ask(3)).toMatchObject({ status: 409, body: { product_id: 'one', remaining: 1 } })
   })
 
+  test('that finds none is counted as hoping for one, unless some are there for others', async () => {
+    const product = (product_id: string) => ({
+      ...{ product_id, name: product_id, unit_price_minor: 1000, currency: 'EUR' },
+      total: 2,
+    })
+    const sale = await origin.sale({ limit_per_visitor: 2, products: [product('blue'), product('red')] })
+    const ask = async (product_id: string, quantity: number, visitor: string) =>
+      origin.checkout(sale, { token: await origin.token(sale, visitor), body: { product_id, quantity } })
+    const hopeful = async () =>
+      (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.hopeful
+    const became = (wanted: number) => eventually(hopeful, (now) => now === wanted, 3_000)
+    await ask('blue', 2, 'ann')
+    await ask('red', 1, 'bob')
+    for (const [product_id, quantity] of [
+      ['blue', 1],
+      ['red', 2],
+    ] as const)
+      expect(await ask(product_id, quantity, `for ${product_id}`)).toMatchObject({ status: 409 })
+    await ask('red', 1, 'cid')
+    // The others of the sale are known as the ledger had them a moment ago.
+    await origin.admin('GET', `/sales/${sale}`)
+    expect(await ask('blue', 1, 'dan')).toMatchObject({ status: 409 })
+    expect(await became(1)).toBe(1)
+    await ask('red', 1, 'for red')
+    expect(await became(2)).toBe(2)
+  })
+
   test('again says what is left, also while the sale is paused', async () => {
     const sale = await origin.sale()
     const buyer = { token: await origin.token(sale), key: 'the-one' }

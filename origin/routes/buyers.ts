@@ -20,6 +20,7 @@ import {
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
 import { type Outcome, orderAt, tryAgain } from '../outcome.ts'
+import { available } from '../sales.ts'
 import type { Signed } from '../signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
 import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
@@ -153,13 +154,15 @@ export function buyerRoutes(deps: Deps): Hono {
   }
 
   /**
-   * What a visitor's call has come to, as it is sent. Who finds all units in carts is counted as hoping for one; not who
-   * wants more of them than are there, since for those others may be called.
+   * What a visitor's call has come to, as it is sent. Who finds all units in carts is counted as hoping for one; not while
+   * there are any, too few for this visitor or of another product, since for those others may be called.
    */
   function answerTo(outcome: Outcome, sale: string, visitor: string): Response {
     if (outcome.kind === 'problem') {
       if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
-      arrivals.hopes(sale, visitor, outcome.problem.remaining === 0)
+      const { product_id, remaining } = outcome.problem
+      const others = sales.get(sale)?.products.filter((p) => p.product_id !== product_id) ?? []
+      arrivals.hopes(sale, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
       return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(sale) })
     }
     arrivals.hopes(sale, visitor, false)
