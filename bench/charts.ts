@@ -1,6 +1,8 @@
 /** Charts as inline SVG, drawn here and styled by the report's stylesheet: no script, no library, sharp at any size. */
 
-export type Point = readonly [x: number, y: number]
+/** No `y` is a gap in the line: nothing was measured there. */
+export type Point = readonly [x: number, y: number | null]
+type Known = readonly [x: number, y: number]
 
 export interface Series {
   readonly name: string
@@ -11,8 +13,10 @@ export interface Series {
 }
 
 const WIDTH = 640
-const HEIGHT = 250
-const MARGIN = { left: 66, right: 16, top: 14, bottom: 44 }
+const HEIGHT = 274
+/** Room for labels as large as a phone shows them. */
+const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
+const SPANS_LEFT = 128
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
 const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
 /** Points on one line; more than there are pixels says nothing more. */
@@ -33,7 +37,7 @@ export function lineChart(
   names: { readonly x: string; readonly y: string; readonly yText?: (value: number) => string },
   series: readonly Series[],
 ): string {
-  const all = series.flatMap((s) => s.points)
+  const all = series.flatMap((s) => s.points.filter(isKnown))
   if (all.length === 0) return nothing('Nothing to show: it did not happen.')
   const axes: Axes = {
     x0: Math.min(...all.map((p) => p[0])),
@@ -44,11 +48,34 @@ export function lineChart(
     ...(names.yText ? { yText: names.yText } : {}),
   }
   const { x, y } = scales(axes)
-  const lines = series.map(({ color, dashed, points }) => {
-    const path = thinned(points).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
-    return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${path.join(' ')}"/>`
+  const lines = series.flatMap(({ color, dashed, points }) => {
+    const group = Math.ceil(points.length / MAX_POINTS)
+    return stretches(points).map((stretch) => {
+      const path = thinned(stretch, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
+      // A line of one point is a dot, by its round ends.
+      const drawn = path.length === 1 ? [...path, ...path] : path
+      return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
+    })
   })
-  return figure(label, `${grid(axes)}${opening(axes)}${lines.join('')}`, series)
+  const text = names.yText ?? short
+  const told = series.flatMap(({ name, points }) => {
+    const known = points.filter(isKnown).map((p) => p[1])
+    const last = known.at(-1)
+    return last === undefined ? [] : [`${name}: at most ${text(Math.max(...known))}, at last ${text(last)}`]
+  })
+  return figure(`${label}. ${told.join('; ')}.`, `${grid(axes)}${opening(axes)}${lines.join('')}`, series)
+}
+
+const isKnown = (point: Point): point is Known => point[1] !== null
+
+/** The parts of a line between its gaps. */
+export function stretches(points: readonly Point[]): Known[][] {
+  const parts: Known[][] = [[]]
+  for (const point of points) {
+    if (isKnown(point)) parts.at(-1)?.push(point)
+    else if (parts.at(-1)?.length) parts.push([])
+  }
+  return parts.filter((part) => part.length > 0)
 }
 
 export interface Dot {
@@ -79,24 +106,25 @@ export function scatter(
       (d) =>
         `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
     )
-  return figure(label, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
+  const strong = dots.filter((d) => d.kind === 'strong').length
+  const told = `${label}. ${dots.length.toLocaleString('en')} visitors, ${strong.toLocaleString('en')} of them ${legend.strong}.`
+  return figure(told, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
     { name: legend.plain, color: 'a' },
     { name: legend.strong, color: 'c' },
   ])
 }
 
-/** Bars side by side: how many of each. */
+/** Bars side by side: how many of each. A table, whose bars are for the eye only. */
 export function bars(
-  label: string,
+  caption: string,
   rows: readonly { readonly name: string; readonly value: number; readonly note: string }[],
 ): string {
   const most = Math.max(1e-9, ...rows.map((r) => r.value))
-  return `<div class="bars" role="img" aria-label="${escaped(label)}">${rows
-    .map(
-      (r) =>
-        `<span>${escaped(r.name)}</span><span class="track"><i style="width:${((r.value / most) * 100).toFixed(2)}%"></i></span><span>${escaped(r.note)}</span>`,
-    )
-    .join('')}</div>`
+  const lines = rows.map(
+    (r) =>
+      `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
+  )
+  return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
 }
 
 /** Percentiles on a logarithmic scale: from p50 to p99 a thick line, to the maximum a thin one. */
@@ -115,7 +143,7 @@ export function spans(
   const highest = 10 ** Math.ceil(Math.log10(Math.max(...shown.map((r) => r.max))))
   const decades = Math.max(1, Math.log10(highest / lowest))
   const row = 34
-  const left = 92
+  const left = SPANS_LEFT
   const height = shown.length * row + 40
   const x = (ms: number) =>
     left + (Math.log10(Math.max(lowest, ms) / lowest) / decades) * (WIDTH - left - MARGIN.right - 14)
@@ -128,13 +156,20 @@ export function spans(
     const y = i * row + 20
     return `<text class="name" x="${left - 10}" y="${y + 5}" text-anchor="end">${escaped(r.name)}</text><line class="thin a" x1="${x(r.p99)}" x2="${x(r.max)}" y1="${y}" y2="${y}"/><line class="thick a" x1="${x(r.p50)}" x2="${Math.max(x(r.p50) + 1, x(r.p99))}" y1="${y}" y2="${y}"/><circle class="dot b solid" cx="${x(r.p50)}" cy="${y}" r="5"/>`
   })
-  return `<figure><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(label)}">${lines.join('')}${marks.join('')}</svg><figcaption><span><i class="b"></i>median</span><span><i class="a"></i>to the 99th percentile; thin to the slowest</span></figcaption></figure>`
+  return `<figure><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(`${label}: the figures are in the table below`)}">${lines.join('')}${marks.join('')}</svg><figcaption><span><i class="b"></i>median</span><span><i class="a"></i>to the 99th percentile; thin to the slowest</span></figcaption></figure>`
 }
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (row: readonly string[], tag: string) =>
-    row.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')
-  return `<div class="scroll"><table><thead><tr>${cells(head, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table></div>`
+export function table(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const columns = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join('')
+  const lines = rows.map(
+    ([name = '', ...cells]) =>
+      `<tr><th scope="row">${escaped(name)}</th>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`,
+  )
+  return `<div class="scroll"><table><caption>${escaped(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
 }
 
 // -- Pieces ------------------------------------------------------------------------------------------------------------
@@ -158,8 +193,9 @@ function grid(axes: Axes): string {
     (value) =>
       `<text x="${x(value).toFixed(1)}" y="${HEIGHT - MARGIN.bottom + 20}" text-anchor="middle">${short(value)}</text>`,
   )
-  const name = `<text class="axis" x="${WIDTH - MARGIN.right}" y="${HEIGHT - 4}" text-anchor="end">${escaped(axes.xName)}</text>`
-  return horizontal.join('') + vertical.join('') + name
+  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escaped(axes.xName)}</text>`
+  const yName = `<text x="0" y="18">${escaped(axes.yName)}</text>`
+  return horizontal.join('') + vertical.join('') + xName + yName
 }
 
 /** The moment of the opening, where time is on the x axis and some of it is before. */
@@ -169,8 +205,14 @@ function opening(axes: Axes): string {
   return `<line class="opening" x1="${at}" x2="${at}" y1="${MARGIN.top}" y2="${HEIGHT - MARGIN.bottom}"/>`
 }
 
-function figure(label: string, inside: string, series: readonly Pick<Series, 'name' | 'color'>[]): string {
-  const legend = series.map((s) => `<span><i class="${s.color}"></i>${escaped(s.name)}</span>`).join('')
+function figure(
+  label: string,
+  inside: string,
+  series: readonly Pick<Series, 'name' | 'color' | 'dashed'>[],
+): string {
+  const legend = series
+    .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escaped(s.name)}</span>`)
+    .join('')
   return `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
 }
 
@@ -190,10 +232,9 @@ export function ticksOf(from: number, to: number, parts: number): number[] {
 }
 
 /** Keeps the highest of each group, so that no peak is lost. */
-function thinned(points: readonly Point[]): readonly Point[] {
-  if (points.length <= MAX_POINTS) return points
-  const group = Math.ceil(points.length / MAX_POINTS)
-  const kept: Point[] = []
+function thinned(points: readonly Known[], group: number): readonly Known[] {
+  if (group <= 1) return points
+  const kept: Known[] = []
   for (let at = 0; at < points.length; at += group)
     kept.push(points.slice(at, at + group).reduce((high, p) => (p[1] > high[1] ? p : high)))
   return kept

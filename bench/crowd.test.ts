@@ -8,6 +8,7 @@ import { UsageError } from '../test/command.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { servedBy } from './cdn.ts'
+import { bars, lineChart, stretches, table } from './charts.ts'
 import { DrawTable } from './draw-table.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from './http.ts'
@@ -287,6 +288,40 @@ describe('the client', () => {
     if (typeof read === 'number') return
     const answer = { ...read, sentMs: 0, answeredMs: 0, failure: null }
     expect([headerOf(answer, 'retry-after'), headerOf(answer, 'etag')]).toEqual(['7', ''])
+  })
+})
+
+describe('a chart', () => {
+  test('has a gap where nothing was measured', () => {
+    const points = [
+      [0, null],
+      [1, 5],
+      [2, 7],
+      [3, null],
+      [4, null],
+      [5, 1],
+    ] as const
+    expect(stretches(points)).toEqual([
+      [
+        [1, 5],
+        [2, 7],
+      ],
+      [[5, 1]],
+    ])
+    const svg = lineChart('Latency', { x: 'seconds', y: 'ms' }, [{ name: 'join', color: 'a', points }])
+    expect(svg.match(/<polyline/g)).toHaveLength(2)
+    expect(svg).toContain('aria-label="Latency. join: at most 7, at last 1."')
+    expect(svg).toMatch(/>seconds<\/text>.*>ms<\/text>/)
+  })
+
+  test('of bars is a table to those who hear it, as every table with a caption and heads', () => {
+    const html = bars('Ends', [{ name: 'bought', value: 3, note: '3' }])
+    expect(html).not.toContain('role="img"')
+    expect(html).toContain('<caption>Ends</caption>')
+    expect(html).toMatch(/<th scope="row">bought<\/th><td class="track" aria-hidden="true">.*<td>3<\/td>/)
+    expect(table('Latency', ['request', 'p50'], [['join', '3 ms']])).toMatch(
+      /<caption>Latency<\/caption>.*<th scope="col">p50<\/th>.*<th scope="row">join<\/th><td>3 ms<\/td>/,
+    )
   })
 })
 

@@ -17,12 +17,12 @@ export interface Result {
   readonly requests: Record<Kind, number>
   /** Answers that were none, or were problems, by kind and status. */
   readonly refusals: readonly (readonly [what: string, times: number])[]
-  /** Real reads of the public schedule, one a second; and what the crowd's scripts would have read from a CDN. */
+  /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
   readonly schedule: { readonly read: number; readonly fromCdn: number }
   readonly perVisitor: {
     readonly worker: number
     readonly cdn: number
-    /** How many visitors made 0, 1, 2, .. requests of a Worker, and reads of the CDN; the last is "so many or more". */
+    /** How many visitors made 0, 1, 2, .. requests of a Worker, and reads of the schedule; the last is "so many or more". */
     readonly workerSpread: readonly number[]
     readonly cdnSpread: readonly number[]
   }
@@ -48,8 +48,8 @@ const KIND_NAMES: Record<Kind, string> = {
 
 export function reportHtml(r: Result): string {
   const { options: o, samples } = r
-  const over = (of: (s: Sample) => number): Point[] => samples.map((s) => [s.second, of(s)])
-  const perSecond = (of: (s: Sample) => number): Point[] =>
+  const over = (of: (s: Sample) => number | null): Point[] => samples.map((s) => [s.second, of(s)])
+  const perSecond = (of: (s: Sample) => number): [x: number, y: number][] =>
     samples.slice(1).map((s, i) => {
       const before = samples[i] ?? s
       return [s.second, Math.max(0, (of(s) - of(before)) / Math.max(0.2, s.second - before.second))]
@@ -77,7 +77,7 @@ export function reportHtml(r: Result): string {
 <ul class="checks">${r.checks.map(checkItem).join('')}</ul></section>
 <section><h2>How it ended for the visitors</h2>
 ${bars(
-  'Ends',
+  'Visitors by how it ended for them',
   Object.entries(r.ends)
     .filter(([, times]) => times > 0)
     .map(([end, times]) => ({ name: end.replaceAll('_', ' '), value: times, note: n(times) })),
@@ -111,13 +111,14 @@ ${lineChart('First checkout calls per second', { x: 'seconds since the opening',
   },
 ])}</section>
 <section><h2>Latency</h2>
-<p class="quiet">From the moment a request was meant for to the last byte of its answer: waiting for a connection counts.</p>
+<p class="quiet">From the moment a request was meant for until it was served: waiting for a connection counts, and so do failures that were tried again. That units are in carts (409), or that it is not open (425), is an answer.</p>
 ${spans(
   'Latency by request',
   KINDS.map((kind) => ({ name: KIND_NAMES[kind], ...r.latencies[kind] })),
 )}
 ${table(
-  ['', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
+  'Latency by request',
+  ['request', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
   [
     ...KINDS.map((kind) => latencyRow(KIND_NAMES[kind], r.latencies[kind])),
     latencyRow('paid', r.latencies.settled),
@@ -125,13 +126,15 @@ ${table(
   ].filter((row) => row[1] !== '0'),
 )}
 <h3>99th percentile, second by second</h3>
-${lineChart('99th percentile by second', { x: 'seconds since the opening', y: '', yText: duration }, [
-  { name: 'join', color: 'a', points: over((s) => s.joinP99Ms).filter(([, y]) => y > 0) },
-  { name: 'checkout', color: 'b', points: over((s) => s.checkoutP99Ms).filter(([, y]) => y > 0) },
-])}</section>
+${lineChart('99th percentile by second', { x: 'seconds since the opening', y: 'latency', yText: duration }, [
+  { name: 'join', color: 'a', points: over((s) => s.joinP99Ms || null) },
+  { name: 'checkout', color: 'b', points: over((s) => s.checkoutP99Ms || null) },
+])}
+${r.refusals.length > 0 ? `<h3>Answers that were refusals, or none</h3>${countTable('Refusals', 'answer', r.refusals)}` : ''}</section>
 <section><h2>Requests per visitor</h2>
-<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a CDN answers (one copy a second was really read: ${n(r.schedule.read)} times).</p>
+<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a Worker answers from its memory, or a CDN that stands before it (here one copy a second was read for all: ${n(r.schedule.read)} times).</p>
 ${table(
+  'Requests by kind',
   ['request', 'total', 'per visitor'],
   [
     ...KINDS.map((kind) => [
@@ -139,13 +142,13 @@ ${table(
       n(r.requests[kind]),
       (r.requests[kind] / o.visitors).toFixed(3),
     ]),
-    ['schedule, from the CDN', n(r.schedule.fromCdn), (r.schedule.fromCdn / o.visitors).toFixed(3)],
+    ['schedule', n(r.schedule.fromCdn), (r.schedule.fromCdn / o.visitors).toFixed(3)],
   ].filter((row) => row[1] !== '0'),
 )}
 <h3>Visitors by how many requests they made of a Worker</h3>
-${bars('Worker requests', spreadRows(r.perVisitor.workerSpread))}
+${bars('Visitors by how many requests they made of a Worker', spreadRows(r.perVisitor.workerSpread))}
 <h3>Visitors by how often they read the schedule</h3>
-${bars('Schedule reads', spreadRows(r.perVisitor.cdnSpread))}</section>
+${bars('Visitors by how often they read the schedule', spreadRows(r.perVisitor.cdnSpread))}</section>
 <section><h2>Fairness: joined against served</h2>
 <p class="quiet">Each dot is a visitor. Before the opening a cloud, because the draw decides; after it a line, because the first come are the first served.</p>
 ${scatter(
@@ -156,10 +159,7 @@ ${scatter(
 )}</section>
 ${
   r.complaints.length > 0
-    ? `<section><h2>What clients complained of</h2>${table(
-        ['complaint', 'times'],
-        r.complaints.map(([what, times]) => [what, n(times)]),
-      )}</section>`
+    ? `<section><h2>What clients complained of</h2>${countTable('Complaints', 'complaint', r.complaints)}</section>`
     : ''
 }
 </main>
@@ -171,9 +171,24 @@ ${
 /** Those who were told it is over without ever having joined were never in the queue. */
 const lateOver = (s: Sample) => s.arrived - s.joined - Math.max(0, s.arrived - s.joined - s.over) || 0
 
+function countTable(
+  caption: string,
+  what: string,
+  counts: readonly (readonly [what: string, times: number])[],
+): string {
+  return table(
+    caption,
+    [what, 'times'],
+    counts.map(([each, times]) => [each, times.toLocaleString('en')]),
+  )
+}
+
+/** What the mark before a check says to the eye. */
+const JUDGED = { good: 'Holds:', bad: 'Does not hold:', open: 'Could not be judged:' }
+
 function checkItem({ what, holds, detail }: Check): string {
   const kind = holds === null ? 'open' : holds ? 'good' : 'bad'
-  return `<li class="${kind}"><b>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
+  return `<li class="${kind}"><b><span class="hidden">${JUDGED[kind]} </span>${escaped(what[0]?.toUpperCase() + what.slice(1))}</b><span>${escaped(detail)}</span></li>`
 }
 
 function latencyRow(name: string, p: Percentiles): string[] {
@@ -199,7 +214,7 @@ function spreadRows(spread: readonly number[]) {
 
 const STYLE = `
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --quiet: #5d6470; --rule: #e2dfd9; --good: #16774a; --bad: #b3261e; --a: #3460c9; --b: #b96a00; --c: #16774a; --d: #8a4fb0 }
-@media (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee; --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
+@media screen and (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee; --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums }
 main { max-width: 52rem; margin: 0 auto; padding: 2rem 1rem 4rem }
@@ -209,16 +224,18 @@ section { background: var(--card); border: 1px solid var(--rule); border-radius:
 .quiet, figcaption { color: var(--quiet); margin: 0 0 .75rem; font-size: .9rem }
 .verdict { font-weight: 700; margin: 0 } .good.verdict { color: var(--good) } .bad.verdict { color: var(--bad) }
 .checks { list-style: none; padding: 0; margin: 0 } .checks li { padding: .55rem 0 .55rem 1.75rem; border-top: 1px solid var(--rule); position: relative } .checks li:first-child { border-top: 0 }
-.checks b, .checks span { display: block } .checks span { color: var(--quiet); font-size: .9rem }
+.checks b, .checks b + span { display: block } .checks b + span { color: var(--quiet); font-size: .9rem }
 .checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) } .checks .open::before { content: "–"; color: var(--quiet) }
 figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px } svg text.name { fill: var(--ink) }
 .grid { stroke: var(--rule); stroke-width: 1 } .opening { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 3 4 }
-.line { fill: none; stroke-width: 2; stroke-linejoin: round } .dashed { stroke-dasharray: 7 5 } .thin { stroke-width: 2 } .thick { stroke-width: 9; stroke-linecap: butt }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round } .dashed { stroke-dasharray: 7 5 } .thin { stroke-width: 2 } .thick { stroke-width: 9; stroke-linecap: butt }
 .dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 } .dot.solid { opacity: 1 }
 svg .a { stroke: var(--a) } svg .b { stroke: var(--b) } svg .c { stroke: var(--c) } svg .d { stroke: var(--d) } .dot.a { fill: var(--a) } .dot.b { fill: var(--b) } .dot.c { fill: var(--c) } svg .dot { stroke: none }
-figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem } i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) }
-.bars { display: grid; grid-template-columns: max-content 1fr max-content; gap: .35rem .75rem; align-items: center; font-size: .9rem } .bars span:nth-child(3n) { text-align: right; color: var(--quiet) } .track { height: .8rem } .track i { display: block; height: 100%; min-width: 2px; background: var(--a); border-radius: 3px }
-.scroll { overflow-x: auto; margin-top: 1rem } table { border-collapse: collapse; width: 100%; font-size: .9rem; white-space: nowrap } th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--rule) } th { border-top: 0 } th:first-child, td:first-child { text-align: left; padding-left: 0 } th { color: var(--quiet); font-weight: 500 }
-@media (max-width: 40rem) { svg text { font-size: 20px } section { padding: 1rem } h1 { font-size: 1.4rem } .line { stroke-width: 3 } }
-@media print { section { break-inside: avoid; border: 0; padding: 0 } }
+figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem } i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) } figcaption i.dashed { width: 1.4rem; height: 0; vertical-align: .25em; border-radius: 0; background: none; border-top: 3px dashed var(--d) }
+.hidden, caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.track { width: 100% } .track i { display: block; height: .8rem; min-width: 2px; background: var(--a); border-radius: 3px } .bars th, .bars td { border: 0; padding: .18rem .4rem } .bars th { color: var(--ink) } .bars td:last-child { color: var(--quiet); padding-right: 0 }
+.scroll { overflow-x: auto; margin-top: 1rem } table { border-collapse: collapse; width: 100%; font-size: .9rem; white-space: nowrap } th, td { text-align: right; padding: .35rem .5rem; border-top: 1px solid var(--rule) } thead th { border-top: 0; color: var(--quiet) } th:first-child { text-align: left; padding-left: 0 } th { font-weight: 500 }
+@media (max-width: 40rem) { svg text { font-size: 20px } section { padding: 1rem } h1 { font-size: 1.4rem } .line { stroke-width: 3 } .scroll table { font-size: .8rem } .scroll th, .scroll td { padding: .35rem .25rem } }
+@page { margin: 15mm }
+@media print { * { print-color-adjust: exact; -webkit-print-color-adjust: exact } body { background: none } main { max-width: none; padding: 0 } section { border: 0; padding: 0 } figure, tr, li { break-inside: avoid } h2, h3, .quiet { break-after: avoid } .scroll { overflow: visible } }
 `
