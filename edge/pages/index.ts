@@ -142,9 +142,10 @@ export function renderProblem(
     .text
 }
 
-/** A purchase that found too little, while there is still something to buy: null for any other problem. */
-function lessIsLeft({ view, words }: Shown, { type }: Problem): Content | null {
-  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out') return null
+/** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
+function lessIsLeft({ view, words }: Shown, { type, errors }: Problem): Content | null {
+  const wantedTooMany = errors?.some(({ field }) => field === 'quantity')
+  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && !wantedTooMany) return null
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
     <h1 tabindex="-1">${words.lessLeft}</h1>

@@ -68,6 +68,7 @@ describe('a page says what holds', () => {
 
   it('of a purchase that asked for more than is left, while there is something left', () => {
     expect(page('problem-less-left')).toContain(words.lessLeftText)
+    expect(page('problem-too-many')).toContain(words.lessLeftText)
     expect(page('problem-less-left')).not.toMatch(/<form|Everything is in carts/)
     expect(page('problem-all-in-carts')).toContain('Everything is in carts')
   })

@@ -2,7 +2,7 @@
 import type { Order } from '../../shared/api.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
-import { type ProblemType, problem } from '../../shared/problem.ts'
+import { invalidField, type ProblemType, problem } from '../../shared/problem.ts'
 import { type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { type Brand, renderProblem, renderSale, type SaleView } from './index.ts'
 
@@ -87,12 +87,8 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const ordered = (status: OrderStatus) => renderSale({ ...shop, order: order(status, nowMs) })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const refused = (products: typeof shop.state.products) =>
-    renderSale({
-      ...shop,
-      state: { ...shop.state, products },
-      problem: problem('all-in-carts'),
-      again,
-    })
+    renderSale({ ...shop, state: { ...shop.state, products }, problem: problem('all-in-carts'), again })
+  const tooMany = renderSale({ ...shop, problem: invalidField('quantity', 'at most 2 can be had') })
   const wrong = renderSale({ ...shop, problem: problem('invalid-fields', { errors: [FIELD] }) })
   const bare = (type: ProblemType, sale: string | null) =>
     renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale })
@@ -124,6 +120,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['sold-out', renderSale(view(schedule('sold_out')))],
     ['ended', renderSale(view(schedule('ended')))],
     ['problem-less-left', refused(shop.state.products)],
+    ['problem-too-many', tooMany],
     ['problem-all-in-carts', refused([])],
     ['problem-fields', wrong],
     ['problem-try-again', bare('try-again', 'demo')],
