@@ -144,7 +144,10 @@ export function renderProblem(
 
 /** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
 function lessIsLeft({ view, words }: Shown, { type, errors }: Problem): Content | null {
-  const wantedTooMany = errors?.some(({ field }) => field === 'quantity')
+  // Other quantities are wrong as well: none, or more than one person may have.
+  const wantedTooMany = errors?.some(
+    ({ field, detail }) => field === 'quantity' && detail.endsWith('can be had'),
+  )
   if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && !wantedTooMany) return null
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
