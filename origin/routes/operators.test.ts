@@ -262,7 +262,10 @@ describe('an operator of another origin', () => {
       token: alone.edgeToken,
     })
     const { body } = await alone.admin('GET', `/sales/${sale}`)
-    expect(body).toMatchObject({ queue: { waiting: 600 }, invariant: { total: 10, holds: true, compared_at: null } })
+    expect(body).toMatchObject({
+      queue: { waiting: 600 },
+      invariant: { total: 10, holds: true, compared_at: null },
+    })
   })
 
   test('without Redis changes what the ledger has, and changes it once', async () => {
