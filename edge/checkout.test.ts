@@ -138,6 +138,7 @@ it('does not carry huge bodies', async () => {
   const authorization = `Bearer ${await admission(sale.name)}`
   const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
   expect(response.status).toBe(413)
+  expect(await response.json()).toMatchObject({ errors: [{ field: 'body' }] })
 })
 
 it('buys, pays and cancels by plain forms', async () => {

@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot'
-import { MAX_BODY_BYTES, Order } from '../shared/api.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, Order } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } from '../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from './cookies.ts'
@@ -72,7 +72,7 @@ async function orderToken(order: string, call: Call, sale?: string): Promise<str
 async function pass(path: string, token: string, call: Call): Promise<Response> {
   const { request } = call
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES)
-    return problemAnswer(problem('body-too-large'))
+    return problemAnswer(bodyTooLarge())
   const headers = new Headers({ authorization: `Bearer ${token}` })
   for (const name of REQUEST_HEADERS) {
     const value = request.headers.get(name)

@@ -54,6 +54,14 @@ export function wantsJson(request: Request): boolean {
   return accept.includes('application/json') && !accept.includes('text/html')
 }
 
+/** True if the caller has what this tag names already (If-None-Match, RFC 9110, 13.1.2: weakly compared). */
+export function isKnown(request: Request, etag: string): boolean {
+  const known = request.headers.get('if-none-match')
+  if (known === null || known === etag) return known !== null
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
+  return known.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
+}
+
 /** Back to a page after a form was sent. */
 export function seeOther(location: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ location, 'cache-control': NO_STORE })

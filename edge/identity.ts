@@ -58,7 +58,7 @@ type Presented =
 
 export async function presentedPlace(sale: string, call: Call): Promise<Presented> {
   const token = presentedToken(`queue-${sale}`, call)
-  if (token === null) return { kind: 'none' }
+  if (token === null) return { kind: isBearer(call) ? 'bad' : 'none' }
   const verified = await placesOf(call.config.keys.queue).verify(token, call.nowMs)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
   if (!(await mayUse(verified.claims.sub, call))) return { kind: 'others' }
@@ -85,6 +85,11 @@ export function presentedToken(name: string, { request, secure, config }: Call):
   const sent = bearer(request)
   const kept = readCookie(request, name, secure)
   return (config.protect ? (kept ?? sent) : (sent ?? kept)) || null
+}
+
+/** True for a bearer of ours, though it cannot be read; before somebody else's site it may be that site's. */
+function isBearer({ request, config }: Call): boolean {
+  return !config.protect && /^bearer\b/i.test(request.headers.get('authorization') ?? '')
 }
 
 /** The token of an `Authorization: Bearer` header; null where there is none, or it says something else. */

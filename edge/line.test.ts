@@ -181,6 +181,30 @@ it('keeps the lot of a visitor who leaves the lobby and joins again', async () =
   expect((await sale.joined({ cookie })).number).toBe(place.number)
 })
 
+it('keeps the lot of one whom nobody knew until they left', async () => {
+  const sale = await new TestSale().tell({ opensInMs: 60_000 })
+  const first = await sale.join()
+  const { number, queue_token } = await first.json<{ number: number; queue_token: string }>()
+  const left = await sale.leave(queue_token)
+  const cookie = cookiesOf(first)
+    .split('; ')
+    .find((pair) => pair.startsWith('visitor='))
+  expect(left.status).toBe(204)
+  expect((await sale.joined({ cookie: cookie ?? '' })).number).toBe(number)
+})
+
+it('gives nobody a new place who shows one that cannot be read', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  for (const authorization of [
+    'Bearer',
+    `Bearer ${queue_token} x`,
+    `Bearer ${queue_token}, Bearer ${queue_token}`,
+  ])
+    expect((await sale.join({ authorization })).status, authorization).toBe(401)
+  expect((await sale.join({ authorization: 'Basic YTpi' })).status).toBe(201)
+})
+
 it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answers one with a token', async () => {
   const sale = await new TestSale().tell()
   const other = await new TestSale().tell()

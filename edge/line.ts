@@ -106,8 +106,11 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   if (presented.kind !== 'place') return badPlace(sale, call)
   const now = await saleNow(sale, call)
-  const gone = 'type' in now || isFinal(now.schedule.phase)
-  if (!gone && isDrawn(now.schedule)) await forget(sale, presented.claims.sub, call)
+  if (!('type' in now) && !isFinal(now.schedule.phase)) {
+    const { sub, num } = presented.claims
+    if (isDrawn(now.schedule)) await forget(sale, sub, call)
+    else await numberOf({ sale, visitor: sub, has: num }, call)
+  }
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
   for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
   return response

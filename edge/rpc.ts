@@ -33,6 +33,8 @@ export interface JoinRequest {
   readonly visitor: string
   /** A number of this visitor's whose turn has passed: they get a new one, once. */
   readonly instead_of?: number
+  /** A number this visitor was given when nobody knew them, and which was not recorded: it stays theirs. */
+  readonly has?: number
   /** What paid for the number (a proof of work), if anything had to; the same payment never buys another number. */
   readonly paid_with?: string
 }

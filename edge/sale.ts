@@ -10,7 +10,16 @@ import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
 import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import type { Config } from './config.ts'
-import { type Call, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsHtml, wantsJson } from './http.ts'
+import {
+  type Call,
+  isKnown,
+  NO_STORE,
+  problemAnswer,
+  seeOther,
+  unkeptAnswer,
+  wantsHtml,
+  wantsJson,
+} from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { type SaleNow, saleNow, takeNews } from './known-sales.ts'
 import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
@@ -69,7 +78,7 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
     schedules.set(now.schedule, written)
   }
   const { json, etag, headers } = written
-  if (call.request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers })
+  if (isKnown(call.request, etag)) return new Response(null, { status: 304, headers })
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
 }
 
@@ -254,8 +263,9 @@ async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Resp
     answers.set(kind, answer)
   }
   const { body, etag, headers } = answer
-  const unchanged = request.headers.get('if-none-match')?.includes(etag)
-  return unchanged ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+  return isKnown(request, etag)
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, { headers })
 }
 
 // -- What is shown -----------------------------------------------------------------------------------------------------

@@ -142,11 +142,9 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** A visitor without a number takes the next of the block; null when it is used up. */
-  #enter({ visitor, paid_with }: JoinRequest): Joined | null {
-    const nowMs = Date.now()
-    const number = this.#block?.take(nowMs)
+  #enter({ visitor, has, paid_with }: JoinRequest): Joined | null {
+    const number = has ?? this.#take()
     if (!number) return null
-    this.#demand.add(1, nowMs)
     this.#beginRecord()
     this.ctx.storage.sql.exec(
       'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
@@ -155,6 +153,13 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       paid_with ?? null,
     )
     return { joined: true, number, first: true }
+  }
+
+  #take(): number | null {
+    const nowMs = Date.now()
+    const number = this.#block?.take(nowMs) ?? null
+    if (number) this.#demand.add(1, nowMs)
+    return number
   }
 
   #beginRecord() {

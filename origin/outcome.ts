@@ -101,7 +101,8 @@ export function noStock(
 ): Problem {
   if (available === 0 && held === 0) return problem('sold-out', { detail: 'Every unit has been sold.' })
   const unsold = total - sold
-  if (unsold > 0 && quantity > unsold) return invalidField('quantity', `at most ${unsold} can be had`)
+  if (unsold > 0 && quantity > unsold)
+    return { ...invalidField('quantity', `at most ${unsold} can be had`), product_id, remaining: available }
   const detail = available > 0 ? `Only ${available} left.` : 'All units are in carts. Some may come back.'
   return problem('all-in-carts', { detail, product_id, remaining: available, retry_after_seconds: 5 })
 }

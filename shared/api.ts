@@ -305,6 +305,12 @@ export function parseJson<T>(schema: v.GenericSchema<unknown, T>, body: string):
   return parse(schema, value)
 }
 
+/** What is said of a body beyond MAX_BODY_BYTES. */
+export function bodyTooLarge(): Problem {
+  const detail = `at most ${MAX_BODY_BYTES} bytes`
+  return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })
+}
+
 function malformed(detail: string): Parsed<never> {
   return { ok: false, problem: problem('invalid-request', { detail, errors: [{ field: 'body', detail }] }) }
 }

@@ -143,12 +143,10 @@ export function renderProblem(
 }
 
 /** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
-function lessIsLeft({ view, words }: Shown, { type, errors }: Problem): Content | null {
-  // Other quantities are wrong as well: none, or more than one person may have.
-  const wantedTooMany = errors?.some(
-    ({ field, detail }) => field === 'quantity' && detail.endsWith('can be had'),
-  )
-  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && !wantedTooMany) return null
+function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Content | null {
+  // The origin says what remains where too much was wanted, be it for now or for good.
+  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined)
+    return null
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
     <h1 tabindex="-1">${words.lessLeft}</h1>

@@ -88,7 +88,10 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const refused = (products: typeof shop.state.products) =>
     renderSale({ ...shop, state: { ...shop.state, products }, problem: problem('all-in-carts'), again })
-  const tooMany = renderSale({ ...shop, problem: invalidField('quantity', 'at most 2 can be had') })
+  const tooMany = renderSale({
+    ...shop,
+    problem: { ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 },
+  })
   const wrong = renderSale({ ...shop, problem: problem('invalid-fields', { errors: [FIELD] }) })
   const bare = (type: ProblemType, sale: string | null) =>
     renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale })

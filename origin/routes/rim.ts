@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { GenericSchema } from 'valibot'
-import { MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
 import {
   type Problem,
   ProblemError,
@@ -56,7 +56,7 @@ export function refuse(p: Problem): never {
 export function readText(c: Context): Promise<string> {
   const length = c.req.header('content-length')
   if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedText(c)
-  return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(tooLarge())
+  return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(bodyTooLarge())
 }
 
 async function countedText(c: Context): Promise<string> {
@@ -64,15 +64,10 @@ async function countedText(c: Context): Promise<string> {
   let bytes = 0
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) refuse(tooLarge())
+    if (bytes > MAX_BODY_BYTES) refuse(bodyTooLarge())
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
-}
-
-function tooLarge(): Problem {
-  const detail = `at most ${MAX_BODY_BYTES} bytes`
-  return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })
 }
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
