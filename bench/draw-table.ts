@@ -43,8 +43,9 @@ export class DrawTable {
     }
   }
 
+  /** Whatever is no number of the draw stands where it is: one after it, or one that should never have been given. */
   positionOf(number: number): number {
-    if (number > this.#size) return number
+    if (!(number >= 1 && number <= this.#size)) return number
     const half = 2 ** this.#halfBits
     let value = number - 1
     do {

@@ -107,4 +107,6 @@ test('of a ledger that loses an order ends badly, and says what is missing', asy
   expect(told).toContain('Not good.')
   const failed = result.checks.filter((check) => check.holds === false).map((check) => check.what)
   expect(failed).toContain('nobody told "reserved" without an order')
+  // The order is gone, and its money was taken.
+  expect(failed).toContain('charged once, and only for what was sold')
 }, 60_000)
