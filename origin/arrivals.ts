@@ -3,18 +3,21 @@
  * (a Redis HyperLogLog: error below one percent, 12 KB), and how many of them were told that all units are in carts and
  * still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers; while Redis is
  * away, or full, the counts stand still and are told to be no longer so (`counted`): the edge then takes nobody for one who
- * does not come, and lets nobody in instead. What was noted meanwhile is told when Redis is back.
+ * does not come, and goes by the units that are taken. What was noted meanwhile is told when Redis is back.
  */
 import type { Logger } from 'pino'
 import type { Store } from './gate/redis.ts'
 import { type Actor, loop } from './loop.ts'
 import type { Metrics } from './metrics.ts'
+import { within } from './within.ts'
 
 const FLUSH_MS = 200
 /** Visitors of a sale noted and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
 const MAX_NOTED = 200_000
 /** A sale that nobody has asked about for so long, nor come to, is left alone until somebody does. */
 const NEEDED_FOR_MS = 60_000
+/** A first count of a sale is waited for no longer: Redis is away. */
+const FIRST_WITHIN_MS = 500
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
@@ -88,6 +91,15 @@ export class Arrivals implements Actor {
   counts(sale: string): Counts {
     this.#neededAtMs.set(sale, performance.now())
     return this.#last(sale)
+  }
+
+  /** The same, once they have been counted: of a sale that this process has not been asked about before it waits for that. */
+  async counted(sale: string): Promise<Counts> {
+    const isNew = !this.#counts.has(sale)
+    const known = this.counts(sale)
+    if (!isNew) return known
+    await within(this.#flush(), FIRST_WITHIN_MS).catch(() => {})
+    return this.counts(sale)
   }
 
   #last(sale: string): Counts {

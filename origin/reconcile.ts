@@ -3,6 +3,7 @@
  * ledger is what is true; the gate is rebuilt from it whenever it differs for longer than things are in flight, and
  * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
+import type { OversellPolicy } from '../shared/api.ts'
 import { noteCompared } from './compared.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
@@ -11,7 +12,7 @@ import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import type { ProductRow, Sql } from './ledger/ledger.ts'
 import { eachProduct } from './loop.ts'
-import { type OversellPolicy, type Recount, recount } from './recount.ts'
+import { type Recount, recount } from './recount.ts'
 import { available, productsInUse } from './sales.ts'
 
 export interface Finding {

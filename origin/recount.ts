@@ -3,13 +3,11 @@
  * transactions of this system keep it so; a restored backup, a repair by hand or a fault of ours might not. What is put
  * right is put right against the version of the row that was counted, so that nothing that happens meanwhile is lost.
  */
-import { OVERSELL_POLICIES } from '../shared/api.ts'
+import type { OversellPolicy } from '../shared/api.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
 import type { Queryable } from './ledger/ledger.ts'
 import type { Refund } from './payments/refunds.ts'
-
-export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const DECIDE_ALONE_UP_TO = 0.05
@@ -116,7 +114,7 @@ async function oversold(
   excess: number,
   decided: OversellPolicy | undefined,
 ): Promise<Recount> {
-  const configured = OVERSELL_POLICIES.find((p) => p === deps.sales.get(sale)?.oversell_policy) ?? 'alarm'
+  const configured = deps.sales.get(sale)?.oversell_policy ?? 'alarm'
   const tooMany = excess > seen.total * DECIDE_ALONE_UP_TO
   const policy = decided ?? (tooMany ? 'alarm' : configured)
   const waitsFor =

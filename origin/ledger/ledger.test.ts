@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIVE_STATUSES } from '../../shared/order-status.ts'
 import { useDatabase } from '../../test/servers.ts'
 import type { Deps } from '../deps.ts'
 import { note } from '../findings.ts'
@@ -29,7 +30,6 @@ beforeAll(async () => {
 afterAll(() => sql.end({ timeout: 1 }))
 
 const PRODUCTS = ['one', 'two']
-const LIVE = ['reserved', 'paying', 'confirmed', 'fulfilled']
 
 interface Asked {
   readonly visitor: string
@@ -283,7 +283,7 @@ const ledgerOf = async (sale: string) => [
   ...(await sql`
     select p.product_id, p.held, (
       select coalesce(sum(o.quantity), 0)::int from orders o
-      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${LIVE})) as live
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${[...LIVE_STATUSES]})) as live
     from products p where p.sale_id = ${sale} order by p.place`),
 ]
 

@@ -332,7 +332,8 @@ describe('the edge', () => {
     const sale = await origin.sale({ total: 1 })
     const state = async () =>
       (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body
-    expect(await state()).toMatchObject({ sale, phase: 'open', arrivals: 0, hopeful: 0, health: 'ok' })
+    const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+    expect(await state()).toMatchObject({ sale, ...fresh })
     await Promise.all([origin.checkout(sale), origin.checkout(sale)])
     const right = (s: Record<string, unknown>) =>
       s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'

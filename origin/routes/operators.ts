@@ -215,10 +215,10 @@ export function internalRoutes(deps: Deps): Hono {
   const { sales, arrivals, line, redis, config } = deps
   const app = new Hono()
   app.use('*', requireSecret(config.EDGE_TOKEN))
-  app.get('/sales/:sale', (c) => {
+  app.get('/sales/:sale', async (c) => {
     const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
     line.note(sale, c.req.query())
-    const counts = arrivals.counts(sale.sale_id)
+    const counts = await arrivals.counted(sale.sale_id)
     // Nobody who is called now could be served: told so, the edge pauses the line, and everyone keeps their place. A Redis
     // that is full answers, and takes no orders; by those who arrive it is found out.
     const redisServes = redis.status === 'ready' && counts.counted
