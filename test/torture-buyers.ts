@@ -157,7 +157,7 @@ class Life {
   }
 
   /** The order this buyer has in the end, if any. */
-  async #buy(body: object, key: string): Promise<string | undefined> {
+  async #buy(body: { readonly quantity: number }, key: string): Promise<string | undefined> {
     const { sale, notes } = this.#scene
     let waits = 0
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -182,6 +182,11 @@ class Life {
           notes.settled(this.#visitor, key, null)
           return undefined
         case 410:
+          notes.settled(this.#visitor, key, null)
+          return undefined
+        case 422:
+          // More were wanted than can still be had. One always can be wanted.
+          if (body.quantity === 1) notes.fault('one unit was said to be more than can be had')
           notes.settled(this.#visitor, key, null)
           return undefined
         case 503:
