@@ -5,6 +5,7 @@
  *     npx vitest run --config test/vitest.config.ts --project origin
  */
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -17,6 +18,8 @@ export default defineConfig({
   root,
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
+    // Most of them wait, for a timeout or a process: one at a time would leave a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
     projects: [
       {
