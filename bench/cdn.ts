@@ -7,7 +7,7 @@ import { Schedule } from '../shared/api.ts'
 import { serving } from '../shared/schedule.ts'
 import { Histogram } from './histogram.ts'
 import { type HttpClient, requestText } from './http.ts'
-import type { Seen } from './verdict.ts'
+import type { Seen } from './verdict/story.ts'
 
 const MAX_AGE_MS = 1_000
 /** Documents kept: one as long as nothing in it changes, which is about a second. */

@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { UsageError } from '../test/command.ts'
 import { servedBy } from './cdn.ts'
 import type { Crowd } from './crowd.ts'
-import type { Charge, Evidence, LedgerOrder, Story, Unread } from './verdict.ts'
+import type { Charge, Evidence, LedgerOrder, Story, Unread } from './verdict/story.ts'
 import { PLAN } from './visitors.ts'
 
 /** A system to play on. */

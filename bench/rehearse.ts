@@ -27,7 +27,8 @@ import { Live } from './live.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { percentileTexts, type Result, reportHtml } from './report.ts'
 import { KINDS } from './tally.ts'
-import { type Check, isGood, verdict } from './verdict.ts'
+import { type Check, isGood } from './verdict/check.ts'
+import { verdict } from './verdict.ts'
 import { Visitors } from './visitors.ts'
 
 /** Between the sale's creation and the first visitor: time for the edge to hear of it. */

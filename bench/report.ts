@@ -4,7 +4,8 @@ import type { Percentiles } from './histogram.ts'
 import type { Sample } from './live.ts'
 import type { Options } from './options.ts'
 import { KINDS, type Kind } from './tally.ts'
-import type { Check, End } from './verdict.ts'
+import type { Check } from './verdict/check.ts'
+import type { End } from './verdict/story.ts'
 
 /** Everything there is to say about a rehearsal: this is also the JSON file. */
 export interface Result {

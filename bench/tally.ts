@@ -1,7 +1,7 @@
 /** What a rehearsal counts while it is played: how far visitors have come, what they asked for, and how long it took. */
 import { Histogram } from './histogram.ts'
 import type { Answer } from './http.ts'
-import type { BotEvidence, End } from './verdict.ts'
+import type { BotEvidence, End } from './verdict/story.ts'
 
 /** The requests a visitor makes, as they are counted and timed. `final` is the page that says it is over. */
 export const KINDS = ['page', 'join', 'claim', 'status', 'checkout', 'payment', 'order', 'final'] as const

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { commitmentOf, positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import {
-  type BotEvidence,
-  type Charge,
-  type Evidence,
-  inversions,
-  isGood,
-  type LedgerOrder,
-  mostWithin,
-  type Seen,
-  type Story,
-  verdict,
-} from './verdict.ts'
+import { isGood } from './verdict/check.ts'
+import { inversions, mostWithin } from './verdict/line.ts'
+import type { BotEvidence, Charge, Evidence, LedgerOrder, Seen, Story } from './verdict/story.ts'
+import { verdict } from './verdict.ts'
 
 const seed = 'ab'.repeat(32)
 const DRAWN = 60

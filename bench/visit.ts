@@ -13,7 +13,7 @@ import { orderIn, type PlaceTold, placeIn, problemType } from './answers.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type Answer, headerOf, requestText } from './http.ts'
-import type { End } from './verdict.ts'
+import type { End } from './verdict/story.ts'
 import { PLAN, STEP } from './visitors.ts'
 
 /** As edge/client/live.ts: the longest between two reads, and how often the page looks at the clock in between. */

@@ -2,7 +2,7 @@
  * What a rehearsal remembers of each visitor: columns of numbers, a few dozen bytes a head, so that half a million of
  * them fit anywhere. Only their tokens are text.
  */
-import { ENDS, type End, type Method } from './verdict.ts'
+import { ENDS, type End, type Method } from './verdict/story.ts'
 
 /** What a visitor will do, decided before they come, so that a seed plays the same crowd again. Bits of `plan`. */
 export const PLAN = {
