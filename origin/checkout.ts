@@ -172,8 +172,17 @@ export class Checkout {
       case 'unknown':
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
-        return this.#recordExactly(sale, reservation, answer.verdict === 'unknown')
+        if (answer.verdict === 'unknown') return this.#recordExactly(sale, reservation, true)
+        return (await this.#waitingUnder(sale, reservation)) ?? this.#recordExactly(sale, reservation)
     }
+  }
+
+  /** A key that was told "processing" before the gate went out of use: its order waits in the stream, and stays the one. */
+  async #waitingUnder(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
+    const known = await this.#bucketOf(r).known(r)
+    if (!known) return undefined
+    if (known.hash !== r.hash) return refusal(problem('idempotency-key-reused'))
+    return this.#standing(sale, r, known.order, 'replay', remainingIn(sale, r.product))
   }
 
   /** A unit is taken in the fast gate: record it, and wait for that as long as a person would. */

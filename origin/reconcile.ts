@@ -236,12 +236,14 @@ async function rebuildAlone(deps: Deps, sale: string, product: string): Promise<
 }
 
 /**
- * Fence, record what is still in the stream, read what lives, put it back, open. The counts are read last: what the
+ * Fence, record what has come into the stream meanwhile, read what lives, put it back, open. The counts are read last: what the
  * exact gate sold meanwhile is in them.
  */
 async function rebuildNow(deps: Deps, sale: string, product: string): Promise<boolean> {
   const { sql, log } = deps
   const began = performance.now()
+  // Those whose keys are forgotten next have their orders before: asked for again, they are not given others.
+  await recordIntents(deps, sale, product, 0)
   const rebuild = await deps.checkout.gate(sale, product).fence()
   await recordIntents(deps, sale, product, 0)
   const live = await restore(rebuild, sql, sale, product)

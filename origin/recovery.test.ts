@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
-import { useDatabase } from '../test/servers.ts'
+import { useDatabase, useRedis } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
@@ -39,6 +39,30 @@ const inUse = (sale: string) =>
     () => gateOf(sale),
     (gate) => 'run' in gate,
   )
+
+describe('where nobody mends the gate', () => {
+  const quiet = { database: useDatabase(), redis: useRedis() }
+  const api = useOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
+    ROLE: 'api',
+  })
+
+  test('a key that was promised an order before it went out of use is not given another', async () => {
+    const sale = await api.sale()
+    const store = connectRedis(quiet.redis.url, pino({ level: 'silent' }))
+    await once(store, 'ready')
+    const asked = createHash('sha256').update('[null,1,null]').digest('base64url')
+    const promised = { ...reservationOf(sale), product: 'one', hash: asked }
+    const gate = new Gate(store, sale, 'one', 1)
+    // As a process does that dies before it is recorded.
+    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1 })).toMatchObject({ verdict: 'reserved' })
+    await store.hset(`{${sale}:one:0}:stock`, 'run', 'of a server before')
+    const token = await api.token(sale, promised.visitor)
+    const again = await api.checkout(sale, { token, key: promised.key })
+    expect(again).toMatchObject({ status: 202, body: { order_id: promised.order, status: 'processing' } })
+    expect(await api.checkout(sale)).toMatchObject({ status: 201 })
+    store.disconnect()
+  })
+})
 
 describe('when Redis', () => {
   test('is flushed in mid-sale, no unit is sold twice', async () => {

@@ -156,6 +156,12 @@ export class Bucket {
     return calls.map((_, i) => readVerdict(String(answer[2 + 2 * i]), String(answer[3 + 2 * i]), left))
   }
 
+  /** What a key stands for, also while the bucket is out of use; undefined where that is not known, or cannot be asked. */
+  async known({ visitor, key }: Reservation): Promise<{ order: string; hash: string } | undefined> {
+    const known = await this.#redis.hget(this.#key.keys, `${visitor} ${key}`).catch(() => null)
+    return known === null ? undefined : readKnown(known)
+  }
+
   /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
@@ -296,14 +302,18 @@ export class Bucket {
   }
 }
 
+/** A key's value: see reserve.lua. */
+function readKnown(known: string): { order: string; hash: string } {
+  const [order = '', hash = ''] = known.split('|')
+  return { order, hash }
+}
+
 function readVerdict(verdict: string, detail: string, left: Stock): ReserveAnswer {
   switch (verdict) {
     case 'reserved':
       return { verdict, entry: detail, ...left }
-    case 'replay': {
-      const [order = '', hash = ''] = detail.split('|')
-      return { verdict, order, hash, ...left }
-    }
+    case 'replay':
+      return { verdict, ...readKnown(detail), ...left }
     case 'limit':
       return { verdict, order: detail, ...left }
     default:
