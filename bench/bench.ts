@@ -5,10 +5,11 @@
  *
  * Tried, and left because it did not help: undici for the load (25 us a request, 14 us by a raw socket, and the servers
  * share our cores); one WebCrypto job per signature (its way through the thread pool costs as much as the signature);
- * signatures on the event loop, quick as they are by now (0.8 of the checkouts); ioredis autopipelining (slower); batches for
- * the signature thread that are kept small, so that others need not wait (slower for all: they stay small all the way to the
- * commit); a second signature thread on two cores (0.95: it takes them from Redis and Postgres); a larger young generation, a garbage collector without threads (less than two starts of the same code differ by);
- * two batches of orders on their way down one connection, the batch function's first statements as one (no difference).
+ * signatures on the event loop, quick as they are by now (0.8 of the checkouts); ioredis autopipelining (slower);
+ * batches for the signature thread that are kept small, so that others need not wait (slower for all: they stay small
+ * all the way to the commit); a second signature thread on two cores (0.95: it takes them from Redis and Postgres); a
+ * larger young generation, a garbage collector without threads (less than two starts of the same code differ by); two
+ * batches of orders on their way down one connection, the batch function's first statements as one (no difference).
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
