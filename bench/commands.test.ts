@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commitmentOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
+import { sampleSchedule } from './sample-schedule.ts'
 
 const COMMANDS = {
   rehearse: 'bench/rehearse.ts',
@@ -20,7 +21,6 @@ const COMMANDS = {
 } as const
 const ENDS_WITHIN_MS = 15_000
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const seed = 'ab'.repeat(32)
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
 
 /** A sale's schedule, and operators' calls, of a system that does nothing else. */
@@ -38,24 +38,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
-  schedule = {
-    sale: 's',
-    version: 1,
-    phase: 'open',
-    anchor_at_ms: 0,
-    anchor_position: 0,
-    rate_per_second: 0,
-    ceiling: 0,
-    missed_through: 0,
-    pre_queue_size: 10,
-    draw_commitment: commitmentOf(seed),
-    draw_seed: seed,
-    draw_beacon: null,
-    pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
-    opens_at: '2026-11-27T12:00:00.000Z',
-    ends_at: null,
-    server_time_ms: 0,
-  }
+  schedule = sampleSchedule({ pre_queue_size: 10 })
 })
 afterAll(() => {
   stub.closeAllConnections()
@@ -184,7 +167,7 @@ describe('verify-draw', () => {
     command('verify-draw', ['--schedule', `${url}/sales/s/schedule`, '--number=3', ...args])
 
   test('takes a commitment as people copy it', async () => {
-    const { status, out } = await verify('--commitment', `  ${commitmentOf(seed).toUpperCase()} `)
+    const { status, out } = await verify('--commitment', `  ${schedule.draw_commitment.toUpperCase()} `)
     expect(status).toBe(0)
     expect(out).toContain('The seed is the one committed to')
   })

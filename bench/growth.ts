@@ -6,9 +6,10 @@ import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { Block } from '../edge/lease.ts'
 import { positionOf } from '../shared/draw.ts'
-import { placeOf, pollAfterMs, type Schedule } from '../shared/schedule.ts'
+import { placeOf, pollAfterMs } from '../shared/schedule.ts'
 import { HttpClient, requestText } from './http.ts'
 import { cpuSeconds, median, residentBytes } from './load.ts'
+import { sampleSchedule } from './sample-schedule.ts'
 import { createSale, type Stage } from './stage.ts'
 import { type Bench, paint } from './table.ts'
 
@@ -66,24 +67,18 @@ export async function growth(stage: Stage, { rounds, crowd }: Bench) {
 /** Costs of the pure parts; the draw is over everyone, which is when it costs most. */
 function pureCosts(visitors: number, rounds: number): PureRow {
   const draw = { seed: SEED, size: visitors, beacon: null }
-  const schedule: Schedule = {
+  const schedule = sampleSchedule({
     sale: 'growth',
     version: 42,
-    phase: 'open',
     anchor_at_ms: 1_000_000,
     anchor_position: 10,
     rate_per_second: 2_000,
     ceiling: visitors,
-    missed_through: 0,
     pre_queue_size: visitors,
     draw_commitment: SEED,
     draw_seed: SEED,
-    draw_beacon: null,
-    pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
-    opens_at: '2026-11-27T12:00:00.000Z',
-    ends_at: null,
     server_time_ms: 1_000_000,
-  }
+  })
   const some = 8_000
   const number = (i: number) => 1 + ((i * 7_919) % visitors)
   const known = () => visitors

@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { commitmentOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
 import { Crowd } from './crowd.ts'
+import { sampleSchedule } from './sample-schedule.ts'
 import { PLAN, type Shares, Visitors } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
@@ -35,27 +35,9 @@ const SCHEDULE = 'GET /sales/s/schedule'
 const JOIN = 'POST /sales/s/queue'
 const STATUS = 'GET /sales/s/queue/status'
 const CHECKOUT = 'POST /sales/s/checkout'
-const seed = 'ab'.repeat(32)
 
 beforeEach(() => {
-  schedule = {
-    sale: 's',
-    version: 1,
-    phase: 'open',
-    anchor_at_ms: 0,
-    anchor_position: 100,
-    rate_per_second: 0,
-    ceiling: 100,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: commitmentOf(seed),
-    draw_seed: seed,
-    draw_beacon: null,
-    pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
-    opens_at: '2026-11-27T12:00:00.000Z',
-    ends_at: null,
-    server_time_ms: Date.now(),
-  }
+  schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
   script = {
     [PAGE]: [[200, {}, { 'cache-control': 'public, max-age=9' }]],
     [SCHEDULE]: [[200, schedule]],

@@ -13,7 +13,7 @@ import type { CheckoutRequest } from '../shared/api.ts'
 import { isLive } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
 import { Batcher, BatcherByKey, Overloaded } from './batch.ts'
-import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
+import { type Bucket, type Known, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
 import {
@@ -152,10 +152,7 @@ export class Checkout {
       case 'reserved':
         return this.#recordReserved(sale, reservation, answer)
       case 'replay':
-        if (answer.hash !== reservation.hash) return refusal(problem('idempotency-key-reused'))
-        return (
-          (await this.#standing(sale, reservation, answer.order, 'replay', answer.available)) ?? unreadable()
-        )
+        return (await this.#replay(sale, reservation, answer, answer.available)) ?? unreadable()
       case 'limit':
         // The gate knows which order came last, not whether it still lives: then the exact gate knows more.
         return (
@@ -180,9 +177,18 @@ export class Checkout {
   /** A key that was told "processing" before the gate went out of use: its order waits in the stream, and stays the one. */
   async #waitingUnder(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
     const known = await this.#bucketOf(r).known(r)
-    if (!known) return undefined
+    return known && this.#replay(sale, r, known, remainingIn(sale, r.product))
+  }
+
+  /** The gate knows the key. */
+  async #replay(
+    sale: SaleRow,
+    r: Reservation,
+    known: Known,
+    remaining: number,
+  ): Promise<Outcome | undefined> {
     if (known.hash !== r.hash) return refusal(problem('idempotency-key-reused'))
-    return this.#standing(sale, r, known.order, 'replay', remainingIn(sale, r.product))
+    return this.#standing(sale, r, known.order, 'replay', remaining)
   }
 
   /** A unit is taken in the fast gate: record it, and wait for that as long as a person would. */

@@ -3,11 +3,9 @@
  * for the browser). Parsing happens once, at the rim; behind it the types tell the truth.
  */
 import * as v from 'valibot'
-import { ORDER_STATUSES, type OrderStatus } from './order-status.ts'
+import { ORDER_STATUSES } from './order-status.ts'
 import { type FieldError, type Problem, problem } from './problem.ts'
 import { PHASES, STATUSES } from './schedule.ts'
-
-export type { OrderStatus }
 
 /** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
 export const MAX_BODY_BYTES = 64 * 1024

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { killEverything, LocalError, stopEverything } from '../origin/local/children.ts'
+import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from '../origin/local/children.ts'
 
 /** Told something it cannot do; the message is one line for the person at the terminal. */
 export class UsageError extends Error {}
@@ -54,9 +54,6 @@ export function writableFolder(path: string): void {
     throw new UsageError(`Nothing can be written to ${path} (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
-
-/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
-const SAME_KEYSTROKE_MS = 500
 
 /**
  * Runs a command and leaves with the status it comes to: 2 for what could not be done (`failure` says what that was), 130

@@ -1,12 +1,12 @@
 /** What must be true of a sale however often anything was killed: read from the stores, and from what buyers noted. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import { LIVE_STATUSES } from '../shared/order-status.ts'
 import { LIMIT_PER_VISITOR, type Notebook } from './torture-buyers.ts'
 import type { TortureSystem } from './torture-system.ts'
 
 /** Findings of the reconciler that crashes alone must never lead to. */
 const GRAVE = ['miscounted', 'oversold', 'unreadable_intent', 'unknown_charge', 'refund_failed']
-const LIVE = ['reserved', 'paying', 'confirmed', 'fulfilled']
 /** More of one kind say nothing new. */
 const MAX_NAMED = 5
 
@@ -39,7 +39,7 @@ export class Inspector {
     const rows = await this.#sql<{ product_id: string; total: number; live: number }[]>`
       select p.product_id, p.total, sum(o.quantity)::int as live
       from products p join orders o using (sale_id, product_id)
-      where p.sale_id = ${sale} and o.status = any(${LIVE})
+      where p.sale_id = ${sale} and o.status = any(${[...LIVE_STATUSES]})
       group by p.product_id, p.total having sum(o.quantity) > p.total`
     return rows.map((r) => `${r.product_id}: ${r.live} units live of ${r.total}`)
   }
@@ -83,7 +83,7 @@ export class Inspector {
         found.push(`the operator is told ${JSON.stringify(p)}`)
     }
     const greedy = await this.#sql`
-      select visitor from orders where sale_id = ${sale} and status = any(${LIVE})
+      select visitor from orders where sale_id = ${sale} and status = any(${[...LIVE_STATUSES]})
       group by visitor having sum(quantity) > ${LIMIT_PER_VISITOR}`
     if (greedy.length > 0) found.push(`${greedy.length} visitors have more than ${LIMIT_PER_VISITOR} units`)
     return found

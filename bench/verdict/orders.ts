@@ -1,4 +1,5 @@
 /** What is checked of stock, orders and money: what buyers were told against the ledger and the provider's records. */
+import { isLive } from '../../shared/order-status.ts'
 import { type Check, check, count, ifAny, n } from './check.ts'
 import { type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './story.ts'
 
@@ -11,7 +12,6 @@ const ORDER_ENDS: Partial<Record<End, RegExp>> = {
   abandoned: /^expired$/,
   expired: /^expired$/,
 }
-const LIVE = /^(reserved|paying|confirmed|fulfilled)$/
 const SOLD = /^(confirmed|fulfilled)$/
 
 /**
@@ -135,7 +135,7 @@ export function nothingUnasked(
   orders: ReadonlyMap<string, LedgerOrder>,
 ): Check {
   const told = new Set(stories.flatMap((s) => (s.order === null ? [] : [s.order])))
-  const unasked = count(all, (o) => LIVE.test(o.status) && !told.has(o.order_id))
+  const unasked = count(all, (o) => isLive(o.status) && !told.has(o.order_id))
   return check(
     'no live order that nobody was told of',
     ifAny(orders.size, unasked === 0),
@@ -145,8 +145,7 @@ export function nothingUnasked(
 
 export function limitKept({ orders, limit }: Evidence): Check {
   const units = new Map<string, number>()
-  for (const o of orders)
-    if (LIVE.test(o.status)) units.set(o.visitor, (units.get(o.visitor) ?? 0) + o.quantity)
+  for (const o of orders) if (isLive(o.status)) units.set(o.visitor, (units.get(o.visitor) ?? 0) + o.quantity)
   const over = count([...units.values()], (of) => of > limit)
   return check(
     'no visitor over the limit',

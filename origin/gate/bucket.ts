@@ -92,9 +92,15 @@ export interface Stock {
   readonly held: number
 }
 
+/** What a key stands for: an order, and what was asked for by it. */
+export interface Known {
+  readonly order: string
+  readonly hash: string
+}
+
 export type ReserveAnswer =
   | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
-  | ({ readonly verdict: 'replay'; readonly order: string; readonly hash: string } & Stock)
+  | ({ readonly verdict: 'replay' } & Known & Stock)
   | ({ readonly verdict: 'limit'; readonly order: string } & Stock)
   | ({ readonly verdict: 'none' } & Stock)
   | { readonly verdict: 'fenced' }
@@ -157,7 +163,7 @@ export class Bucket {
   }
 
   /** What a key stands for, also while the bucket is out of use; undefined where that is not known, or cannot be asked. */
-  async known({ visitor, key }: Reservation): Promise<{ order: string; hash: string } | undefined> {
+  async known({ visitor, key }: Reservation): Promise<Known | undefined> {
     const known = await this.#redis.hget(this.#key.keys, `${visitor} ${key}`).catch(() => null)
     return known === null ? undefined : readKnown(known)
   }
@@ -303,7 +309,7 @@ export class Bucket {
 }
 
 /** A key's value: see reserve.lua. */
-function readKnown(known: string): { order: string; hash: string } {
+function readKnown(known: string): Known {
   const [order = '', hash = ''] = known.split('|')
   return { order, hash }
 }

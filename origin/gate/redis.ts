@@ -44,13 +44,20 @@ export function connectRedis(url: string, log: Logger): Store {
 
 /** What was promised as "processing" waits in Redis alone: says which of its nodes may lose it. */
 async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
-  for (const node of redis instanceof Cluster ? redis.nodes() : [redis]) {
+  for (const { node, server } of nodesOf(redis)) {
     // Who may not ask is not told; some who sell a Redis forbid it.
-    const info = await node.info().catch(() => '')
-    // Behind Sentinels it is now one machine and now another, under one name.
-    const { name, host, port } = node.options
-    for (const loss of lossesIn(info)) log.warn({ node: name ?? `${host}:${port}` }, loss)
+    const info = await server.info().catch(() => '')
+    for (const loss of lossesIn(info)) log.warn({ node }, loss)
   }
+}
+
+/** The nodes of a Redis as they are told of: behind Sentinels it is now one machine and now another, under one name. */
+export function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }[] {
+  const servers = redis instanceof Cluster ? redis.nodes() : [redis]
+  return servers.map((server) => {
+    const { name, host, port } = server.options
+    return { node: name ?? `${host}:${port}`, server }
+  })
 }
 
 /** How a Redis may lose what it was told, by what it says of itself (INFO). */

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
-import type { OrderStatus, SaleConfig } from '../../shared/api.ts'
+import type { SaleConfig } from '../../shared/api.ts'
+import type { OrderStatus } from '../../shared/order-status.ts'
 
 export type Sql = postgres.Sql
 /** A connection pool, or a transaction on it. */

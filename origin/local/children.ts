@@ -30,6 +30,8 @@ export class LocalError extends Error {
 }
 
 export const LOOPBACK = '127.0.0.1'
+/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
+export const SAME_KEYSTROKE_MS = 500
 /** Below the range from which the system itself gives ports to connections, which may take one between look and use. */
 const OWN_PORTS = [15_000, 32_000] as const
 const MAX_PORTS_TRIED = 50

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import type { SaleConfig } from '../../shared/api.ts'
-import { killEverything, LocalError, stopEverything } from './children.ts'
+import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
 import { WORKER_SETTINGS } from './edge.ts'
 import { ADMIN_TOKEN_FILE, type Progress, type System, startSystem } from './system.ts'
 
@@ -30,8 +30,6 @@ const DEMO_OPENS_AFTER_MS = 20_000
 /** A sold-out demo is followed by demo-2, demo-3 and so on. */
 const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
-/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
-const SAME_KEYSTROKE_MS = 500
 /** Longest that stopping in good order may take, all together. */
 const STOP_WITHIN_MS = 30_000
 /** How often to look whether npm, which started us, is still there. */

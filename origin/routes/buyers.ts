@@ -39,10 +39,8 @@ function labelOf(outcome: Outcome): string {
 function keyOf(c: Context): string {
   const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
   if (key.ok) return key.value
-  const detail = 'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.'
-  return refuse(
-    problem('idempotency-key-required', { detail, errors: [{ field: 'Idempotency-Key', detail }] }),
-  )
+  const required = problem('idempotency-key-required')
+  return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }
 
 /** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */
@@ -140,8 +138,7 @@ export function buyerRoutes(deps: Deps): Hono {
     if (!verified.ok) {
       return refuse(
         problem('not-admitted', {
-          detail:
-            verified.reason === 'expired' ? 'The admission has expired.' : 'Come through the waiting room.',
+          ...(verified.reason === 'expired' && { detail: 'The admission has expired.' }),
           queue: `/sales/${encodeURIComponent(sale)}/queue`,
           retry_after_seconds: 5,
         }),
