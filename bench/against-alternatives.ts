@@ -11,7 +11,7 @@ import { join } from './against-edge.ts'
 import { checkoutsOf, durableCheckouts, row } from './against-origin.ts'
 import { type HttpClient, requestText } from './http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
-import { createSale, endSale, type Server, type Stage, startServer } from './stage.ts'
+import { createSale, endSale, type Server, type Stage, startAlternative } from './stage.ts'
 import type { Bench, Row, Table } from './table.ts'
 
 const ALTERNATIVES = {
@@ -42,15 +42,8 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
   const servers: Server[] = []
   try {
     await prepare(sql)
-    const { d: _, ...publicJwk } = stage.system.secrets.admissionPrivateJwk
     const start = async (mode: string) => {
-      const server = await startServer('alternative', {
-        MODE: mode,
-        DATABASE_URL: stage.system.databaseUrl,
-        REDIS_URL: stage.system.redisUrl,
-        ADMISSION_JWKS: JSON.stringify({ keys: [publicJwk] }),
-        QUEUE_SECRET: stage.system.secrets.queueSecret,
-      })
+      const server = await startAlternative(stage, mode)
       servers.push(server)
       return server
     }

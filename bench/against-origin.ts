@@ -1,7 +1,8 @@
 /**
  * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), the
- * sold-out answer and the look at an order, each against a bare Hono endpoint with the same request; and the reserve
- * script alone against what redis-benchmark gets out of the same Redis.
+ * sold-out answer and the look at an order, each against a bare Hono endpoint with the same request, beside one that
+ * checks the token and does nothing else: whatever is promised for it, no answer to a new token can be faster. And the
+ * reserve script alone, against what redis-benchmark gets out of the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -14,7 +15,7 @@ import { orderIn } from './answers.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, requestText } from './http.ts'
 import { closedLoop, contest, type Measured, median, openLoop, withWrongOf } from './load.ts'
-import { createSale, endSale, type Stage, startServer } from './stage.ts'
+import { createSale, endSale, type Server, type Stage, startAlternative, startServer } from './stage.ts'
 import type { Bench, Row, Table } from './table.ts'
 
 /** More tokens than can be used up in a run, warming included; each is used once, as in a sale. */
@@ -29,30 +30,32 @@ const CLIENTS = 256
 export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const bare = await startServer('bare-hono')
   try {
-    yield await checkouts(stage, bench, bare)
-    yield await answers(stage, bench, bare)
+    const checking = await startAlternative(stage, 'nothing')
+    try {
+      yield await checkouts(stage, bench, bare, checking)
+      yield await answers(stage, bench, bare, checking)
+    } finally {
+      await checking.stop()
+    }
     yield await reserveScript(stage, bench)
   } finally {
     await bare.stop()
   }
 }
 
-interface Bare {
-  readonly url: string
-  readonly pid: number
-}
-
-async function checkouts(stage: Stage, bench: Bench, bare: Bare): Promise<Table> {
+async function checkouts(stage: Stage, bench: Bench, bare: Server, checking: Server): Promise<Table> {
   const { originUrl } = stage.system
   const { rounds, seconds } = bench
   const rows: Row[] = []
   for (const buyers of bench.buyers) {
     const contestants = await contest(rounds, {
       bare: () => closedLoop({ ...bareCheckout(bare, seconds), pids: [bare.pid] }, buyers),
+      checking: () => newTokens(stage, checking, seconds, buyers),
       ours: () => durableCheckouts(stage, seconds, buyers),
     })
     rows.push(
       row(`bare endpoint, ${buyers} buyers`, contestants.bare, null),
+      row('  that checks their tokens', contestants.checking, contestants.bare),
       row(
         `durable checkout, ${buyers} buyers`,
         contestants.ours,
@@ -89,7 +92,12 @@ async function checkouts(stage: Stage, bench: Bench, bare: Bare): Promise<Table>
   return { title: 'The origin: durable checkouts', against: 'of bare', rows }
 }
 
-async function answers(stage: Stage, { rounds, seconds }: Bench, bare: Bare): Promise<Table> {
+async function answers(
+  stage: Stage,
+  { rounds, seconds }: Bench,
+  bare: Server,
+  checking: Server,
+): Promise<Table> {
   const { originUrl } = stage.system
   const over = await createSale(stage, { stock: 0 })
   const live = await createSale(stage, { stock: STOCK })
@@ -97,6 +105,7 @@ async function answers(stage: Stage, { rounds, seconds }: Bench, bare: Bare): Pr
   let turn = 0
   const results = await contest(rounds, {
     bare: () => closedLoop({ ...bareCheckout(bare, seconds), pids: [bare.pid] }, CLIENTS),
+    checking: () => newTokens(stage, checking, seconds, CLIENTS),
     soldOut: () => {
       const tokens = stage.mint.many(over, Math.ceil(seconds * 1.25 * SOLD_OUT_TOKENS_PER_SECOND))
       return closedLoop(
@@ -156,6 +165,7 @@ async function answers(stage: Stage, { rounds, seconds }: Bench, bare: Bare): Pr
     against: 'of bare',
     rows: [
       row('bare endpoint, POST', results.bare, null),
+      row('  that checks new tokens', results.checking, results.bare),
       row('sold out, first call of each', results.soldOut, results.bare, { perSecond: 30_000 }),
       row('sold out, called again', results.soldOutAgain, results.bare),
       row('bare endpoint, GET', results.bareLookup, null),
@@ -266,8 +276,7 @@ export const checkoutText = (host: string, sale: string, token: string, key: num
 /** Whole durable checkouts by so many buyers at once, on a sale of its own. */
 export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
   const sale = await createSale(stage, { stock: STOCK })
-  const count = Math.ceil(seconds * 1.25 * Math.min(TOKENS_PER_SECOND, buyers * 4_000))
-  const tokens = stage.mint.many(sale, count)
+  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers))
   const measured = await closedLoop(
     {
       url: stage.system.originUrl,
@@ -291,7 +300,17 @@ export function checkoutsOf(sale: string, tokens: readonly string[]): (client: H
   }
 }
 
-function bareCheckout(bare: Bare, seconds: number) {
+/** A server that does nothing but check a token that it has never seen, and answer. */
+function newTokens(stage: Stage, { url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
+  const tokens = stage.mint.many('bench', tokensFor(seconds, buyers))
+  const next = checkoutsOf('bench', tokens)
+  return closedLoop({ url, pids: [pid], seconds, next, right: (a) => a.status === 201 }, buyers)
+}
+
+const tokensFor = (seconds: number, buyers: number) =>
+  Math.ceil(seconds * 1.25 * Math.min(TOKENS_PER_SECOND, buyers * 4_000))
+
+function bareCheckout(bare: Server, seconds: number) {
   // The same bytes but for what the token says.
   const token = 'x'.repeat(420)
   let text: string | undefined

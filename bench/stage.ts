@@ -90,6 +90,18 @@ export async function startServer(name: string, env: Readonly<Record<string, str
   }
 }
 
+/** What the field does instead, on the same stores and for the same tokens: see bench/servers/alternative.ts. */
+export function startAlternative({ system }: Stage, mode: string): Promise<Server> {
+  const { d: _, ...publicJwk } = system.secrets.admissionPrivateJwk
+  return startServer('alternative', {
+    MODE: mode,
+    DATABASE_URL: system.databaseUrl,
+    REDIS_URL: system.redisUrl,
+    ADMISSION_JWKS: JSON.stringify({ keys: [publicJwk] }),
+    QUEUE_SECRET: system.secrets.queueSecret,
+  })
+}
+
 /** A Worker in the same runtime as the edge, for the edge to be held against. */
 export async function startBareWorker(script: string): Promise<Server> {
   const port = await freePort()
