@@ -1,7 +1,7 @@
 /** What a rehearsal can be told on the command line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ADMIN_TOKEN_FILE } from '../origin/local/system.ts'
+import { ADMIN_TOKEN_FILE } from '../origin/local/data-folder.ts'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../test/command.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import type { Shares } from './visitors.ts'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../origin/local/children.ts'
+import { publicHalf } from '../origin/local/data-folder.ts'
 import { type System, startSystem } from '../origin/local/system.ts'
 import { AdmissionMint } from './admissions.ts'
 import { admin, type Target } from './evidence.ts'
@@ -92,12 +93,11 @@ export async function startServer(name: string, env: Readonly<Record<string, str
 
 /** What the field does instead, on the same stores and for the same tokens: see bench/servers/alternative.ts. */
 export function startAlternative({ system }: Stage, mode: string): Promise<Server> {
-  const { d: _, ...publicJwk } = system.secrets.admissionPrivateJwk
   return startServer('alternative', {
     MODE: mode,
     DATABASE_URL: system.databaseUrl,
     REDIS_URL: system.redisUrl,
-    ADMISSION_JWKS: JSON.stringify({ keys: [publicJwk] }),
+    ADMISSION_JWKS: JSON.stringify({ keys: [publicHalf(system.secrets.admissionPrivateJwk)] }),
     QUEUE_SECRET: system.secrets.queueSecret,
   })
 }

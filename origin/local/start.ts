@@ -7,8 +7,9 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import type { SaleConfig } from '../../shared/api.ts'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
+import { ADMIN_TOKEN_FILE } from './data-folder.ts'
 import { WORKER_SETTINGS } from './edge.ts'
-import { ADMIN_TOKEN_FILE, type Progress, type System, startSystem } from './system.ts'
+import { type Progress, type System, startSystem } from './system.ts'
 
 const HELP = `Starts the whole system on this machine: Postgres, Redis, the origin, the edge, and a demo sale.
 

@@ -3,26 +3,8 @@
  * that are made once and kept beside the data. `npm start`, the tests and the rehearsal all start it here. What was
  * started is stopped in reverse, whether it is asked to stop or could not start.
  */
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { exportJWK, generateKeyPair } from 'jose'
-import { pino } from 'pino'
-import postgres from 'postgres'
-import * as v from 'valibot'
-import { connectRedis, isRedisUrl } from '../gate/redis.ts'
 import {
   claimPort,
   freePort,
@@ -31,10 +13,11 @@ import {
   type LocalServer,
   portTaken,
   startChild,
-  temporaryFolder,
   untilReady,
 } from './children.ts'
+import { folderTrouble, loadSecrets, publicHalf, type Secrets, takeFolder } from './data-folder.ts'
 import { startEdge } from './edge.ts'
+import { checkDatabase, checkRedis } from './given-stores.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 
@@ -139,13 +122,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 
   try {
-    // What the person gave is looked at first, before anything is started for nothing.
+    // What the person gave is looked at first.
     for (const given of [options.port, options.edgePort]) if (given !== undefined) claimPort(given)
     const port = await choosePort(options.port, 'PORT')
     const edgePort = await choosePort(options.edgePort, 'EDGE_PORT', port)
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
-    const dataDir = takeFolder(options.dataDir, stops)
+    const { path: dataDir, release } = takeFolder(options.dataDir)
+    stops.push(release)
     const secrets = await loadSecrets(dataDir, options.adminToken)
     const stores = await Promise.allSettled([
       options.databaseUrl === undefined
@@ -231,7 +215,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     }
   } catch (error) {
     await stop()
-    throw options.dataDir === undefined ? error : forPeople(error, resolve(options.dataDir))
+    throw options.dataDir === undefined ? error : folderTrouble(error, resolve(options.dataDir))
   }
 }
 
@@ -273,8 +257,6 @@ function inherited(): NodeJS.ProcessEnv {
   return env
 }
 
-// -- Ports and folders ---------------------------------------------------------------------------------------------
-
 async function choosePort(wanted: number | undefined, name: string, other?: number): Promise<number> {
   if (wanted === undefined) return freePort()
   if (wanted === other) throw new LocalError(`PORT and EDGE_PORT are both ${wanted}: they must differ.`)
@@ -282,176 +264,4 @@ async function choosePort(wanted: number | undefined, name: string, other?: numb
     throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
   }
   return wanted
-}
-
-function takeFolder(wanted: string | undefined, stops: (() => void)[]): string {
-  if (wanted === undefined) {
-    const temporary = temporaryFolder('system')
-    // Postgres may run as another user, who must pass through here to its own folder.
-    chmodSync(temporary.path, 0o711)
-    stops.push(() => temporary.remove())
-    return temporary.path
-  }
-  const folder = resolve(wanted)
-  mkdirSync(folder, { recursive: true })
-  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-  stops.push(lock(folder))
-  return folder
-}
-
-/** What the file system refuses in the data folder, whichever part wanted it, is for the person to put right. */
-function forPeople(error: unknown, folder: string): unknown {
-  const { code, path } = error as NodeJS.ErrnoException
-  if (code === undefined || !path?.startsWith(folder)) return error
-  const why = [code, relative(folder, path)].filter(Boolean).join(': ')
-  return new LocalError(
-    `The data folder ${folder} cannot be used (${why}): make all of it your own, or choose another with --data.`,
-  )
-}
-
-/** Keeps a second system off the same data. A lock whose process has ended is worth nothing. */
-function lock(folder: string): () => void {
-  const file = join(folder, 'lock')
-  if (existsSync(file)) {
-    const [pid = 0, since = ''] = readFileSync(file, 'utf8').trim().split(' ')
-    if (startedAt(Number(pid)) === since) {
-      throw new LocalError(
-        `Process ${pid} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
-      )
-    }
-  }
-  writeFileSync(file, `${process.pid} ${startedAt(process.pid)}\n`)
-  return () => rmSync(file, { force: true })
-}
-
-/** When a process began, so that a later one with the same number is not taken for it; undefined if there is none. */
-function startedAt(pid: number): string | undefined {
-  try {
-    // Linux: the 22nd field; the second, the program's name, may hold spaces and ends with the last parenthesis.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]
-  } catch {
-    if (existsSync('/proc/self/stat')) return undefined
-  }
-  try {
-    process.kill(pid, 0)
-    return 'alive'
-  } catch {
-    return undefined
-  }
-}
-
-// -- Secrets -------------------------------------------------------------------------------------------------------
-
-const secretText = v.pipe(v.string(), v.nonEmpty())
-const Secrets = v.object({
-  adminToken: secretText,
-  edgeToken: secretText,
-  orderTokenSecret: secretText,
-  webhookSecret: secretText,
-  queueSecret: secretText,
-  /** The edge's Ed25519 key, as a private JWK with `kid`. */
-  admissionPrivateJwk: v.looseObject({
-    kty: v.literal('OKP'),
-    crv: v.literal('Ed25519'),
-    kid: secretText,
-    x: secretText,
-    d: secretText,
-  }),
-})
-export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
-
-/** Where the operator's token of this start stands by itself: for `$(cat ...)` on a command line, and for a rehearsal. */
-export const ADMIN_TOKEN_FILE = 'admin-token'
-
-/** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */
-async function loadSecrets(dataDir: string, adminToken: string | undefined): Promise<Secrets> {
-  const file = join(dataDir, 'secrets.json')
-  let secrets: Secrets
-  if (existsSync(file)) {
-    try {
-      secrets = v.parse(Secrets, JSON.parse(readFileSync(file, 'utf8')))
-    } catch {
-      throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
-    }
-  } else {
-    secrets = await makeSecrets()
-    // Complete or not there at all, whenever we are interrupted.
-    writeFileSync(`${file}.unfinished`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
-    renameSync(`${file}.unfinished`, file)
-  }
-  const inUse = { ...secrets, ...(adminToken !== undefined && { adminToken }) }
-  writeFileSync(join(dataDir, ADMIN_TOKEN_FILE), `${inUse.adminToken}\n`, { mode: 0o600 })
-  return inUse
-}
-
-async function makeSecrets(): Promise<Secrets> {
-  const secret = () => randomBytes(32).toString('base64url')
-  const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  return v.parse(Secrets, {
-    adminToken: secret(),
-    edgeToken: secret(),
-    orderTokenSecret: secret(),
-    webhookSecret: secret(),
-    queueSecret: secret(),
-    admissionPrivateJwk: {
-      ...(await exportJWK(privateKey)),
-      alg: 'EdDSA',
-      use: 'sig',
-      kid: randomBytes(8).toString('hex'),
-    },
-  })
-}
-
-function publicHalf({ d: _, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return rest
-}
-
-// -- Stores that are given -----------------------------------------------------------------------------------------
-
-const CHECK_WITHIN_SECONDS = 10
-
-/** Fails with one line when the address is wrong or nobody serves there. */
-async function checkDatabase(url: string): Promise<void> {
-  if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw new LocalError(
-      'DATABASE_URL is not an address such as postgres://user:password@host:5432/database.',
-    )
-  }
-  const sql = postgres(url, { max: 1, connect_timeout: CHECK_WITHIN_SECONDS, onnotice: () => {} })
-  try {
-    await sql`select 1`
-  } catch (error) {
-    throw new LocalError(`The Postgres at DATABASE_URL (${placeOf(url)}) does not serve: ${reasonOf(error)}`)
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
-
-/** By the origin's own rule and client, so that what it takes is taken here. */
-async function checkRedis(url: string): Promise<void> {
-  if (!isRedisUrl(url)) {
-    throw new LocalError(
-      'REDIS_URL is not an address such as redis://host:6379, redis+sentinel://host,host/name or redis+cluster://host,host.',
-    )
-  }
-  const redis = connectRedis(url, pino({ level: 'silent' }))
-  try {
-    // Fails with its first error; the client itself would go on trying.
-    await once(redis, 'ready', { signal: AbortSignal.timeout(CHECK_WITHIN_SECONDS * 1000) })
-    await redis.ping()
-  } catch (error) {
-    throw new LocalError(`The Redis at REDIS_URL (${placeOf(url)}) does not serve: ${reasonOf(error)}`)
-  } finally {
-    redis.disconnect()
-  }
-}
-
-/** Hosts and ports: never the password. */
-const placeOf = (url: string) => url.replace(/^.*?:\/\/(.*@)?/, '').replace(/[/?].*$/, '')
-
-function reasonOf(error: unknown): string {
-  // A Cluster says that no node helped, and what the last of them said; a time that is over, why it is.
-  const { message, code, lastNodeError, cause } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
-  if (lastNodeError || cause) return reasonOf(lastNodeError ?? cause)
-  return (message || code || String(error)).split('\n')[0] ?? ''
 }
