@@ -177,7 +177,7 @@ test('while it is known that too many were sold, no end of an order and no new u
     moveOrders(sql, [all[i]?.order ?? ''], { from: ['reserved'], to: 'cancelled', reason: 'given_back' })
   await end(0)
   expect(await late('first')).toBe('no_stock')
-  await restock(sql, 'oversold', 'one', 1, 100)
+  await restock(sql, 'oversold', 'one', { quantity: 1, key: null, max: 100 })
   expect(await late('second')).toBe('no_stock')
   await end(1)
   expect(await late('third')).toBe('recorded')

@@ -9,6 +9,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import type { SaleConfig } from '../../shared/api.ts'
 import type { OrderStatus } from '../../shared/order-status.ts'
+import { audit } from '../findings.ts'
 
 export type Sql = postgres.Sql
 /** A connection pool, or a transaction on it. */
@@ -327,10 +328,45 @@ export async function setRate(sql: Sql, sale: string, ratePerSecond: number): Pr
   await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${sale}`
 }
 
-/** More units: the new total; null, and nothing changed, for an unknown product or a total out of bounds. */
-export async function restock(sql: Sql, sale: string, product: string, quantity: number, max: number) {
-  const [row] = await sql<{ total: number }[]>`
-    update products set total = total + ${quantity}
-    where sale_id = ${sale} and product_id = ${product} and total + ${quantity} <= ${max} returning total`
-  return row?.total ?? null
+/** How long a restock's key is remembered, as long as a client may go on trying. */
+const RESTOCK_KEY_HOURS = 24
+/** Of a sale's log so many entries are looked through for a key: more than any sale but a badly oversold one has in a day. */
+const RESTOCK_KEY_LOOK = 10_000
+
+interface RestockEntry {
+  readonly total: number
+  readonly quantity: number
+  readonly key: string | null
+}
+
+/**
+ * More units, once for each key. Nothing is changed where they have been added under the key before (`replay`), where it came
+ * with another quantity (`reused`), and for an unknown product or a total out of bounds (`refused`).
+ */
+export async function restock(
+  sql: Sql,
+  sale: string,
+  product: string,
+  { quantity, key, max }: { quantity: number; key: string | null; max: number },
+): Promise<'restocked' | 'replay' | 'reused' | 'refused'> {
+  return sql.begin(async (tx) => {
+    // The same key at the same moment waits here, and then finds what the first has written.
+    const [row] = await tx<{ total: number }[]>`
+      select total from products where sale_id = ${sale} and product_id = ${product} for no key update`
+    if (key !== null) {
+      const [known] = await tx<{ after: RestockEntry }[]>`
+        select after from (
+          select * from audit_log where sale_id = ${sale} order by entry_id desc limit ${RESTOCK_KEY_LOOK}) latest
+        where action = 'restocked' and product_id = ${product} and after ->> 'key' = ${key}
+          and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
+      if (known) return known.after.quantity === quantity ? 'replay' : 'reused'
+    }
+    if (!row || row.total + quantity > max) return 'refused'
+    const after: RestockEntry = { total: row.total + quantity, quantity, key }
+    await tx`update products set total = ${after.total} where sale_id = ${sale} and product_id = ${product}`
+    await audit(tx, [
+      { actor: 'operator', action: 'restocked', sale, product, before: { total: row.total }, after },
+    ])
+    return 'restocked'
+  })
 }

@@ -1,14 +1,7 @@
 /** What admitted visitors call: checkout, their order, its payment, giving it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import {
-  CheckoutRequest,
-  IdempotencyKey,
-  type Order,
-  OrderId,
-  PaymentRequest,
-  parse,
-} from '../../shared/api.ts'
+import { CheckoutRequest, type Order, OrderId, PaymentRequest, parse } from '../../shared/api.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import {
   type AdmissionClaims,
@@ -23,7 +16,7 @@ import { type Outcome, orderAt, tryAgain } from '../outcome.ts'
 import { available } from '../sales.ts'
 import type { Signed } from '../signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from '../tokens.ts'
-import { accept, bearer, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
+import { accept, bearer, keyOf, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './rim.ts'
 
 /** Admissions remembered as verified. */
 const MAX_ADMISSIONS = 50_000
@@ -34,13 +27,6 @@ const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 function labelOf(outcome: Outcome): string {
   if (outcome.kind === 'problem') return nameOf(outcome.problem)
   return outcome.kind !== 'live' && outcome.replayed ? 'replayed' : outcome.kind
-}
-
-function keyOf(c: Context): string {
-  const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
-  if (key.ok) return key.value
-  const required = problem('idempotency-key-required')
-  return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }
 
 /** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */

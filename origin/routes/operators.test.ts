@@ -189,6 +189,41 @@ describe('an operator', () => {
     })
   })
 
+  test('restocks once for each Idempotency-Key, however often it is sent within a day', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const restock = (key: string, quantity = 2, product = 'one') =>
+      origin.call('POST', `/admin/sales/${sale}/products/${product}/restock`, {
+        ...{ token: ADMIN_TOKEN, body: { quantity }, headers: { 'idempotency-key': key } },
+      })
+    const total = async () => (await origin.stock(sale)).total
+    const atOnce = await Promise.all(Array.from({ length: 5 }, () => restock('first')))
+    expect(atOnce.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    const replayed = atOnce.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')
+    expect([replayed.length, await total()]).toEqual([4, 3])
+    expect(await restock('first', 3)).toMatchObject({
+      status: 422,
+      body: { type: '/problems/idempotency-key-reused' },
+    })
+    for (const malformed of ['', 'two words'])
+      expect(await restock(malformed)).toMatchObject({
+        status: 400,
+        body: { type: '/problems/idempotency-key-required' },
+      })
+    expect(await restock('first', 2, 'none')).toMatchObject({ status: 404 })
+    expect(await total()).toBe(3)
+
+    expect((await restock('second')).headers.get('idempotency-replayed')).toBeNull()
+    const log = await origin.sql()`
+      select actor, before, after from audit_log where sale_id = ${sale} and action = 'restocked' order by entry_id`
+    expect(log).toEqual([
+      { actor: 'operator', before: { total: 1 }, after: { total: 3, quantity: 2, key: 'first' } },
+      { actor: 'operator', before: { total: 3 }, after: { total: 5, quantity: 2, key: 'second' } },
+    ])
+    await origin.sql()`update audit_log set at = at - interval '24 hours' where sale_id = ${sale}`
+    expect((await restock('first')).headers.get('idempotency-replayed')).toBeNull()
+    expect(await total()).toBe(7)
+  })
+
   test('fulfils what is paid, once however often it is said, and nothing else', async () => {
     const sale = await origin.sale()
     const paid = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })

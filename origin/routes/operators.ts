@@ -31,7 +31,7 @@ import {
 import { orderAt, tryAgain } from '../outcome.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
-import { accept, readBody, refuse, requireSecret } from './rim.ts'
+import { accept, keyOf, readBody, refuse, requireSecret } from './rim.ts'
 
 /** What an operator may decide about what was sold too many, in the query. */
 const Decision = v.object({
@@ -90,11 +90,16 @@ export function operatorRoutes(deps: Deps): Hono {
 
   app.post('/sales/:sale/products/:product/restock', async (c) => {
     const { sale, product } = c.req.param()
+    // Who sends none, and hears nothing, has to look before they send it again.
+    const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
     const { quantity } = await readBody(c, Restock)
     const found = parse(ProductId, product).ok && known(sale).products.find((p) => p.product_id === product)
     if (!found) return refuse(problem('unknown-product'))
-    if ((await restock(sql, sale, product, quantity, MAX_UNITS)) === null)
-      refuseField('quantity', `the total would exceed ${MAX_UNITS}`)
+    const result = await restock(sql, sale, product, { quantity, key, max: MAX_UNITS })
+    if (result === 'refused') refuseField('quantity', `the total would exceed ${MAX_UNITS}`)
+    if (result === 'reused') return refuse(problem('idempotency-key-reused'))
+    if (result === 'replay') c.header('Idempotency-Replayed', 'true')
+    // Also for a replay: the process that added the units may have ended before it came to this.
     await rebuildGates(sale)
     return c.json(await told(sale))
   })

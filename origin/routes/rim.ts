@@ -4,7 +4,14 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { GenericSchema } from 'valibot'
-import { bodyTooLarge, MAX_BODY_BYTES, type Parsed, parseJson } from '../../shared/api.ts'
+import {
+  bodyTooLarge,
+  IdempotencyKey,
+  MAX_BODY_BYTES,
+  type Parsed,
+  parse,
+  parseJson,
+} from '../../shared/api.ts'
 import {
   type Problem,
   ProblemError,
@@ -85,6 +92,13 @@ export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text
 
 export function accept<T>(parsed: Parsed<T>): T {
   return parsed.ok ? parsed.value : refuse(parsed.problem)
+}
+
+export function keyOf(c: Context): string {
+  const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
+  if (key.ok) return key.value
+  const required = problem('idempotency-key-required')
+  return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }
 
 export function bearer(c: Context): string | undefined {
