@@ -159,17 +159,30 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
 
-  test('answers a used-up limit with an order that lives, not with the latest', async () => {
-    const sale = await origin.sale({ limit_per_visitor: 2 })
+  test('of more than a visitor may still have says how many that is, as both gates count them', async () => {
+    const [one, two] = ['one', 'two'].map((product_id) => ({
+      ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
+    }))
+    const sale = await origin.sale({ products: [one, two], limit_per_visitor: 3 })
     const token = await origin.token(sale)
-    const first = await origin.checkout(sale, { token })
-    const second = await origin.checkout(sale, { token })
-    await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
-    expect(await origin.checkout(sale, { token, body: { quantity: 2 } })).toMatchObject({
-      status: 200,
-      body: { order_id: first.body.order_id, status: 'reserved' },
+    const ask = (quantity: number, product_id = 'one') =>
+      origin.checkout(sale, { token, body: { quantity, product_id } })
+    const atMost = (more: number) => ({
+      status: 422,
+      body: { errors: [{ field: 'quantity', detail: `at most ${more} more per visitor` }] },
     })
+    await ask(1)
+    const second = await ask(1)
+    // The fast gate knows better for one product, the exact one for all of them.
+    for (const product of ['one', 'two']) expect(await ask(2, product)).toMatchObject(atMost(1))
+    await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
+    for (const product of ['one', 'two']) expect(await ask(3, product)).toMatchObject(atMost(2))
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
+    const third = await ask(2, 'two')
+    expect(third).toMatchObject({ status: 201 })
+    // All they may have: the latest that lives answers for it.
+    for (const product of ['one', 'two'])
+      expect(await ask(2, product)).toMatchObject({ status: 200, body: { order_id: third.body.order_id } })
   })
 
   test('replays a key that the gate has forgotten, to who is at the limit as to others', async () => {

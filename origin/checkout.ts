@@ -154,12 +154,7 @@ export class Checkout {
       case 'replay':
         return (await this.#replay(sale, reservation, answer, answer.available)) ?? unreadable()
       case 'limit':
-        // The gate knows which order came last, not whether it still lives: then the exact gate knows more.
-        return (
-          (await this.#replayIfKnown(sale, reservation)) ??
-          (await this.#standing(sale, reservation, answer.order, 'limit', answer.available)) ??
-          (this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, reservation))
-        )
+        return (await this.#replayIfKnown(sale, reservation)) ?? this.#atLimit(sale, reservation, answer)
       case 'none':
         return (
           (await this.#replayIfKnown(sale, reservation)) ??
@@ -189,6 +184,22 @@ export class Checkout {
   ): Promise<Outcome | undefined> {
     if (known.hash !== r.hash) return refusal(problem('idempotency-key-reused'))
     return this.#standing(sale, r, known.order, 'replay', remaining)
+  }
+
+  /**
+   * The visitor has units, and wants more than they may have. The gate knows which order came last, not whether it still
+   * lives, and what they have of this product, not of others: where that leaves room for doubt the exact gate knows more.
+   */
+  async #atLimit(
+    sale: SaleRow,
+    r: Reservation,
+    { order, units, available }: { order: string; units: number } & Stock,
+  ): Promise<Outcome> {
+    const standing = await this.#standing(sale, r, order, 'limit', available)
+    if (standing && units >= sale.limit_per_visitor) return standing
+    // What is not recorded yet, the gate alone has counted.
+    if (standing?.kind === 'processing') return refusal(overLimit(sale, units))
+    return this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, r)
   }
 
   /** A unit is taken in the fast gate: record it, and wait for that as long as a person would. */
@@ -267,7 +278,9 @@ export class Checkout {
       case 'no_stock':
         return this.#noStockNow(r)
       case 'limit':
-        if (verdict.order === null) return refusal(overLimit(sale))
+        // Who may have some more has not used up their limit: no order stands for what they asked.
+        if (verdict.order === null || verdict.units < sale.limit_per_visitor)
+          return refusal(overLimit(sale, verdict.units))
         return (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable()
       case 'replay':
         return (

@@ -90,8 +90,14 @@ export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
   }
 }
 
-export const overLimit = ({ limit_per_visitor }: SaleRow) =>
-  invalidField('quantity', `at most ${limit_per_visitor} per visitor`)
+/** More than a visitor may have who has so many units; not for one who has all they may. */
+export const overLimit = ({ limit_per_visitor }: SaleRow, units = 0) =>
+  invalidField(
+    'quantity',
+    units > 0
+      ? `at most ${limit_per_visitor - units} more per visitor`
+      : `at most ${limit_per_visitor} per visitor`,
+  )
 
 /** Not so many are there to take: some may come back, or none will, or never so many. */
 export function noStock(

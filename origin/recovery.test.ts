@@ -345,6 +345,18 @@ describe('a checkout without a worker behind it', () => {
     await expect(checkout.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({ visitor: 'ann' })
   })
 
+  test('counts against the limit what a visitor has that is not recorded yet', async () => {
+    const { sale, buy } = await alone({ limit: 2 })
+    const [first, more] = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      return Promise.all([buy('ann', 'k'), buy('ann', 'l', 2)])
+    })
+    expect(said(first)).toBe('processing')
+    expect(more).toMatchObject({
+      problem: { errors: [{ field: 'quantity', detail: 'at most 1 more per visitor' }] },
+    })
+  })
+
   test('tells at once what a worker has noted that was faster', async () => {
     const { sale, buy, bucket } = await alone({ total: 1 })
     const began = performance.now()

@@ -101,7 +101,8 @@ export interface Known {
 export type ReserveAnswer =
   | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
   | ({ readonly verdict: 'replay' } & Known & Stock)
-  | ({ readonly verdict: 'limit'; readonly order: string } & Stock)
+  /** What the visitor has of this product by now, and the order that came last. */
+  | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
   | ({ readonly verdict: 'none' } & Stock)
   | { readonly verdict: 'fenced' }
   /** The script was sent and not answered: a unit may have been taken, and its intent may wait in the stream. */
@@ -320,8 +321,10 @@ function readVerdict(verdict: string, detail: string, left: Stock): ReserveAnswe
       return { verdict, entry: detail, ...left }
     case 'replay':
       return { verdict, ...readKnown(detail), ...left }
-    case 'limit':
-      return { verdict, order: detail, ...left }
+    case 'limit': {
+      const [units, order = ''] = detail.split('|')
+      return { verdict, units: Number(units), order, ...left }
+    }
     default:
       return { verdict: 'none', ...left }
   }

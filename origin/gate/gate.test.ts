@@ -124,7 +124,8 @@ test('a bucket says to each of a group what a plain model of it says to one afte
             const known = orders.get(`${visitor}|${key}`)
             if (known) return { verdict: 'replay', order: known }
             const has = standing.get(visitor)
-            if ((has?.units ?? 0) + quantity > limit) return { verdict: 'limit', order: has?.order ?? '' }
+            if ((has?.units ?? 0) + quantity > limit)
+              return { verdict: 'limit', units: has?.units ?? 0, order: has?.order ?? '' }
             if (available < quantity) return { verdict: 'none' }
             available -= quantity
             orders.set(`${visitor}|${key}`, order)

@@ -11,7 +11,8 @@
 -- Returns {'fenced'}, and nothing was done, unless the counter was loaded into this very run of the server: after a
 --       restart, a flush or a failover it may be too high, and is used again only when rebuilt from the ledger; else
 --       {available, held, verdict, detail, verdict, detail, ..} in the callers' order:
---       reserved, stream id | replay, order|request hash | limit, order | none, ''
+--       reserved, stream id | replay, order|request hash | limit, units|order
+--       (what the visitor has of this, and the order that came last, '' if none) | none, ''
 local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held')
 if stock[1] ~= string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') then return { 'fenced' } end
 
@@ -46,7 +47,7 @@ for i, caller in ipairs(callers) do
       units, standing = tonumber(string.sub(has[visitor], 1, bar - 1)), string.sub(has[visitor], bar + 1)
     end
     if units + caller.quantity > limit then
-      verdict, detail = 'limit', standing
+      verdict, detail = 'limit', units .. '|' .. standing
     elseif available >= caller.quantity then
       available, held = available - caller.quantity, held + caller.quantity
       known[key] = caller.order .. '|' .. caller.hash

@@ -13,9 +13,9 @@
 -- each reservation is answered as if it had come alone, after those before it.
 --
 -- recorded counts the orders that were, all of them held from created_at to reserved_until; others, where there are any, is
--- [{index, verdict, order}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
+-- [{index, verdict, order, units}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
 -- limit (the visitor may not have so many more) or no_stock, and the order that stands instead: null with no_stock, and
--- with limit for who has none and wants too many. prices has the unit price and currency of each product as they were
+-- with limit for who has none and wants too many; with limit also units, which the visitor has by then. prices has the unit price and currency of each product as they were
 -- written: a price may have changed since the caller last read it.
 -- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
 create or replace function record_reservations(
@@ -34,6 +34,7 @@ declare
   -- What has been decided, by place in the batch.
   v_verdicts text[];
   v_orders uuid[];
+  v_had int[];
   v_written boolean[];
   -- What a visitor has by then, and what is left of a product, at the place where they came first.
   v_units int[];
@@ -89,8 +90,9 @@ begin
   -- The others: who may have what is decided one by one, as the fast gate does.
   v_verdicts := array_fill(null::text, array[cardinality(p_ids)]);
   v_orders := array_fill(null::uuid, array[cardinality(p_ids)]);
+  v_had := array_fill(null::int, array[cardinality(p_ids)]);
   v_written := array_fill(false, array[cardinality(p_ids)]);
-  v_units := array_fill(null::int, array[cardinality(p_ids)]);
+  v_units := v_had;
   v_live := v_orders;
   v_left := v_units;
   for v_one in
@@ -119,6 +121,7 @@ begin
       -- The key came twice: it hears what the first heard.
       v_verdicts[v_one.i] := v_verdicts[v_one.first];
       v_orders[v_one.i] := v_orders[v_one.first];
+      v_had[v_one.i] := v_had[v_one.first];
       if v_verdicts[v_one.i] = 'recorded' then
         v_verdicts[v_one.i] := 'replay';
         v_orders[v_one.i] := p_ids[v_one.first];
@@ -126,6 +129,7 @@ begin
     elsif coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
       v_verdicts[v_one.i] := 'limit';
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
+      v_had[v_one.i] := coalesce(v_units[v_one.visitor], v_one.units);
       v_written[v_one.i] := p_note_refusals and v_one.offered;
     elsif coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
@@ -157,9 +161,9 @@ begin
   where p.sale_id = p_sale and p.product_id = w.product;
 
   select count(*) filter (where t.verdict = 'recorded'),
-    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order) order by t.i)
+    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order, 'units', t.units) order by t.i)
       filter (where t.verdict <> 'recorded')
-  into recorded, others from unnest(v_verdicts, v_orders) with ordinality as t(verdict, "order", i);
+  into recorded, others from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", units, i);
 end $$;
 
 -- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes

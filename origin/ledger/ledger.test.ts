@@ -41,6 +41,7 @@ type Step = { readonly batch: readonly Asked[]; readonly noteRefusals: boolean }
 interface Told {
   readonly verdict: string
   readonly order?: string | null
+  readonly units?: number
 }
 
 interface ModelOrder {
@@ -78,8 +79,9 @@ class Model {
       const heard = refused.get(key)
       if (heard) return heard
       const live = this.orders.filter((o) => o.visitor === r.visitor && o.units > 0)
+      const units = live.reduce((sum, o) => sum + o.units, 0)
       const verdict =
-        live.reduce((sum, o) => sum + o.units, r.quantity) > this.limit
+        units + r.quantity > this.limit
           ? 'limit'
           : this.held(r.product) + r.quantity > (this.totals.get(r.product) ?? 0)
             ? 'no_stock'
@@ -89,7 +91,8 @@ class Model {
         known.set(key, r.order)
         return { verdict }
       }
-      const told = { verdict, order: verdict === 'limit' ? (live.at(-1)?.order ?? null) : null }
+      const told =
+        verdict === 'limit' ? { verdict, order: live.at(-1)?.order ?? null, units } : { verdict, order: null }
       refused.set(key, told)
       if (noteRefusals) this.orders.push({ ...r, began: 'cancelled', units: 0 })
       return told
@@ -139,7 +142,11 @@ test('the exact gate gives every batch the answers of its model, and counts what
           const batch = one.batch.map((r): Reservation => ({ ...r, ...identity(), sale }))
           const told = await record(sql, sale, batch, one.noteRefusals)
           expect(
-            told.map((one) => ({ verdict: one.verdict, ...('order' in one && { order: one.order }) })),
+            told.map((one) => ({
+              verdict: one.verdict,
+              ...('order' in one && { order: one.order }),
+              ...(one.verdict === 'limit' && { units: one.units }),
+            })),
           ).toEqual(model.record(batch, one.noteRefusals))
         }
         expect(await ledgerOf(sale)).toEqual(

@@ -97,8 +97,8 @@ type Prices = Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'cur
 export type RecordVerdict =
   | Recorded
   | { readonly verdict: 'replay'; readonly order: string }
-  /** The visitor may not have so many more; the order is the one they have, null if they have none. */
-  | { readonly verdict: 'limit'; readonly order: string | null }
+  /** The visitor may not have so many more; the order is the one they have, null if they have none, with all their units. */
+  | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
   | { readonly verdict: 'no_stock' }
 
 /**
