@@ -5,6 +5,7 @@
 
 import * as v from 'valibot'
 import { bodyTooLarge, MAX_BODY_BYTES, Order } from '../shared/api.ts'
+import { isLive } from '../shared/order-status.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } from '../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from './cookies.ts'
@@ -172,7 +173,7 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
     return { problem: order, again: again(order, `/sales/${sale}/buy`, { ...form, idempotency_key }) }
   const cookies = order.order_token ? [orderCookie(order.order_id, order.order_token, call)] : []
   // Answered with another order than the one that was asked for: the visitor has what one may have.
-  const already = response?.status === 200 && !response.headers.has('idempotency-replayed')
+  const already = response?.status === 200 && isLive(order.status)
   return { go: seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`, cookies) }
 }
 

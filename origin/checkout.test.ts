@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { EDGE_ISSUER } from '../shared/tokens.ts'
@@ -159,14 +160,54 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
 
+  test('answers a key that heard of the live order with that order ever after, and sells it nothing', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const first = await origin.checkout(sale, { token })
+    const second = (body = {}) => origin.checkout(sale, { token, key: 'second', body })
+    expect((await second()).headers.get('idempotency-replayed')).toBeNull()
+    const heard = async (status: string) => {
+      const again = await second()
+      expect(again).toMatchObject({ status: 200, body: { order_id: first.body.order_id, status } })
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+    }
+    await heard('reserved')
+    await origin.call('DELETE', `/orders/${first.body.order_id}`, { token })
+    await heard('cancelled')
+    expect(await second({ payment_method: 'pm_ok' })).toMatchObject({
+      status: 422,
+      body: { type: '/problems/idempotency-key-reused' },
+    })
+    expect(await origin.stock(sale)).toMatchObject({ held: 0 })
+    expect(await origin.checkout(sale, { token, key: 'third' })).toMatchObject({ status: 201 })
+    for (const change of ['pause', 'end']) {
+      await origin.admin('POST', `/sales/${sale}/${change}`)
+      await heard('cancelled')
+    }
+  })
+
+  test('answers a key so too that the exact gate alone found to be too many', async () => {
+    const [one, two] = ['one', 'two'].map((product_id) => ({
+      ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
+    }))
+    const sale = await origin.sale({ products: [one, two] })
+    const token = await origin.token(sale)
+    const first = await origin.checkout(sale, { token })
+    const other = () => origin.checkout(sale, { token, key: 'second', body: { product_id: 'two' } })
+    const { order_id } = first.body
+    expect(await other()).toMatchObject({ status: 200, body: { order_id, status: 'reserved' } })
+    await origin.call('DELETE', `/orders/${order_id}`, { token })
+    expect(await other()).toMatchObject({ status: 200, body: { order_id, status: 'cancelled' } })
+  })
+
   test('of more than a visitor may still have says how many that is, as both gates count them', async () => {
     const [one, two] = ['one', 'two'].map((product_id) => ({
       ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
     }))
     const sale = await origin.sale({ products: [one, two], limit_per_visitor: 3 })
     const token = await origin.token(sale)
-    const ask = (quantity: number, product_id = 'one') =>
-      origin.checkout(sale, { token, body: { quantity, product_id } })
+    const ask = (quantity: number, product_id = 'one', key: string = randomUUID()) =>
+      origin.checkout(sale, { token, key, body: { quantity, product_id } })
     const atMost = (more: number) => ({
       status: 422,
       body: { errors: [{ field: 'quantity', detail: `at most ${more} more per visitor` }] },
@@ -174,11 +215,13 @@ describe('checkout', () => {
     await ask(1)
     const second = await ask(1)
     // The fast gate knows better for one product, the exact one for all of them.
-    for (const product of ['one', 'two']) expect(await ask(2, product)).toMatchObject(atMost(1))
+    for (const product of ['one', 'two'])
+      expect(await ask(2, product, `many-${product}`)).toMatchObject(atMost(1))
     await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
     for (const product of ['one', 'two']) expect(await ask(3, product)).toMatchObject(atMost(2))
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
-    const third = await ask(2, 'two')
+    // A key that was refused may have now what it asked for.
+    const third = await ask(2, 'two', 'many-two')
     expect(third).toMatchObject({ status: 201 })
     // All they may have: the latest that lives answers for it.
     for (const product of ['one', 'two'])

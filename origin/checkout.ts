@@ -137,7 +137,12 @@ export class Checkout {
     if (request.quantity > sale.limit_per_visitor)
       return (await this.#replayIfKnown(sale, reservation)) ?? refusal(overLimit(sale))
     const closed = closedFor(sale, this.#deps.sales.nowMs())
-    if (closed) return (await this.#replayIfKnown(sale, reservation)) ?? refusal(closed)
+    if (closed)
+      return (
+        (await this.#replayIfKnown(sale, reservation)) ??
+        (await this.#replayIfGateKnows(sale, reservation)) ??
+        refusal(closed)
+      )
 
     let answer: ReserveAnswer
     try {
@@ -165,12 +170,12 @@ export class Checkout {
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
         if (answer.verdict === 'unknown') return this.#recordExactly(sale, reservation, true)
-        return (await this.#waitingUnder(sale, reservation)) ?? this.#recordExactly(sale, reservation)
+        return (await this.#replayIfGateKnows(sale, reservation)) ?? this.#recordExactly(sale, reservation)
     }
   }
 
-  /** A key that was told "processing" before the gate went out of use: its order waits in the stream, and stays the one. */
-  async #waitingUnder(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
+  /** A key that the ledger does not know, though it was answered: its order waits in the stream, or is another key's. */
+  async #replayIfGateKnows(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
     const known = await this.#bucketOf(r).known(r)
     return known && this.#replay(sale, r, known, remainingIn(sale, r.product))
   }
@@ -196,7 +201,7 @@ export class Checkout {
     { order, units, available }: { order: string; units: number } & Stock,
   ): Promise<Outcome> {
     const standing = await this.#standing(sale, r, order, 'limit', available)
-    if (standing && units >= sale.limit_per_visitor) return standing
+    if (standing && units >= sale.limit_per_visitor) return this.#remembered(r, standing)
     // What is not recorded yet, the gate alone has counted.
     if (standing?.kind === 'processing') return refusal(overLimit(sale, units))
     return this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, r)
@@ -281,7 +286,10 @@ export class Checkout {
         // Who may have some more has not used up their limit: no order stands for what they asked.
         if (verdict.order === null || verdict.units < sale.limit_per_visitor)
           return refusal(overLimit(sale, verdict.units))
-        return (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable()
+        return this.#remembered(
+          r,
+          (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable(),
+        )
       case 'replay':
         return (
           (await this.#standing(sale, r, verdict.order, 'replay', left)) ??
@@ -289,6 +297,15 @@ export class Checkout {
           (verdict.order === r.order ? processing(r) : unreadable())
         )
     }
+  }
+
+  /** A key that is answered with the visitor's live order hears of that again, whatever has become of it by then. */
+  async #remembered(r: Reservation, outcome: Outcome): Promise<Outcome> {
+    if (outcome.kind === 'live')
+      await this.#bucketOf(r)
+        .remember(r, outcome.order.order_id)
+        .catch(() => {})
+    return outcome
   }
 
   async #noStockNow(r: Reservation): Promise<Outcome> {
@@ -313,15 +330,19 @@ export class Checkout {
     const underWay = this.#promises.outcomeOf(order)
     const outcome = underWay && (await within(underWay, RECORD_WAIT_MS).catch(() => undefined))
     // What it came to is the answer to its key, and to no other.
-    if (outcome?.kind === 'problem' || outcome?.kind === 'live') return why === 'replay' ? outcome : undefined
+    if (outcome?.kind === 'problem') return why === 'replay' ? outcome : undefined
+    if (outcome?.kind === 'live') return why === 'replay' ? { ...outcome, replayed: true } : undefined
     const told = outcome?.kind === 'reserved' ? outcome.order : outcome?.reservation
     const found = told ?? (await this.#recordedOrWaiting(r.sale, order, untilMs))
     if (found?.visitor !== r.visitor) return undefined
     const recorded = 'status' in found
     if (why === 'limit') {
       if (!recorded) return processing(found)
-      return isLive(found.status) ? { kind: 'live', order: found, remaining } : undefined
+      return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
     }
+    // A key that was remembered; what was asked for by it, the gate has compared.
+    if (recorded && found.idempotency_key !== r.key)
+      return { kind: 'live', order: found, replayed: true, remaining }
     if ((recorded ? found.request_hash : found.hash) !== r.hash)
       return refusal(problem('idempotency-key-reused'))
     // This very call's, when a worker or another attempt was faster than the answer.

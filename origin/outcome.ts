@@ -15,7 +15,13 @@ export type Outcome =
       readonly replayed: boolean
       readonly remaining: number
     }
-  | { readonly kind: 'live'; readonly order: OrderView; readonly remaining: number }
+  /** Of another key: it lived when this key was answered with it first. */
+  | {
+      readonly kind: 'live'
+      readonly order: OrderView
+      readonly replayed: boolean
+      readonly remaining: number
+    }
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
   | { readonly kind: 'problem'; readonly problem: Problem }
 

@@ -19,6 +19,8 @@ const ACKNOWLEDGE_MS = 25
 const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
 const MAX_WAITING = 5_000
+/** Keys of a visitor that are remembered besides those of their orders: people send a few, and Redis keeps each. */
+const MAX_REMEMBERED = 20
 /** Intents read at once where one of them is looked for. */
 const LOOK_PAGE = 1_000
 /** What nobody has looked after for so long is of a sale that is over. */
@@ -167,6 +169,14 @@ export class Bucket {
   async known({ visitor, key }: Reservation): Promise<Known | undefined> {
     const known = await this.#redis.hget(this.#key.keys, `${visitor} ${key}`).catch(() => null)
     return known === null ? undefined : readKnown(known)
+  }
+
+  /**
+   * Lets a key stand for an order that it was answered with, and that is another key's. Only Redis knows of this: a
+   * rebuild, which is from the ledger, forgets it, and the key is as good as new.
+   */
+  async remember({ visitor, key, hash }: Reservation, order: string): Promise<void> {
+    await this.#redis.rememberKey(1, this.#key.keys, visitor, key, `${order}|${hash}`, MAX_REMEMBERED)
   }
 
   /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */

@@ -144,6 +144,24 @@ test('a bucket says to each of a group what a plain model of it says to one afte
   )
 })
 
+test('of a visitor so many keys are remembered that heard of an order, and none that has one itself', async () => {
+  const [gate] = (await gates(5)) as [Gate]
+  const [ann, bob] = ['ann', 'bob'].map((visitor) => (key: string) => buyer(visitor, 1, key))
+  if (!ann || !bob) throw new Error('nobody is there')
+  const remember = (call: ReturnType<typeof buyer>) => gate.bucketOf(call.visitor).remember(call, 'the-order')
+  const own = ann('own')
+  await gate.reserve(own, TERMS)
+  await remember(own)
+  for (let i = 0; i < 25; i++) await remember(ann(`k${i}`))
+  await remember(bob('k'))
+  const replay = { verdict: 'replay', order: 'the-order', hash: 'h' }
+  expect(await gate.reserve(ann('own'), TERMS)).toMatchObject({ verdict: 'replay', order: own.order })
+  const answers = await Promise.all(
+    [ann('k0'), ann('k19'), ann('k20'), bob('k')].map((call) => gate.reserve(call, TERMS)),
+  )
+  expect(answers).toMatchObject([replay, replay, { verdict: 'reserved' }, replay])
+})
+
 test('a key and a limit hold across buckets, and after a rebuild', async () => {
   const [gate] = (await gates(10)) as [Gate]
   const visitor = randomUUIDv7()

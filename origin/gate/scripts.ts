@@ -7,6 +7,7 @@ type Script<Answer> = (keys: number, ...args: (string | number)[]) => Promise<An
 
 const FILES = {
   reserveUnits: 'reserve',
+  rememberKey: 'remember',
   settleHolds: 'settle',
   restoreOrders: 'restore',
   unfenceGate: 'unfence',
@@ -20,6 +21,7 @@ const FILES = {
 
 export interface Scripts {
   reserveUnits: Script<(string | number)[]>
+  rememberKey: Script<null>
   settleHolds: Script<number>
   restoreOrders: Script<number>
   unfenceGate: Script<number>

@@ -26,7 +26,7 @@ const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 /** How a call is counted. */
 function labelOf(outcome: Outcome): string {
   if (outcome.kind === 'problem') return nameOf(outcome.problem)
-  return outcome.kind !== 'live' && outcome.replayed ? 'replayed' : outcome.kind
+  return outcome.replayed ? 'replayed' : outcome.kind
 }
 
 /** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */
@@ -150,7 +150,7 @@ export function buyerRoutes(deps: Deps): Hono {
     }
     arrivals.hopes(sale, visitor, false)
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
-    if (outcome.kind !== 'live' && outcome.replayed) headers['Idempotency-Replayed'] = 'true'
+    if (outcome.replayed) headers['Idempotency-Replayed'] = 'true'
     if (outcome.kind === 'processing') {
       if (!outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
       const order = processingOf(outcome.reservation)
