@@ -340,6 +340,8 @@ export class Checkout {
       if (!recorded) return processing(found)
       return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
     }
+    // Noted beside the key's own order, for who was told to ask for it; the gate hears of that in a moment.
+    if (recorded && found.idempotency_key === `${r.key} ${order}`) return this.#replayIfKnown(sale, r)
     // A key that was remembered; what was asked for by it, the gate has compared.
     if (recorded && found.idempotency_key !== r.key)
       return { kind: 'live', order: found, replayed: true, remaining }

@@ -58,17 +58,16 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
   const { deps, sale, product, bucket } = place
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
-  for (const { verdict } of verdicts) {
+  const came = verdicts.map((one, i) =>
+    one.verdict === 'replay' && one.order === intents[i]?.order ? 'recorded before' : one.verdict,
+  )
+  for (const verdict of came) {
     if (verdict === 'recorded') deps.metrics.orders.inc({ sale, status: 'reserved' })
-    else if (verdict !== 'replay') deps.metrics.orders.inc({ sale, status: 'cancelled', reason: verdict })
+    else if (verdict !== 'recorded before')
+      deps.metrics.orders.inc({ sale, status: 'cancelled', reason: verdict })
   }
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
-  const untaken = intents.filter((intent, i) => {
-    const verdict = verdicts[i]
-    return (
-      verdict?.verdict !== 'recorded' && !(verdict?.verdict === 'replay' && verdict.order === intent.order)
-    )
-  })
+  const untaken = intents.filter((_, i) => came[i] !== 'recorded' && came[i] !== 'recorded before')
   await bucket.settle(untaken.map(refused))
   await bucket.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
   for (const one of batch) {

@@ -217,6 +217,13 @@ describe("one sale's trouble is its own:", () => {
     const transitions = `order_transitions_total{sale="${good}"`
     expect(await metric(`${transitions},status="reserved"}`)).toMatch(/ 5$/)
     expect(await metric(`${transitions},status="cancelled",reason="no_stock"}`)).toMatch(/ 1$/)
+
+    const promised = await reserve(good)
+    await record(sql, good, [{ ...promised, order: randomUUID() }], true)
+    await sleep(INTENT_GRACE_MS + 100)
+    await recordAllIntents(deps)
+    expect(await statusOf(promised)).toBe('cancelled')
+    expect(await metric(`${transitions},status="cancelled",reason="replay"}`)).toMatch(/ 1$/)
   })
 
   test('an oversell is found by nobody asking for it', async () => {

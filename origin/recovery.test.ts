@@ -9,7 +9,15 @@ import { useDatabase, useRedis } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
-import { connect, prepare, record, type SaleRow, type Sql, writeSale } from './ledger/ledger.ts'
+import {
+  connect,
+  prepare,
+  type Reservation,
+  record,
+  type SaleRow,
+  type Sql,
+  writeSale,
+} from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { freePort, LOOPBACK, temporaryFolder } from './local/children.ts'
 import { startRedis } from './local/redis.ts'
@@ -374,6 +382,23 @@ describe('a checkout without a worker behind it', () => {
     })
     expect(said(await asked.asked)).toBe('/problems/sold-out')
     expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test('answers a key by its order in the ledger, and not by one that was promised before and is noted beside it', async () => {
+    const { sale, buy, bucket, checkout } = await alone()
+    const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
+    const [kept, promised] = [0, 1].map(() => ({
+      ...{ ...reservationOf(sale), order: randomUUID(), product: 'one', visitor: 'ann', hash },
+    })) as [Reservation, Reservation]
+    await bucket.reserve(promised, { holdMs: 60_000, limit: 1 })
+    await record(sql, sale, [kept], false)
+    await record(sql, sale, [promised], true)
+    expect(await buy('ann')).toMatchObject({
+      kind: 'reserved',
+      replayed: true,
+      order: { order_id: kept.order },
+    })
+    expect(await checkout.find(sale, promised.order)).toMatchObject({ status: 'cancelled' })
   })
 
   test('finds an order that is recorded while it is looked for', async () => {

@@ -15,9 +15,10 @@
 -- recorded counts the orders that were, all of them held from created_at to reserved_until; others, where there are any, is
 -- [{index, verdict, order, units}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
 -- limit (the visitor may not have so many more) or no_stock, and the order that stands instead: null with no_stock, and
--- with limit for who has none and wants too many; with limit also units, which the visitor has by then. prices has the unit price and currency of each product as they were
--- written: a price may have changed since the caller last read it.
--- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it.
+-- with limit for who has none and wants too many; with limit also units, which the visitor has by then. prices has the
+-- unit price and currency of each product as they were written: a price may have changed since the caller last read it.
+-- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it. So does who
+-- comes under a key that has another order; a key has one, so that theirs is written as "key order", which nobody can send.
 create or replace function record_reservations(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
@@ -36,6 +37,7 @@ declare
   v_orders uuid[];
   v_had int[];
   v_written boolean[];
+  v_keys text[];
   -- What a visitor has by then, and what is left of a product, at the place where they came first.
   v_units int[];
   v_live uuid[];
@@ -92,6 +94,7 @@ begin
   v_orders := array_fill(null::uuid, array[cardinality(p_ids)]);
   v_had := array_fill(null::int, array[cardinality(p_ids)]);
   v_written := array_fill(false, array[cardinality(p_ids)]);
+  v_keys := p_keys;
   v_units := v_had;
   v_live := v_orders;
   v_left := v_units;
@@ -117,6 +120,9 @@ begin
     if v_one.known is not null then
       v_verdicts[v_one.i] := 'replay';
       v_orders[v_one.i] := v_one.known;
+      -- It is there already if it is the key's own, or was written so when the intent was found before.
+      v_written[v_one.i] := p_note_refusals and v_one.offered
+        and not exists (select from orders o where o.order_id = v_one.id);
     elsif v_one.first < v_one.i then
       -- The key came twice: it hears what the first heard.
       v_verdicts[v_one.i] := v_verdicts[v_one.first];
@@ -126,6 +132,7 @@ begin
         v_verdicts[v_one.i] := 'replay';
         v_orders[v_one.i] := p_ids[v_one.first];
       end if;
+      v_written[v_one.i] := p_note_refusals and v_one.offered;
     elsif coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
       v_verdicts[v_one.i] := 'limit';
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
@@ -141,6 +148,9 @@ begin
       v_live[v_one.visitor] := v_one.id;
       v_left[v_one.product] := coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity;
     end if;
+    if v_one.known is not null or v_one.first < v_one.i then
+      v_keys[v_one.i] := p_keys[v_one.i] || ' ' || v_one.id;
+    end if;
   end loop;
 
   insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
@@ -150,7 +160,7 @@ begin
          record_reservations.created_at,
          case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
          nullif(a.verdict, 'recorded')
-  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts, v_written)
+  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, v_keys, p_hashes, p_methods, v_verdicts, v_written)
     as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;

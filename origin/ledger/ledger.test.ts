@@ -75,9 +75,12 @@ class Model {
     return batch.map((r): Told => {
       const key = `${r.visitor} ${r.key}`
       const first = known.get(key)
-      if (first !== undefined) return { verdict: 'replay', order: first }
-      const heard = refused.get(key)
-      if (heard) return heard
+      const again = first === undefined ? refused.get(key) : { verdict: 'replay', order: first }
+      if (again) {
+        // Under a key of its own, there being one order for each.
+        if (noteRefusals) this.orders.push({ ...r, key: `${r.key} ${r.order}`, began: 'cancelled', units: 0 })
+        return again
+      }
       const live = this.orders.filter((o) => o.visitor === r.visitor && o.units > 0)
       const units = live.reduce((sum, o) => sum + o.units, 0)
       const verdict =
@@ -167,6 +170,23 @@ test('who wants more than is left does not take those behind along', async () =>
   })
   const told = await record(sql, 'large', reservations, true)
   expect(told.map(({ verdict }) => verdict)).toEqual(['no_stock', 'recorded', 'recorded'])
+})
+
+test('who was told to ask for an order whose key has another finds it cancelled, once however often it is found', async () => {
+  await createSale('noted', new Model(1, new Map([['one', 5]])))
+  const [first, second] = [identity(), identity()].map(
+    (own): Reservation => ({
+      ...{ ...own, sale: 'noted', visitor: 'ann', key: 'k', product: 'one', quantity: 1 },
+    }),
+  ) as [Reservation, Reservation]
+  await record(sql, 'noted', [first], false)
+  for (let round = 0; round < 2; round++)
+    expect(await record(sql, 'noted', [second, first], true)).toMatchObject(
+      [first, first].map(({ order }) => ({ verdict: 'replay', order })),
+    )
+  expect(await findOrder(sql, second.order)).toMatchObject({ status: 'cancelled', reason: 'replay' })
+  expect(await findOrder(sql, first.order)).toMatchObject({ status: 'reserved', reason: null })
+  expect(await findByKeys(sql, [second])).toEqual([first.order])
 })
 
 test('while it is known that too many were sold, no end of an order and no new unit is sold before all have theirs', async () => {

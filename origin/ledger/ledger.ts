@@ -103,7 +103,7 @@ export type RecordVerdict =
 
 /**
  * Records reservations of one sale in one transaction. `noteRefusals` leaves a cancelled order for each refused one,
- * for those who were told to ask for it.
+ * and for each whose key has another order, for those who were told to ask for it.
  */
 export async function record(
   sql: Queryable,
