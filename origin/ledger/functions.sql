@@ -132,7 +132,7 @@ begin
         v_verdicts[v_one.i] := 'replay';
         v_orders[v_one.i] := p_ids[v_one.first];
       end if;
-      v_written[v_one.i] := p_note_refusals and v_one.offered;
+      v_written[v_one.i] := p_note_refusals and v_one.offered and v_one.id <> p_ids[v_one.first];
     elsif coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
       v_verdicts[v_one.i] := 'limit';
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);

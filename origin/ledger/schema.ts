@@ -161,7 +161,7 @@ export const findings = pgTable(
   ],
 )
 
-/** Everything the reconciler changed, and on whose decision; written in the transaction of the change. */
+/** Everything the reconciler changed, and on whose decision, and every restock; written in the transaction of the change. */
 export const auditLog = pgTable(
   'audit_log',
   {
