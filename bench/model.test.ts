@@ -33,8 +33,8 @@ describe('the model of a sale', () => {
   })
 
   test('calls in no more people than may find something', () => {
-    expect(outcome.requests.claim).toBeGreaterThanOrEqual(scenario.stock)
-    expect(outcome.requests.claim).toBeLessThan(4 * scenario.stock)
+    expect(outcome.requests.admission).toBeGreaterThanOrEqual(scenario.stock)
+    expect(outcome.requests.admission).toBeLessThan(4 * scenario.stock)
   })
 
   test('is the same again for the same seed, and another for another', () => {

@@ -130,7 +130,7 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
   )
   console.log(`\n${paint('bold', 'Requests')}`)
   for (const [kind, many] of Object.entries(o.requests))
-    line(kind === 'claim' ? 'admission' : kind, count(many), `${(many / s.visitors).toFixed(3)} per visitor`)
+    line(kind, count(many), `${(many / s.visitors).toFixed(3)} per visitor`)
   line(
     'reads of the schedule',
     count(o.scheduleReads),

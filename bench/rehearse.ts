@@ -258,7 +258,7 @@ function print(r: Result): void {
   console.log(`\n${paint('bold', 'Latency')}         ${paint('dim', head)}`)
   for (const [name, p] of Object.entries(r.latencies)) {
     if (p.count === 0) continue
-    const label = name === 'claim' ? 'admission' : name === 'settled' ? 'paid' : name
+    const label = name === 'settled' ? 'paid' : name
     const figures = percentileTexts(p)
       .map((text) => text.padStart(10))
       .join('')
@@ -267,7 +267,7 @@ function print(r: Result): void {
 
   const each = KINDS.map((kind) => [kind, r.requests[kind] / r.options.visitors] as const)
     .filter(([, share]) => share > 0)
-    .map(([kind, share]) => `${kind === 'claim' ? 'admission' : kind} ${share.toFixed(2)}`)
+    .map(([kind, share]) => `${kind} ${share.toFixed(2)}`)
   console.log(
     `\n${paint('bold', 'Requests per visitor')}  ${r.perVisitor.worker.toFixed(2)} of a Worker (${each.join(', ')}); ${r.perVisitor.cdn.toFixed(2)} reads of the schedule`,
   )

@@ -35,17 +35,7 @@ export interface Result {
   readonly memoryMb: number
 }
 
-/** What each kind of request is, for a reader. */
-const KIND_NAMES: Record<Kind, string> = {
-  page: 'page',
-  join: 'join',
-  claim: 'admission',
-  status: 'status',
-  checkout: 'checkout',
-  payment: 'payment',
-  order: 'order',
-  final: 'final page',
-}
+const nameOf = (kind: Kind) => (kind === 'final' ? 'final page' : kind)
 
 export function reportHtml(r: Result): string {
   const { options: o, samples } = r
@@ -115,13 +105,13 @@ ${lineChart('First checkout calls per second', { x: 'seconds since the opening',
 <p class="quiet">From the moment a request was meant for until it was served: waiting for a connection counts, and so do failures that were tried again. That units are in carts (409), or that it is not open (425), is an answer.</p>
 ${spans(
   'Latency by request',
-  KINDS.map((kind) => ({ name: KIND_NAMES[kind], ...r.latencies[kind] })),
+  KINDS.map((kind) => ({ name: nameOf(kind), ...r.latencies[kind] })),
 )}
 ${table(
   'Latency by request',
   ['request', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
   [
-    ...KINDS.map((kind) => latencyRow(KIND_NAMES[kind], r.latencies[kind])),
+    ...KINDS.map((kind) => latencyRow(nameOf(kind), r.latencies[kind])),
     latencyRow('paid', r.latencies.settled),
     latencyRow('schedule', r.latencies.schedule),
   ].filter((row) => row[1] !== '0'),
@@ -138,11 +128,7 @@ ${table(
   'Requests by kind',
   ['request', 'total', 'per visitor'],
   [
-    ...KINDS.map((kind) => [
-      KIND_NAMES[kind],
-      n(r.requests[kind]),
-      (r.requests[kind] / o.visitors).toFixed(3),
-    ]),
+    ...KINDS.map((kind) => [nameOf(kind), n(r.requests[kind]), (r.requests[kind] / o.visitors).toFixed(3)]),
     ['schedule', n(r.schedule.fromCdn), (r.schedule.fromCdn / o.visitors).toFixed(3)],
   ].filter((row) => row[1] !== '0'),
 )}

@@ -4,7 +4,7 @@ import type { Answer } from './http.ts'
 import type { BotEvidence, End } from './verdict/story.ts'
 
 /** The requests a visitor makes, as they are counted and timed. `final` is the page that says it is over. */
-export const KINDS = ['page', 'join', 'claim', 'status', 'checkout', 'payment', 'order', 'final'] as const
+export const KINDS = ['page', 'join', 'admission', 'status', 'checkout', 'payment', 'order', 'final'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** Different complaints remembered. */

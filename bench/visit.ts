@@ -38,7 +38,7 @@ export function visit(crowd: Crowd, visitor: number, dueMs: number) {
         ? askStatus(crowd, visitor, dueMs, 'status')
         : readSchedule(crowd, visitor, dueMs)
     case STEP.claim:
-      return askStatus(crowd, visitor, dueMs, 'claim')
+      return askStatus(crowd, visitor, dueMs, 'admission')
     case STEP.checkout:
       return checkout(crowd, visitor, dueMs)
     case STEP.pay:
@@ -149,7 +149,7 @@ function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
     case 'ready':
       if (visitors.has(visitor, PLAN.noShow)) return crowd.finish(visitor, 'no_show')
       crowd.go(visitor, STEP.claim)
-      return askStatus(crowd, visitor, dueMs, 'claim')
+      return askStatus(crowd, visitor, dueMs, 'admission')
     case 'sold_out':
     case 'ended':
       return over(crowd, visitor, place.status, nowMs)
@@ -165,7 +165,7 @@ function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
   crowd.at(visitor, nowMs + Math.min(readInMs, calledInMs))
 }
 
-function askStatus(crowd: Crowd, visitor: number, intendedMs: number, kind: 'claim' | 'status') {
+function askStatus(crowd: Crowd, visitor: number, intendedMs: number, kind: 'admission' | 'status') {
   const token = crowd.visitors.token[visitor] ?? ''
   const text = requestText('GET', `/sales/${crowd.options.sale}/queue/status`, crowd.client.host, [
     'accept: application/json',
@@ -176,7 +176,7 @@ function askStatus(crowd: Crowd, visitor: number, intendedMs: number, kind: 'cla
     if (!told) return crowd.again(visitor, kind, answer)
     if (told.number !== crowd.visitors.number[visitor])
       crowd.tally.complain(`${kind}: another number was told`)
-    crowd.go(visitor, kind === 'claim' ? STEP.claim : STEP.wait)
+    crowd.go(visitor, kind === 'admission' ? STEP.claim : STEP.wait)
     place(crowd, visitor, told, answer)
   })
 }
@@ -188,7 +188,7 @@ function place(crowd: Crowd, visitor: number, told: PlaceTold, answer: Answer) {
   switch (told.status) {
     case 'ready':
       if (visitors.has(visitor, PLAN.noShow)) return crowd.finish(visitor, 'no_show')
-      if (!told.admission_token) return crowd.again(visitor, 'claim', answer)
+      if (!told.admission_token) return crowd.again(visitor, 'admission', answer)
       visitors.admittedMs[visitor] = answer.answeredMs
       visitors.servingTold[visitor] = told.now_serving
       visitors.admissionEndsMs[visitor] = Date.parse(told.admission_expires_at ?? '') || 0

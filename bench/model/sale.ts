@@ -36,7 +36,7 @@ export function play(s: Scenario): Outcome {
   const edge = new Edge(s, peakPerSecond(arrivals, each), random)
   const shop = new Shop(s)
   const room = new Room(s, shop)
-  const requests = { page: 0, join: 0, claim: 0, checkout: 0, order: 0, final: 0 }
+  const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()
   const origin = new PerSecond()
   const reads = new PerSecond()
@@ -91,7 +91,7 @@ export function play(s: Scenario): Outcome {
     const reached = Math.min(room.highest, serving(inEffect(room.timeline, nowMs), nowMs))
     const people = Math.max(0, (reached - called) / (1 + edge.gaps))
     called = Math.max(called, reached)
-    count('claim', people)
+    count('admission', people)
     const { checkouts, payments } = shop.turn(nowMs, people)
     count('checkout', checkouts)
     count('order', payments * (1 + ORDER_LOOKS))

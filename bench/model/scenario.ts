@@ -36,7 +36,7 @@ export interface Outcome {
   readonly requests: {
     page: number
     join: number
-    claim: number
+    admission: number
     checkout: number
     order: number
     final: number
