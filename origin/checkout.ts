@@ -50,10 +50,6 @@ const RECORD_BATCH = 500
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
 const RECORD_WAIT_MS = 2_000
-/** Calls under way in one process from which the edge is told to slow down: some 100 ms of work. */
-const SLOW_FROM = 400
-/** .. and from which more are turned away before anything is done for them: half a second's work. */
-const MAX_UNDER_WAY = 2_000
 
 interface Buyer {
   readonly visitor: string
@@ -94,26 +90,6 @@ export class Checkout {
   #bucketOf(r: Reservation): Bucket {
     return this.gate(r.sale, r.product).bucketOf(r.visitor)
   }
-
-  /** True while so much is under way that the edge should admit fewer. */
-  isSlow(): boolean {
-    return this.#calls > SLOW_FROM
-  }
-
-  /**
-   * Begins a call if there is room for it; who is let in tells its end by `leave`. By Little's law the calls under way are
-   * the rate times the time each takes: their number is what overload looks like first.
-   */
-  enter(): boolean {
-    if (this.#calls >= MAX_UNDER_WAY) return false
-    this.#calls++
-    return true
-  }
-
-  leave(): void {
-    this.#calls--
-  }
-  #calls = 0
 
   async checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
     const product = request.product_id

@@ -14,6 +14,7 @@ import type { Payments } from './payments/payments.ts'
 import type { Sales } from './sales.ts'
 import type { Signatures } from './signatures.ts'
 import type { FindKey } from './tokens.ts'
+import type { UnderWay } from './under-way.ts'
 
 export interface Deps {
   readonly config: Config
@@ -23,6 +24,7 @@ export interface Deps {
   readonly redis: Store
   readonly sales: Sales
   readonly checkout: Checkout
+  readonly underWay: UnderWay
   readonly orders: Orders
   readonly events: OrderEvents
   readonly arrivals: Arrivals

@@ -26,6 +26,7 @@ import { answerUnreadable } from './routes/rim.ts'
 import { Sales } from './sales.ts'
 import { Signatures } from './signatures.ts'
 import { keysAt } from './tokens.ts'
+import { UnderWay } from './under-way.ts'
 import { within } from './within.ts'
 import { createWorker } from './worker.ts'
 
@@ -73,6 +74,7 @@ async function start(): Promise<void> {
     redis,
     sales,
     checkout,
+    underWay: new UnderWay(),
     orders: new Orders({ sql, checkout, charges: jobs, metrics, log }),
     events,
     arrivals,

@@ -1,7 +1,7 @@
 /** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { useOrigin } from '../test/origin.ts'
+import { eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 
 const database = useDatabase()
@@ -13,22 +13,34 @@ const origin = useOrigin(stores)
 const ROOM = 2_000
 const TOO_MANY = 400
 
-test('who comes when it is full is asked to come again, while orders are answered and the edge is told', async () => {
-  const sale = await origin.sale({ total: 10_000 })
+test('who comes when it is full is asked to come again, while orders are answered, the edge is told, and other sales go on', async () => {
+  const [sale, other] = [await origin.sale({ total: 10_000 }), await origin.sale()]
+  const stateOf = (of: string) => origin.call('GET', `/internal/sales/${of}`, { token: origin.edgeToken })
   const mine = await origin.token(sale)
   const order = (await origin.checkout(sale, { token: mine })).body.order_id
   const tokens = await Promise.all(Array.from({ length: ROOM + TOO_MANY }, () => origin.token(sale)))
-  const { crowd, looked, state } = await origin.sql().begin(async (tx) => {
+  const { crowd, looked, states, bought, madeUp } = await origin.sql().begin(async (tx) => {
     // Nothing can be recorded while somebody else has the sale's row.
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const crowd = Promise.all(tokens.map((token) => origin.checkout(sale, { token })))
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     const looked = await origin.call('GET', `/orders/${order}`, { token: mine })
-    const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
-    return { crowd: await crowd, looked, state }
+    const [states, bought, madeUp] = await Promise.all([
+      Promise.all([sale, other].map(stateOf)),
+      origin.checkout(other),
+      eventually(
+        () => origin.checkout('there-is-no-such-sale'),
+        ({ status }) => status === 503,
+        1_000,
+      ),
+    ])
+    return { crowd: await crowd, looked, states, bought, madeUp }
   })
   expect(looked.status).toBe(200)
-  expect(state.body.health).toBe('slow')
+  expect(states.map(({ body }) => body.health)).toEqual(['slow', 'ok'])
+  expect(bought.status).toBe(201)
+  // A path that somebody made up has no share.
+  expect(madeUp.status).toBe(503)
   const shed = crowd.filter((answer) => answer.status === 503)
   expect(shed.length).toBeGreaterThanOrEqual(TOO_MANY / 2)
   expect(shed.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)

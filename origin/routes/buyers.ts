@@ -38,7 +38,7 @@ function recorded(found: OrderView | Reservation): OrderView {
 }
 
 export function buyerRoutes(deps: Deps): Hono {
-  const { sql, sales, checkout, orders, arrivals, metrics, keys } = deps
+  const { sql, sales, checkout, underWay, orders, arrivals, metrics, keys } = deps
   const app = new Hono()
   const check = (signed: Signed) => deps.signatures.check(signed)
   const admissions = new VerifiedOnce<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
@@ -47,12 +47,14 @@ export function buyerRoutes(deps: Deps): Hono {
 
   app.post('/sales/:sale/checkout', async (c) => {
     const sale = c.req.param('sale')
+    // Anyone can make up a path: only a sale that there is has a count of its own, and a share.
+    const counted = sales.get(sale)?.sale_id
     let answered = 'failed'
     let done: (() => number) | undefined
     try {
       // Read before a place is taken for it: a body that never comes must keep nobody out.
       const body = await readText(c)
-      if (!checkout.enter()) {
+      if (!underWay.enter(counted)) {
         answered = 'shed'
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
@@ -72,11 +74,10 @@ export function buyerRoutes(deps: Deps): Hono {
       if (error instanceof ProblemError) answered = nameOf(error.problem)
       throw error
     } finally {
-      // Anyone can make up a path: only a sale that there is has a count of its own.
-      metrics.checkouts.inc({ sale: sales.get(sale) ? sale : 'unknown', outcome: answered })
+      metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: answered })
       if (done) {
         done()
-        checkout.leave()
+        underWay.leave(counted)
       }
     }
   })

@@ -203,7 +203,7 @@ export function operatorRoutes(deps: Deps): Hono {
         waiting: line?.waiting ?? null,
         wait_seconds: line?.wait_seconds ?? null,
       },
-      health: healthOf(deps),
+      health: healthOf(deps, sale.sale_id),
       server_time: new Date(nowMs).toISOString(),
     }
   }
@@ -228,11 +228,11 @@ export function internalRoutes(deps: Deps): Hono {
     // that is full answers, and takes no orders; by those who arrive it is found out.
     const redisServes = redis.status === 'ready' && counts.counted
     if (sales.isSilent() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
-    return c.json(stateOf(sale, sales.nowMs(), counts, healthOf(deps)))
+    return c.json(stateOf(sale, sales.nowMs(), counts, healthOf(deps, sale.sale_id)))
   })
   return app
 }
 
-/** As the edge is told, and operators see it: slow while too much is under way, or the exact gate does not answer. */
-const healthOf = ({ checkout, sales }: Deps): SaleState['health'] =>
-  checkout.isSlow() || sales.isSilent() ? 'slow' : 'ok'
+/** As the edge is told, and operators see it: slow while too much of it is under way, or the exact gate does not answer. */
+const healthOf = ({ underWay, sales }: Deps, sale: string): SaleState['health'] =>
+  underWay.isSlow(sale) || sales.isSilent() ? 'slow' : 'ok'
