@@ -1,9 +1,11 @@
-/** The origin's front door: which call goes where, and how every error leaves. */
-import { Hono } from 'hono'
+/** The origin's front door: which call goes where, and how every error leaves; and what stands before it until it opens. */
+import { type Context, Hono } from 'hono'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { Overloaded } from './batch.ts'
 import type { Deps } from './deps.ts'
 import { isRedisAway } from './gate/redis.ts'
+import { isLedgerAway } from './ledger/ledger.ts'
+import { tryAgain } from './outcome.ts'
 import { paymentWebhooks } from './payments/webhooks.ts'
 import { buyerRoutes } from './routes/buyers.ts'
 import { internalRoutes, operatorRoutes } from './routes/operators.ts'
@@ -12,6 +14,17 @@ import { KeysAway } from './tokens.ts'
 import { TooLate, within } from './within.ts'
 
 const READY_WITHIN_MS = 1_000
+
+/** What is answered while the origin is not begun: it is alive, and neither store is of any use to it yet. */
+export function createUnreadyApp(): Hono {
+  const app = new Hono()
+  app.get('/healthz', alive)
+  app.get('/readyz', (c) => c.json({ ledger: false, gate: false }, 503))
+  app.all('*', () => sendProblem(tryAgain('The shop is being made ready.')))
+  return app
+}
+
+const alive = (c: Context) => c.json({ status: 'ok' })
 
 export function createApp(deps: Deps): Hono {
   const { log, metrics, sql, redis } = deps
@@ -38,7 +51,7 @@ export function createApp(deps: Deps): Hono {
     return response
   })
 
-  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/healthz', alive)
   app.get('/readyz', async (c) => {
     const isThere = (asked: Promise<unknown>) =>
       within(asked, READY_WITHIN_MS).then(
@@ -75,7 +88,6 @@ export function isAway(error: Error & { code?: string }): boolean {
     error instanceof KeysAway ||
     error instanceof Overloaded ||
     isRedisAway(error) ||
-    // Of the network, of the driver, and of Postgres (SQLSTATE): its connections, its resources, its end, its patience.
-    /^(ECONN|EPIPE|ETIMEDOUT|CONNECT|08|53|57P0|57014)/.test(error.code ?? '')
+    isLedgerAway(error)
   )
 }

@@ -1,12 +1,14 @@
 /**
  * The origin: one program that keeps no state of its own. Whatever its role, it listens and answers every call. `worker` and
  * `all` also do what must happen without a call (holds, intents, payments, reconciliation), which `api` leaves to them;
- * these two differ by whether buyers are sent to them.
+ * these two differ by whether buyers are sent to them. It begins when the ledger answers: until then it waits, alive and
+ * not ready, and ends only for what waiting cannot mend.
  */
-import { serve } from '@hono/node-server'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ServerType, serve } from '@hono/node-server'
 import { createLocalJWKSet } from 'jose'
 import { pino } from 'pino'
-import { createApp } from './app.ts'
+import { createApp, createUnreadyApp } from './app.ts'
 import { Arrivals } from './arrivals.ts'
 import { Checkout } from './checkout.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -14,7 +16,7 @@ import type { Deps } from './deps.ts'
 import { edgeTeller } from './edge.ts'
 import { OrderEvents } from './events.ts'
 import { connectRedis } from './gate/redis.ts'
-import { connect, prepare } from './ledger/ledger.ts'
+import { connect, isLedgerAway, prepare } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { Line } from './line.ts'
 import { createMetrics } from './metrics.ts'
@@ -34,15 +36,45 @@ import { createWorker } from './worker.ts'
 const REQUEST_WITHIN_MS = 30_000
 /** What is under way at a stop gets so long to finish. */
 const STOP_WITHIN_MS = 10_000
+/** A ledger that is away is asked again, each time after twice as long; jittered, since all origins may wait for it. */
+const FIRST_PAUSE_MS = 100
+/** .. and no longer than this, which is how late it may be found to be back. */
+const MAX_PAUSE_MS = 2_000
 
 const config = readConfigOrExit()
 const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } })
 for (const warning of config.warnings) log.warn(warning)
 
+/** What has begun, and is to be ended. */
 const stops: [what: string, stop: () => unknown][] = []
 let stopping = false
+let app = createUnreadyApp()
 
 async function start(): Promise<void> {
+  const server = await listen()
+  const deps = await onceTheLedgerAnswers(begin)
+  app = createApp(deps)
+  stops.push(['server', () => close(server, deps)])
+  log.info('serving')
+}
+
+/** An outage is told as it is met, and then ever more rarely. */
+async function onceTheLedgerAnswers<T>(work: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLedgerAway(error as Error)) throw error
+      if ((failures & (failures - 1)) === 0)
+        log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
+    }
+    // It may have gone away in the middle of the beginning.
+    await end()
+    await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2))
+  }
+}
+
+async function begin(): Promise<Deps> {
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await prepare(config.DATABASE_URL)
@@ -54,8 +86,8 @@ async function start(): Promise<void> {
   await sales.start()
   stops.push(['sales', () => sales.stop()])
   const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
-  await jobs.start()
   stops.push(['jobs', () => jobs.stop()])
+  await jobs.start()
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
   const checkout = new Checkout({ sql, warm, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
@@ -100,50 +132,54 @@ async function start(): Promise<void> {
     worker.start()
     stops.push(['worker', () => worker.stop()])
   }
-  await listen(deps)
+  return deps
 }
 
-function listen(deps: Deps): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+function listen(): Promise<ServerType> {
+  const { promise, resolve, reject } = Promise.withResolvers<ServerType>()
   const server = serve(
     {
-      fetch: createApp(deps).fetch,
+      fetch: (request, env) => app.fetch(request, env),
       port: config.PORT,
       hostname: config.HOST,
       serverOptions: { requestTimeout: REQUEST_WITHIN_MS },
     },
     ({ port }) => {
       log.info({ port }, 'listening')
-      resolve()
+      resolve(server)
     },
   )
   server.once('error', reject)
   server.on('clientError', answerUnreadable)
-  stops.push([
-    'server',
-    async () => {
-      const closed = new Promise((done) => server.close(done))
-      await deps.events.stop()
-      if ('closeIdleConnections' in server) server.closeIdleConnections()
-      await within(closed, STOP_WITHIN_MS / 2).catch(
-        () => 'closeAllConnections' in server && server.closeAllConnections(),
-      )
-      await deps.checkout.drain()
-    },
-  ])
   return promise
+}
+
+async function close(server: ServerType, { events, checkout }: Deps): Promise<void> {
+  const closed = new Promise((done) => server.close(done))
+  await events.stop()
+  if ('closeIdleConnections' in server) server.closeIdleConnections()
+  await within(closed, STOP_WITHIN_MS / 2).catch(
+    () => 'closeAllConnections' in server && server.closeAllConnections(),
+  )
+  await checkout.drain()
 }
 
 async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
   setTimeout(() => process.exit(code || 1), STOP_WITHIN_MS).unref()
-  for (const [what, end] of stops.reverse()) {
-    await Promise.resolve(end()).catch((error) =>
+  await end()
+  process.exit(code)
+}
+
+/** Ends what has begun, the last first. */
+async function end(): Promise<void> {
+  for (let last = stops.pop(); last; last = stops.pop()) {
+    const [what, stop] = last
+    await Promise.resolve(stop()).catch((error) =>
       log.warn({ what, error: String(error) }, 'did not stop in good order'),
     )
   }
-  process.exit(code)
 }
 
 function readConfigOrExit(): Config {

@@ -66,7 +66,7 @@ class Part {
     return this.#starting
   }
 
-  /** An origin whose ledger is away cannot start, and whoever runs it starts it again. */
+  /** An origin whose ledger is away waits for it; one that waits for too long is started again. */
   async #start(): Promise<void> {
     const until = performance.now() + BACK_WITHIN_MS
     while (!this.#stopped && !this.#running) {
@@ -152,8 +152,8 @@ export async function startTortureSystem(
       cwd: ROOT,
       env: { PATH: process.env.PATH ?? '', PORT: String(port), DATABASE_URL: urls.database, ...env },
     })
-    // That it answers at all: whether it can serve depends on what else is away at this moment.
-    await untilReady(child, async () => (await fetch(`${at(port)}/healthz`)).status < 500)
+    // That it has begun: whether it can serve depends on what else is away at this moment.
+    await untilReady(child, async () => (await fetch(`${at(port)}/metrics`)).status < 500)
     return child
   }
   const origin = (role: 'api' | 'worker') =>

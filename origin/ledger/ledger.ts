@@ -25,6 +25,9 @@ const KEEP_ALIVE_SECONDS = 10
 /** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
 const IDLE_TRANSACTION_MS = 30_000
 
+/** The oldest Postgres that takes the schema and the functions. */
+const OLDEST_SERVER = 15
+
 /** A pool on the ledger; it connects when it is first used. Fails with a driver that was not mended. */
 export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
   const sql = postgres(url, {
@@ -60,12 +63,33 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
 export async function prepare(url: string): Promise<void> {
   const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
   try {
+    const [server] = await one<{ version: string }[]>`select current_setting('server_version') as version`
+    if (Number.parseInt(server?.version ?? '', 10) < OLDEST_SERVER)
+      throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
     await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
-    await migrate(drizzle(one), { migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)) })
+    const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+    await migrate(drizzle(one), { migrationsFolder }).catch((error) => {
+      // What Postgres says is the reason; drizzle's own words around it are the statement, all lines of it.
+      throw error.cause ?? error
+    })
     await one.unsafe(readFileSync(new URL('./functions.sql', import.meta.url), 'utf8'))
   } finally {
     await one.end({ timeout: 5 })
   }
+}
+
+/**
+ * True for what fails a statement while the ledger is away, and passes: of the network, of the driver, and of Postgres
+ * (SQLSTATE): its connections, its resources, its end, its patience, and a standby that is not promoted yet.
+ */
+export function isLedgerAway({ code, message }: Error & { code?: string }): boolean {
+  return (
+    /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006)/.test(
+      code ?? '',
+    ) ||
+    // The job queue has a driver of its own (pg), which gives these no code.
+    /^(Connection terminated|Query read timeout|timeout e)/.test(message)
+  )
 }
 
 // -- Reservations ------------------------------------------------------------------------------------------------

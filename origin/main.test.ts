@@ -1,0 +1,152 @@
+/** How an origin starts and ends: it waits for Postgres, and gives up only where waiting is of no use. */
+import postgres from 'postgres'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../test/origin.ts'
+import { emptyDatabase, useRedis } from '../test/servers.ts'
+import { useWay } from '../test/way.ts'
+import { freePort, portTaken, temporaryFolder } from './local/children.ts'
+import { startPostgres } from './local/postgres.ts'
+
+const folder = temporaryFolder('start-ledger')
+const port = await freePort()
+const startLedger = () => startPostgres({ dataDir: folder.path, port })
+let ledger = await startLedger()
+const redis = useRedis()
+let databaseUrl = ledger.url
+const origin = useOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
+afterAll(async () => {
+  await ledger.stop()
+  folder.remove()
+})
+
+const isAlive = () =>
+  eventually(
+    () =>
+      origin.call('GET', '/healthz').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    (alive) => alive,
+  )
+/** At which attempts it was told that it waits. */
+const told = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
+
+describe('while Postgres is away', () => {
+  test('an origin that starts is alive and not ready, asks everyone to come again, and serves as soon as it is back', async () => {
+    const sale = await origin.sale()
+    await origin.stop()
+    await ledger.kill()
+    const started = origin.restart()
+    expect(await isAlive()).toBe(true)
+    expect(await origin.call('GET', '/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
+    for (const answer of [await origin.checkout(sale), await origin.admin('GET', `/sales/${sale}`)]) {
+      expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(told().slice(0, 3)).toEqual([1, 2, 4])
+    ledger = await startLedger()
+    const back = Date.now()
+    await started
+    expect(Date.now() - back).toBeLessThan(5_000)
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+  }, 40_000)
+
+  test('one that waits stops at once when it is told to', async () => {
+    await origin.stop()
+    await ledger.kill()
+    const ended = expect(origin.restart()).rejects.toThrow('exit code 0')
+    expect(await isAlive()).toBe(true)
+    await eventually(
+      async () => told(),
+      ({ length }) => length > 0,
+    )
+    const asked = Date.now()
+    await origin.stop()
+    expect(Date.now() - asked).toBeLessThan(2_000)
+    await ended
+    expect(await portTaken(Number(new URL(origin.url()).port))).toBe(false)
+    ledger = await startLedger()
+    await origin.restart()
+  }, 40_000)
+})
+
+describe('where Postgres is behind a way that can fail', () => {
+  const way = useWay(() => port)
+
+  test('an origin whose connections break off in the middle of its start begins again', async () => {
+    await origin.stop()
+    databaseUrl = way.through(ledger.url)
+    let started = Promise.resolve()
+    await origin.sql().begin(async (tx) => {
+      await tx`lock table pgboss.queue in exclusive mode`
+      started = origin.restart()
+      const waiting = () => origin.sql()`
+        select 1 from pg_stat_activity where application_name = 'flash-sale-jobs' and wait_event_type = 'Lock'`
+      expect(await eventually(waiting, ({ length }) => length > 0)).toHaveLength(1)
+      way.cut()
+      expect(
+        await eventually(
+          async () => told(),
+          ({ length }) => length > 0,
+        ),
+      ).toEqual([1])
+    })
+    await started
+    expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
+  }, 40_000)
+})
+
+describe('it ends, and says why, where waiting is of no use:', () => {
+  let drop = async () => {}
+  afterEach(() => drop())
+
+  const endsSaying = (why: string) =>
+    expect(origin.restart()).rejects.toThrow(`(exit code 1): cannot start: ${why}`)
+
+  test('the password is wrong', async () => {
+    const address = new URL(ledger.url)
+    address.password = 'hunter2'
+    databaseUrl = address.href
+    await endsSaying('password authentication failed')
+    expect(origin.log()).not.toContain('hunter2')
+  })
+
+  test('there is no such database', async () => {
+    databaseUrl = `${ledger.url}_of_another_name`
+    await endsSaying('database "flash_sale_of_another_name" does not exist')
+  })
+
+  test.each([
+    [
+      'the server is too old',
+      'Postgres 15 or newer is required, and this one is 14.20',
+      [
+        // A function that is found first: no server lies about its version by itself.
+        'create schema disguise',
+        `create function disguise.current_setting(text) returns text language sql return '14.20'`,
+        `do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`,
+      ],
+    ],
+    ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
+  ])('%s', async (_, why, statements) => {
+    const database = await emptyDatabase()
+    drop = database.drop
+    databaseUrl = database.url
+    const sql = postgres(database.url, { max: 1 })
+    for (const statement of statements) await sql.unsafe(statement)
+    await sql.end()
+    await endsSaying(why)
+  })
+})
+
+test('while Redis is away an origin starts, and serves without it', async () => {
+  databaseUrl = ledger.url
+  await redis.kill()
+  await origin.restart()
+  expect(await origin.call('GET', '/readyz')).toMatchObject({
+    status: 200,
+    body: { ledger: true, gate: false },
+  })
+  expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
+})
