@@ -49,14 +49,20 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
   )
 }
 
-/** Ends holds by the ledger's clock; true if there may be more. No product waits for the row of another. */
-export async function sweepLedger(deps: Deps): Promise<boolean> {
-  const due = await deps.sql<{ sale: string; product: string; orders: string[] }[]>`
-    select sale_id as sale, product_id as product, array_agg(order_id) as orders from (
-      select sale_id, product_id, order_id from orders
-      where status = 'reserved' and reserved_until < clock_timestamp() - ${LEDGER_GRACE_MS} * interval '1 millisecond'
-      order by reserved_until limit ${BATCH}) due
-    group by sale_id, product_id`
-  await eachProduct('ledger sweeper', due, ({ orders }) => deps.orders.expire(orders))
-  return due.reduce((all, { orders }) => all + orders.length, 0) === BATCH
+/** Ends holds by the ledger's clock, of each product that has any all there are: none waits for the row of another. */
+export async function sweepLedger({ sql, orders }: Deps): Promise<undefined> {
+  // By now(), and not clock_timestamp(), which is no bound that an index is searched by: all that live would be read.
+  const isOver = () =>
+    sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
+  const products = await sql<{ sale: string; product: string }[]>`
+    select distinct sale_id as sale, product_id as product from orders where ${isOver()}`
+  await eachProduct('ledger sweeper', products, async ({ sale, product }) => {
+    for (let batch = BATCH; batch === BATCH; ) {
+      const due = await sql<{ order_id: string }[]>`
+        select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOver()}
+        order by reserved_until limit ${BATCH}`
+      batch = due.length
+      await orders.expire(due.map((o) => o.order_id))
+    }
+  })
 }

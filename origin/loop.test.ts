@@ -177,6 +177,21 @@ describe("one sale's trouble is its own:", () => {
     await comesToBe(stuck, 'expired')
   })
 
+  test('holds end by the ledger while another sale, whose row is taken, has more than are ended at a time', async () => {
+    const many = Array.from({ length: 501 }, () => ({ ...reservationOf(bad), visitor: randomUUID() }))
+    await sql`update products set total = ${many.length} where sale_id = ${bad}`
+    const free = { ...reservationOf(good), visitor: randomUUID() }
+    for (const batch of [many, [free]]) await record(sql, batch[0]?.sale ?? '', batch, false)
+    await sleep(2_200)
+    await sql.begin(async (tx) => {
+      await tx`select 1 from products where sale_id = ${bad} for update`
+      await expect(sweepLedger(deps)).rejects.toThrow(bad)
+      expect(await statusOf(free)).toBe('expired')
+    })
+    const reserved = () => sql`select 1 from orders where sale_id = ${bad} and status = 'reserved'`
+    expect(await eventually(reserved, ({ length }) => length === 0)).toEqual([])
+  })
+
   test('holds end while the gate of another sale does not answer as it should', async () => {
     const free = await reserve(good)
     await record(sql, good, [free], false)
