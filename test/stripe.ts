@@ -2,11 +2,11 @@
  * A server that speaks as much of Stripe's API as a sale needs, the way Stripe documents it: bodies are forms, a key
  * answers the same again, errors have Stripe's shape, events are kept and sent signed. What a payment method does:
  *
- *     pm_card_visa            succeeds
+ *     pm_card_visa            is authorized, and captured later where that is asked for
  *     pm_card_chargeDeclined  402, card_declined
  *     pm_card_authenticate    402, authentication_required: the bank wants to see the buyer
- *     pm_card_processing      neither yet; `succeed` decides
- *     pm_card_unheard         succeeds, and the first answer never comes
+ *     pm_card_processing      neither yet; `authorize` decides
+ *     pm_card_unheard         is authorized, and the first answer never comes
  *     pm_card_silent          never answers, and nothing happens
  *     pm_card_error_429, ...  that status, and nothing happens
  */
@@ -20,7 +20,7 @@ interface Intent {
   readonly amount: number
   readonly currency: string
   readonly metadata: Record<string, string>
-  status: 'succeeded' | 'processing' | 'canceled' | 'requires_payment_method'
+  status: 'succeeded' | 'requires_capture' | 'processing' | 'canceled' | 'requires_payment_method'
   last_payment_error: { type: string; code: string } | null
   refunded: boolean
   /** What its refund was asked for with. */
@@ -104,6 +104,7 @@ export async function startStripe(options: StripeOptions) {
     const [, , kind, id = '', action] = path.split('/')
     if (kind === 'payment_intents' && id === '') return create(form)
     if (kind === 'payment_intents' && action === 'cancel') return cancel(id)
+    if (kind === 'payment_intents' && action === 'capture') return capture(id)
     if (kind === 'refunds') return refund(form.get('payment_intent') ?? '', metadataIn(form))
     return failure(404, 'invalid_request_error')
   }
@@ -128,7 +129,8 @@ export async function startStripe(options: StripeOptions) {
       return failure(402, 'card_error', refusal, 'Your card was declined.', show(intent))
     }
     intent.status = 'processing'
-    if (method !== 'pm_card_processing') succeed(intent.id)
+    const happens = form.get('capture_method') === 'manual' ? authorize : succeed
+    if (method !== 'pm_card_processing') happens(intent.id)
     return { status: 200, body: show(intent), lost: method === 'pm_card_unheard' }
   }
 
@@ -151,13 +153,33 @@ export async function startStripe(options: StripeOptions) {
   function cancel(id: string): Reply {
     const intent = intents.get(id)
     if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
-    if (intent.status === 'succeeded' || intent.status === 'canceled') {
-      return failure(400, 'invalid_request_error', 'payment_intent_unexpected_state')
+    if (intent.status === 'succeeded' || intent.status === 'canceled') return unexpectedState(intent)
+    // What was authorized and is not captured any more counts as given back.
+    if (intent.status === 'requires_capture') {
+      intent.refunded = true
+      emit('charge.refunded', chargeOf(intent))
     }
     intent.status = 'canceled'
     emit('payment_intent.canceled', show(intent))
     return { status: 200, body: show(intent) }
   }
+
+  function capture(id: string): Reply {
+    const intent = intents.get(id)
+    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (intent.status !== 'requires_capture') return unexpectedState(intent)
+    succeed(id)
+    return { status: 200, body: show(intent) }
+  }
+
+  const unexpectedState = (intent: Intent) =>
+    failure(
+      400,
+      'invalid_request_error',
+      'payment_intent_unexpected_state',
+      `It has a status of ${intent.status}.`,
+      show(intent),
+    )
 
   function refund(id: string, metadata: Record<string, string> = {}): Reply {
     const intent = intents.get(id)
@@ -226,6 +248,13 @@ export async function startStripe(options: StripeOptions) {
       .catch(() => {})
   }
 
+  function authorize(id: string): void {
+    const intent = intents.get(id)
+    if (!intent) throw new Error(`no intent ${id}`)
+    intent.status = 'requires_capture'
+    emit('payment_intent.amount_capturable_updated', show(intent))
+  }
+
   function succeed(id: string): void {
     const intent = intents.get(id)
     if (!intent) throw new Error(`no intent ${id}`)
@@ -240,7 +269,10 @@ export async function startStripe(options: StripeOptions) {
     intents: (order: string) => [...intents.values()].filter((intent) => intent.metadata.order === order),
     /** Somebody else's doing: a charge that this system's answer to is lost, or another's on the same account. */
     add,
+    authorize,
+    /** Captured by hand, say. */
     succeed,
+    cancel,
     refund,
     /** A refund comes back from the buyer's bank, days later. */
     sendRefundBack(id: string) {
