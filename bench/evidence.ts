@@ -21,7 +21,7 @@ export class TargetError extends UsageError {}
 const CALL_WITHIN_MS = 120_000
 const EDGE_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 500
-/** After the last hold is over and the last charge was tried, the ledger needs no longer than this. */
+/** After the last hold is over and the last charge was tried, the ledger and the captures need no longer than this. */
 const SETTLE_MARGIN_MS = 30_000
 /** How far a cached schedule can be behind what Workers decide by: its age and one look. */
 const DOCUMENT_LATE_MS = 2_500
@@ -97,18 +97,24 @@ async function exportedOrders(to: Target, sale: string): Promise<LedgerOrder[]> 
 
 /**
  * The sandbox provider's own records of the sale, and of orders that nobody knows in its time: from the sale's creation
- * on, by the database's clock. Other sales on the same system have orders of their own, and are none of ours.
+ * on, by the database's clock. Other sales on the same system have orders of their own, and are none of ours. Money is
+ * taken after the order is confirmed: it is waited for.
  */
 export async function chargesOf(databaseUrl: string | undefined, sale: string): Promise<Charge[] | Unread> {
   if (!databaseUrl) return { unread: 'out of reach, give DATABASE_URL' }
   let sql: postgres.Sql | undefined
   try {
     sql = postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
-    return await sql<Charge[]>`
-      select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency
-      from sandbox.charges c left join orders o using (order_id)
-      where o.sale_id = ${sale}
-        or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
+    const untilMs = performance.now() + SETTLE_MARGIN_MS
+    for (;;) {
+      const charges = await sql<Charge[]>`
+        select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency
+        from sandbox.charges c left join orders o using (order_id)
+        where o.sale_id = ${sale}
+          or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
+      if (charges.every((c) => c.status !== 'authorized') || performance.now() > untilMs) return charges
+      await sleep(LOOK_EVERY_MS)
+    }
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     return { unread: `could not be read by DATABASE_URL (${message || code})` }

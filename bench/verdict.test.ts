@@ -117,7 +117,7 @@ function good(): Evidence {
 
 const charge = (order: string, changes: Partial<Charge> = {}): Charge => ({
   order,
-  status: 'succeeded',
+  status: 'captured',
   amount_minor: 4900,
   currency: 'EUR',
   ...changes,
@@ -262,6 +262,16 @@ describe('the verdict', () => {
       withCharges(charge('a'), charge('b'), charge('a')),
     ],
     ['charged once, and only for what was sold', 'a charge that was never made', withCharges(charge('a'))],
+    [
+      'charged once, and only for what was sold',
+      'a charge whose money was never taken',
+      withCharges(charge('a'), charge('b', { status: 'authorized' })),
+    ],
+    [
+      'charged once, and only for what was sold',
+      'an authorization left standing for nothing',
+      withCharges(charge('a'), charge('b'), charge('c', { status: 'authorized' })),
+    ],
     [
       'charged once, and only for what was sold',
       'a charge for an order that was cancelled',

@@ -19,6 +19,8 @@ type FindingKind =
   | 'unknown_charge'
   /** A refund that is owed and that the provider has refused to the last. */
   | 'refund_failed'
+  /** The money of a confirmed order, which the provider has refused to the last, or which is not authorized any more. */
+  | 'capture_failed'
 
 interface FindingNote {
   readonly sale: string
@@ -56,16 +58,16 @@ export async function close(
     where sale_id = ${sale} and product_id = ${product} and kind = ${kind} and closed_at is null`
 }
 
-/** Closes the findings of a kind about one thing, if any are open, in whichever sale they stand. */
+/** Closes the findings of a kind about some things, if any are open, in whichever sale they stand. */
 export async function closeAbout(
   sql: Queryable,
   kind: FindingKind,
-  subject: string,
+  subjects: readonly string[],
   outcome: string,
 ): Promise<void> {
   await sql`
     update findings set closed_at = clock_timestamp(), outcome = ${outcome}
-    where kind = ${kind} and subject = ${subject} and closed_at is null`
+    where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
 }
 
 interface AuditEntry {

@@ -105,7 +105,8 @@ describe("one sale's trouble is its own:", () => {
     const metrics = createMetrics()
     warm = new WarmConnections(sql, () => connect(database.url, 1))
     const checkout = new Checkout({ sql, warm, redis, buckets: 1, sales, metrics, log })
-    const orders = new Orders({ sql, checkout, charges: { addCharges: async () => {} }, metrics, log })
+    const charges = { addCharges: async () => {}, addCaptures: async () => {} }
+    const orders = new Orders({ sql, checkout, charges, metrics, log })
     // All that these actors ask.
     deps = { sql, redis, sales, checkout, orders, metrics, log } as unknown as Deps
   })

@@ -114,9 +114,16 @@ test('of a sale can be seen what became of its orders and its stock, how long it
     'status="cancelled",reason="given_back"': 1,
   })
   expect(await counts('payment_attempts_total')).toMatchObject({
-    'outcome="succeeded"': 1,
+    'outcome="authorized"': 1,
     'outcome="declined"': 1,
   })
+  const taken = { 'outcome="succeeded"': 1 }
+  expect(
+    await eventually(
+      () => counts('capture_attempts_total'),
+      (seen) => Object.keys(seen).length > 0,
+    ),
+  ).toEqual(taken)
   const stock = await eventually(
     () => countsOf(sale, 'stock_units'),
     (now) => now['product="one",state="available"'] === 3,

@@ -66,7 +66,13 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     }),
     payments: new Counter({
       name: 'payment_attempts_total',
-      help: 'Attempts to charge by outcome',
+      help: 'Attempts to authorize a charge by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    captures: new Counter({
+      name: 'capture_attempts_total',
+      help: 'Attempts to take the money of a charge by outcome; gone where it is not authorized any more',
       labelNames: ['outcome'],
       registers,
     }),

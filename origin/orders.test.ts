@@ -15,6 +15,7 @@ import {
 } from './ledger/ledger.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
+import type { ChargeOf } from './payments/provider.ts'
 
 const database = useDatabase()
 let sql: Sql
@@ -44,6 +45,24 @@ async function order(status: OrderRow['status']) {
 }
 const events = (id: string) =>
   sql<{ status: string }[]>`select status from order_events where order_id = ${id} order by seq`
+
+test('for orders that are confirmed, and no others, the money is asked for, and none is confirmed without', async () => {
+  const [waiting, over] = [await order('paying'), await order('cancelled')]
+  let asked: readonly ChargeOf[] = []
+  const charges = {
+    addCharges: async () => {},
+    addCaptures: async (_: unknown, captures: readonly ChargeOf[]) => {
+      asked = captures
+      throw new Error('the queue is away')
+    },
+  }
+  const log = pino({ level: 'silent' })
+  const confirming = new Orders({ checkout: undefined as never, charges, sql, metrics: createMetrics(), log })
+  const paid = [waiting, over].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
+  await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
+  expect(asked).toEqual([{ order: waiting.id, charge: `charge of ${waiting.id}` }])
+  expect(await findOrder(sql, waiting.id)).toMatchObject({ status: 'paying', charge_id: null })
+})
 
 test('an order is fulfilled once, and whoever says so again is told the same', async () => {
   const { sale, id } = await order('confirmed')

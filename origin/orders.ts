@@ -13,10 +13,12 @@ import type { Checkout } from './checkout.ts'
 import type { HoldEnd } from './gate/bucket.ts'
 import { findOrder, type Move, moveOrders, type OrderRow, type Queryable, type Sql } from './ledger/ledger.ts'
 import type { Metrics } from './metrics.ts'
+import type { ChargeOf } from './payments/provider.ts'
 
-/** Puts charges on their way, in the transaction that asks for them. */
+/** Puts charges and captures on their way, in the transaction that asks for them. */
 export interface ChargeQueue {
   addCharges(tx: Queryable, orders: readonly string[]): Promise<void>
+  addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
 }
 
 /** Payments begun in one transaction, as orders are recorded in one: see checkout.ts. */
@@ -95,12 +97,27 @@ export class Orders {
     )
   }
 
-  /** Orders that were paid; returns those that were still waiting for it. */
-  confirm = (paid: readonly { order: string; charge: string }[]) =>
-    this.move(
-      paid.map((p) => p.order),
-      { from: ['paying', 'reserved'], to: 'confirmed', charges: paid.map((p) => p.charge) },
-    )
+  /**
+   * Orders whose payment is authorized: those that were still waiting for it are confirmed, and for these, and no others, the
+   * money is asked for.
+   */
+  async confirm(paid: readonly ChargeOf[]): Promise<void> {
+    if (paid.length === 0) return
+    const { sql, charges } = this.#deps
+    const confirmed = await sql.begin(async (tx) => {
+      const moved = await moveOrders(
+        tx,
+        paid.map((p) => p.order),
+        { from: ['paying', 'reserved'], to: 'confirmed', charges: paid.map((p) => p.charge) },
+      )
+      const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
+        charge === null ? [] : [{ charge, order }],
+      )
+      await charges.addCaptures(tx, captures)
+      return moved
+    })
+    await this.#moved(confirmed, 'confirmed')
+  }
 
   cancel = (order: string, from: OrderRow['status'][], reason: string) =>
     this.#one(order, { from, to: 'cancelled', reason })
@@ -126,10 +143,14 @@ export class Orders {
   /** One transition of many orders, in the ledger first, then at the gate. Returns those that made it. */
   async move(orders: readonly string[], move: Move): Promise<OrderRow[]> {
     const moved = await moveOrders(this.#deps.sql, orders, move)
-    this.#count(moved)
-    const how = HOLD_ENDS[move.to]
-    if (how) await this.#settle(moved, how)
+    await this.#moved(moved, move.to)
     return moved
+  }
+
+  async #moved(orders: readonly OrderRow[], to: OrderRow['status']): Promise<void> {
+    this.#count(orders)
+    const how = HOLD_ENDS[to]
+    if (how) await this.#settle(orders, how)
   }
 
   async #settle(moved: readonly OrderRow[], how: 'release' | 'sell'): Promise<void> {

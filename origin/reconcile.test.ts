@@ -44,8 +44,15 @@ const reconcile = async (sale: string, query = '') =>
   }
 
 /** Sells `sold` units for money, and then as many more as no gate would have let through. */
-async function oversold(options: { total: number; sold: number; more: number; [field: string]: unknown }) {
-  const { total, sold, more, ...rest } = options
+async function oversold(options: {
+  total: number
+  sold: number
+  more: number
+  /** How far those got that are too many. */
+  paid?: 'authorized' | 'captured'
+  [field: string]: unknown
+}) {
+  const { total, sold, more, paid = 'captured', ...rest } = options
   const sale = await origin.sale({ total, ...rest })
   const body = { payment_method: 'pm_ok' }
   await Promise.all(Array.from({ length: sold }, () => origin.checkout(sale, { body })))
@@ -62,7 +69,10 @@ async function oversold(options: { total: number; sold: number; more: number; [f
     from unnest(${ids}::uuid[]) with ordinality as a(id, i)`
   await origin.sql()`
     insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
-    select 'ch_' || id, 'charge-' || id, id, 1000, 'EUR', 'pm_ok', 'succeeded' from unnest(${ids}::uuid[]) id`
+    select 'ch_' || id, 'charge-' || id, id, 1000, 'EUR', 'pm_ok', ${paid} from unnest(${ids}::uuid[]) id`
+  await origin.sql()`
+    insert into captures (charge_id, order_id, captured_at)
+    select 'ch_' || id, id, case when ${paid === 'captured'} then now() end from unnest(${ids}::uuid[]) id`
   return { sale, ids }
 }
 const statuses = async (ids: string[]) =>
@@ -159,11 +169,15 @@ describe.concurrent('the reconciler', () => {
     expect(body.invariant).toMatchObject({ holds: false, total: 5, sold: 5 })
   })
 
-  test('cancels the latest and gives their money back, where that is the policy', async () => {
+  test.each([
+    ['gives their money back', 'captured', 'refunded'],
+    ['voids what is only authorized', 'authorized', 'cancelled'],
+  ] as const)('cancels the latest and %s, where that is the policy', async (_, paid, back) => {
     const { sale, ids } = await oversold({
       total: 40,
       sold: 39,
       more: 3,
+      paid,
       oversell_policy: 'cancel_latest',
     })
     expect((await reconcile(sale)).findings).toMatchObject([
@@ -178,11 +192,16 @@ describe.concurrent('the reconciler', () => {
       await eventually(
         () =>
           origin.sql()<{ status: string }[]>`
-            select status from sandbox.charges where order_id = any(${ids}::uuid[]) order by status`,
-        (charges) => charges.filter((c) => c.status === 'refunded').length === 2,
+            select c.status from sandbox.charges c join orders o using (order_id)
+            where order_id = any(${ids}::uuid[]) order by o.created_at`,
+        (charges) => charges.filter((c) => c.status === back).length === 2,
       ),
-    ).toMatchObject([{ status: 'refunded' }, { status: 'refunded' }, { status: 'succeeded' }])
+    ).toMatchObject([{ status: paid }, { status: back }, { status: back }])
+    const due = await origin.sql()`
+      select order_id from captures where order_id = any(${ids}::uuid[]) and captured_at is null`
+    expect(due.map((capture) => capture.order_id)).toEqual(paid === 'captured' ? [] : ids.slice(0, 1))
     const { findings: found, changes } = await findings(sale)
+    expect(found.filter((f) => f.kind === 'capture_failed')).toEqual([])
     expect(found.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
     expect(new Set(changes.map((c) => c.order_id).filter(Boolean))).toEqual(new Set(ids.slice(1)))
     const metrics = String((await origin.call('GET', '/metrics')).body.text)

@@ -7,7 +7,7 @@ import type { OversellPolicy } from '../shared/api.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
 import type { Queryable } from './ledger/ledger.ts'
-import type { Refund } from './payments/refunds.ts'
+import type { Refund } from './payments/jobs.ts'
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const DECIDE_ALONE_UP_TO = 0.05
@@ -179,7 +179,7 @@ async function cancelLatest(deps: Deps, sale: string, product: string, actor: st
     const refunds = cancelled.flatMap(({ order_id, charge_id }): Refund[] =>
       charge_id ? [{ charge: charge_id, order: order_id, reason: 'oversold' }] : [],
     )
-    await deps.payments.refunds.ask(tx, refunds)
+    await deps.payments.jobs.addRefunds(tx, refunds)
     await audit(
       tx,
       cancelled.map(({ order_id, was, charge_id }) => ({

@@ -13,7 +13,7 @@ const DRAIN_WITHIN_MS = 5_000
 
 export function createWorker(deps: Deps): Actor {
   const { payments } = deps
-  const { charges, refunds } = payments
+  const { charges, captures, refunds } = payments
   const reconciler = new Reconciler(deps)
   // In a new run of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
   const watch = loop('gate watch', 500, deps, () => done(reconciler.watch()))
@@ -24,9 +24,12 @@ export function createWorker(deps: Deps): Actor {
     loop('intent recorder', 700, deps, () => done(recordAllIntents(deps))),
     loop('charges', 150, deps, () => charges.round()),
     loop('lost charges', 2_000, deps, () => charges.lost()),
+    loop('captures', 1_000, deps, () => captures.round()),
     loop('refunds', 1_000, deps, () => refunds.round()),
     loop('charge comparison', 10_000, deps, () => done(charges.compare())),
-    loop('forgotten charges', 30_000, deps, () => done(charges.resume())),
+    loop('forgotten charges', 30_000, deps, () =>
+      done(Promise.all([charges.resume(), captures.resume(), refunds.resume()])),
+    ),
     watch,
     loop('memory watch', 5_000, deps, () => done(watchMemory(deps))),
     loop('reconciler', 5_000, deps, () => done(reconciler.round())),

@@ -6,7 +6,14 @@ import { LIMIT_PER_VISITOR, type Notebook } from './torture-buyers.ts'
 import type { TortureSystem } from './torture-system.ts'
 
 /** Findings of the reconciler that crashes alone must never lead to. */
-const GRAVE = ['miscounted', 'oversold', 'unreadable_intent', 'unknown_charge', 'refund_failed']
+const GRAVE = [
+  'miscounted',
+  'oversold',
+  'unreadable_intent',
+  'unknown_charge',
+  'refund_failed',
+  'capture_failed',
+]
 /** More of one kind say nothing new. */
 const MAX_NAMED = 5
 
@@ -102,16 +109,19 @@ export class Inspector {
       where o.sale_id = ${sale} group by c.order_id having count(*) > 1`
     const kept = await this.#sql<{ order_id: string; status: string }[]>`
       select o.order_id, o.status from sandbox.charges c join orders o using (order_id)
-      where o.sale_id = ${sale} and c.status = 'succeeded' and o.status not in ('confirmed', 'fulfilled')`
+      where o.sale_id = ${sale} and c.status in ('authorized', 'captured')
+        and o.status not in ('confirmed', 'fulfilled')`
     const unpaid = await this.#sql<{ order_id: string }[]>`
       select o.order_id from orders o
       where o.sale_id = ${sale} and o.status in ('confirmed', 'fulfilled') and not exists (
         select 1 from sandbox.charges c
-        where c.order_id = o.order_id and c.charge_id = o.charge_id and c.status = 'succeeded')`
+        where c.order_id = o.order_id and c.charge_id = o.charge_id and c.status = 'captured')`
     return [
       ...few(twice.map((r) => `order ${r.order_id} was charged ${r.n} times`)),
-      ...few(kept.map((r) => `order ${r.order_id} is ${r.status}, and its money was kept`)),
-      ...few(unpaid.map((r) => `order ${r.order_id} is confirmed, and nothing was paid`)),
+      ...few(
+        kept.map((r) => `order ${r.order_id} is ${r.status}, and its money is kept or still authorized`),
+      ),
+      ...few(unpaid.map((r) => `order ${r.order_id} is confirmed, and its money was not taken`)),
     ]
   }
 

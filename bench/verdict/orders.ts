@@ -162,8 +162,9 @@ export function chargedOnce(
   if ('unread' in charges)
     return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
   const sold = [...orders.values()].filter((o) => SOLD.test(o.status))
-  const paid = charges.filter((c) => c.status === 'succeeded')
+  const paid = charges.filter((c) => c.status === 'authorized' || c.status === 'captured')
   const once = new Set(paid.map((c) => c.order))
+  const captured = new Set(paid.filter((c) => c.status === 'captured').map((c) => c.order))
   const twice = paid.length - once.size
   const wrong = count([...once], (order) => !SOLD.test(orders.get(order)?.status ?? ''))
   const unknown = count(charges, (c) => !orders.has(c.order))
@@ -171,7 +172,7 @@ export function chargedOnce(
     const { quantity } = orders.get(order) ?? { quantity: 0 }
     return quantity > 0 && (amount_minor !== quantity * price.unit_price_minor || currency !== price.currency)
   })
-  const unpaid = count(sold, (o) => !once.has(o.order_id))
+  const unpaid = count(sold, (o) => !captured.has(o.order_id))
   return check(
     what,
     ifAny(charges.length + sold.length, twice + wrong + unknown + amiss + unpaid === 0),

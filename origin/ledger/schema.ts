@@ -111,6 +111,19 @@ export const orderEvents = pgTable(
   (t) => [index('events_of_order').on(t.orderId, t.seq)],
 )
 
+/** Money to be taken of a confirmed order, once per charge; not written down any more when it is to be given back. */
+export const captures = pgTable(
+  'captures',
+  {
+    chargeId: text('charge_id').primaryKey(),
+    orderId: uuid('order_id').notNull(),
+    askedAt: instant('asked_at').notNull().defaultNow(),
+    /** When the provider has confirmed it. */
+    capturedAt: instant('captured_at'),
+  },
+  (t) => [index('captures_open').on(t.askedAt).where(sql`captured_at is null`)],
+)
+
 /** Money to be given back, once per charge, whoever finds out that it must be. */
 export const refunds = pgTable(
   'refunds',
@@ -140,7 +153,7 @@ export const findings = pgTable(
     saleId: text('sale_id').notNull(),
     /** Empty where it is not about one product. */
     productId: text('product_id').notNull(),
-    /** fenced, drift, miscounted, oversold, unreadable_intent, unknown_charge, refund_failed */
+    /** fenced, drift, miscounted, oversold, unreadable_intent, unknown_charge, refund_failed, capture_failed */
     kind: text('kind').notNull(),
     /** What it is about, where one product can have several of a kind. */
     subject: text('subject').notNull().default(''),

@@ -1,15 +1,15 @@
 /**
- * From a job to money: takes charge jobs, asks the provider, and moves the order by what it says. Every way of learning
- * about a charge (the answer, a webhook, the provider's records) ends in `settle`, which is the only place that decides,
- * for many charges at a time.
+ * From a job to an authorization: takes charge jobs, asks the provider, and moves the order by what it says. The money itself
+ * is taken after that (due.ts). Every way of learning about a charge (the answer, a webhook, the provider's records) ends
+ * in `settle`, which is the only place that decides, for many charges at a time.
  */
 import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
 import { NO_SALE, note } from '../findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
+import type { Due } from './due.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
-import type { Refunds } from './refunds.ts'
 
 /** Charges under way at once in one worker: the provider is what is slow, and a few that hang must not hold up the rest. */
 const CONCURRENCY = 256
@@ -23,19 +23,29 @@ const BEGIN_AFTER_MS = 1_000
  */
 const FORGOTTEN_SECONDS = 120
 
+/** What is captured was authorized: by hand, say, before this system heard of it. */
+const isAuthorized = ({ status }: ChargeRecord) => status === 'authorized' || status === 'captured'
+
 type Standing = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
 
 export class Charges {
   readonly #deps: Omit<Deps, 'payments'>
   readonly #jobs: PaymentJobs
-  readonly #refunds: Refunds
+  readonly #captures: Due
+  readonly #refunds: Due
   readonly #provider: PaymentProvider
   readonly #underWay = new Set<Promise<void>>()
 
-  constructor(deps: Omit<Deps, 'payments'>, jobs: PaymentJobs, refunds: Refunds, provider: PaymentProvider) {
+  constructor(
+    deps: Omit<Deps, 'payments'>,
+    jobs: PaymentJobs,
+    due: { readonly captures: Due; readonly refunds: Due },
+    provider: PaymentProvider,
+  ) {
     this.#deps = deps
     this.#jobs = jobs
-    this.#refunds = refunds
+    this.#captures = due.captures
+    this.#refunds = due.refunds
     this.#provider = provider
   }
 
@@ -79,7 +89,7 @@ export class Charges {
 
   async #work(job: Job, order: OrderRow | undefined): Promise<void> {
     if (order?.status !== 'paying') return this.#ended.add(job)
-    const answer = await this.#provider.charge({
+    const answer = await this.#provider.authorize({
       order: order.order_id,
       amountMinor: order.unit_price_minor * order.quantity,
       currency: order.currency,
@@ -87,8 +97,8 @@ export class Charges {
     })
     this.#deps.metrics.payments.inc({ outcome: answer.result })
     switch (answer.result) {
-      case 'succeeded':
-        await this.settle({ charge: answer.charge, order: order.order_id, status: 'succeeded' })
+      case 'authorized':
+        await this.settle({ charge: answer.charge, order: order.order_id, status: 'authorized' })
         return this.#ended.add(job)
       case 'declined':
         await this.#deps.orders.cancel(order.order_id, ['paying'], `declined: ${answer.reason}`)
@@ -105,16 +115,16 @@ export class Charges {
     return jobs.map(() => undefined)
   })
 
-  /** After the last attempt: what the provider has on record counts, and nothing on record means nothing was charged. */
+  /** After the last attempt: what the provider has on record counts, and nothing on record means nothing was authorized. */
   async #giveUp(order: string): Promise<void> {
     try {
       const found = await this.#provider.find(order)
       const stands = found?.status === 'pending' ? await this.#provider.cancel(found.charge) : found
-      if (stands?.status === 'succeeded') return await this.settle(stands)
+      if (stands && isAuthorized(stands)) return await this.settle(stands)
     } catch (error) {
       this.#deps.log.warn({ order, error: String(error) }, 'given up without an answer from the provider')
     }
-    // Should the charge succeed after this, it is refunded as soon as it is heard of.
+    // Should the charge be authorized after this, it is voided as soon as it is heard of.
     await this.#deps.orders.cancel(order, ['paying'], 'payment_timeout')
   }
 
@@ -146,29 +156,35 @@ export class Charges {
         forgotten.map((o) => o.order_id),
       )
     })
-    await this.#refunds.resume()
   }
 
   // -- Settling ----------------------------------------------------------------------------------------------------
 
   /** What the provider says of a charge: the order is confirmed or cancelled, or the money goes back. */
   async settle(charge: ChargeRecord): Promise<void> {
-    if (charge.status === 'refund_failed') return this.#refunds.failed(charge)
-    if (charge.status !== 'succeeded' && charge.status !== 'declined') return
+    if (charge.status === 'refund_failed') return this.#refunds.undone(charge)
+    if (!isAuthorized(charge) && charge.status !== 'declined') return
     // Most of what is told is known already: it is looked at first, and the product's row left alone.
     const before = await this.#standings.add(charge.order)
     if (before?.status === 'reserved' || before?.status === 'paying')
       await this.#settling.add(before.sale_id, charge)
     if (charge.status === 'declined') return
-    return before ? this.#returnUnlessPaid(charge) : this.#noteUnknown(charge)
+    if (!before) return this.#noteUnknown(charge)
+    await this.#returnUnlessPaid(charge)
+    if (charge.status === 'captured') await this.#captured.add(charge.charge)
   }
 
   /** A sale whose rows are taken for a while holds up its own charges, and no other's. */
   readonly #settling = new BatcherByKey<ChargeRecord, void>(SETTLE, async (_sale, charges) => {
     const { orders } = this.#deps
-    await orders.confirm(charges.filter((c) => c.status === 'succeeded'))
+    await orders.confirm(charges.filter(isAuthorized))
     const declined = charges.filter((c) => c.status === 'declined').map((c) => c.order)
     await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
+    return charges.map(() => undefined)
+  })
+
+  readonly #captured = new Batcher<string, void>(SETTLE, async (charges) => {
+    await this.#captures.happened(charges)
     return charges.map(() => undefined)
   })
 
@@ -179,18 +195,18 @@ export class Charges {
     return orders.map((order) => byId.get(order))
   })
 
-  /** A charge that happened and that no order stands for, which was cancelled meanwhile, or is paid with another. */
+  /** A charge that no order stands for, which was cancelled meanwhile, or is paid with another. */
   async #returnUnlessPaid({ charge, order }: ChargeRecord): Promise<void> {
     const now = await this.#standings.add(order)
     const isPaid = now?.status === 'confirmed' || now?.status === 'fulfilled'
     if (isPaid && now.charge_id === charge) return
     const reason = isPaid ? 'paid twice' : `paid when ${now?.status}`
-    await this.#deps.sql.begin((tx) => this.#refunds.ask(tx, [{ charge, order, reason }]))
+    await this.#deps.sql.begin((tx) => this.#jobs.addRefunds(tx, [{ charge, order, reason }]))
   }
 
   /** Whose money it is cannot be told from here: another system may share the account. A person decides. */
   async #noteUnknown({ charge, order }: ChargeRecord): Promise<void> {
-    this.#deps.log.error({ order, charge }, 'charged, and there is no such order')
+    this.#deps.log.error({ order, charge }, 'a charge, and there is no such order')
     const about = { sale: NO_SALE, product: '', kind: 'unknown_charge', subject: charge } as const
     await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
     this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })

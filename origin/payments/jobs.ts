@@ -1,20 +1,23 @@
 /**
- * The outbox: a charge is a job in Postgres (pg-boss), put there in the transaction that moves the order to `paying`,
- * and a refund one put there in the transaction that finds it due. Either both are there or neither is. A worker that
- * dies loses nothing: its jobs expire and are handed out again.
+ * The outbox: a charge is a job in Postgres (pg-boss), put there in the transaction that moves the order to `paying`, a
+ * capture one put there in the transaction that confirms the order, and a refund in the one that finds it due. Either both
+ * are there or neither is. A worker that dies loses nothing: its jobs expire and are handed out again.
  */
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
+import { closeAbout } from '../findings.ts'
 import type { Queryable } from '../ledger/ledger.ts'
+import type { ChargeOf } from './provider.ts'
 
 const CHARGE = 'charge'
 /** Where a charge job goes when its last attempt has failed, or died with its worker. */
 const LOST = 'charge-lost'
+const CAPTURE = 'capture'
 const REFUND = 'refund'
 
 export const CHARGE_ATTEMPTS = 3
-/** A refund is owed: it is tried for hours, and then a person must know. */
-export const REFUND_ATTEMPTS = 60
+/** What is due is tried for hours, and then a person must know. */
+export const DUE_ATTEMPTS = 60
 /** A job that has been out for longer is taken to be lost with its worker; with the two below, redelivered in 15 s. */
 const EXPIRE_SECONDS = 10
 /** How often lost jobs are looked for. */
@@ -28,7 +31,7 @@ const KEEP_DONE_SECONDS = 24 * 3600
 export interface Job {
   readonly id: string
   readonly order: string
-  /** With refunds: the charge to give back. */
+  /** With captures and refunds: whose money is to be taken, or given back. */
   readonly charge: string
   /** 1 for the first. */
   readonly attempt: number
@@ -39,10 +42,17 @@ interface Data {
   readonly charge?: string
 }
 
-type JobKind = typeof CHARGE | typeof LOST | typeof REFUND
+/** What is written down once per charge, and open until it has happened: see due.ts. */
+export type DueKind = typeof CAPTURE | typeof REFUND
+type JobKind = typeof CHARGE | typeof LOST | DueKind
+
+export interface Refund extends ChargeOf {
+  readonly reason: string
+}
 
 export class PaymentJobs {
   readonly #boss: PgBoss
+  readonly #log: Logger
 
   /** Every process may add jobs; those that also take them look after the queue. */
   constructor(databaseUrl: string, log: Logger, supervise: boolean) {
@@ -59,19 +69,22 @@ export class PaymentJobs {
       monitorIntervalSeconds: SUPERVISE_SECONDS,
       schedule: false,
     })
+    this.#log = log
     this.#boss.on('error', (error) => log.warn({ error: String(error) }, 'the job queue complains'))
   }
 
   async start(): Promise<void> {
     await this.#boss.start()
     const settings = { expireInSeconds: EXPIRE_SECONDS, deleteAfterSeconds: KEEP_DONE_SECONDS }
+    const due = { ...settings, ...BACKOFF, retryLimit: DUE_ATTEMPTS - 1, retryDelayMax: 300 }
     const queues = [
       [LOST, { ...settings, ...BACKOFF, retryLimit: 1_000, retryDelayMax: 10 }],
       [
         CHARGE,
         { ...settings, ...BACKOFF, retryLimit: CHARGE_ATTEMPTS - 1, retryDelayMax: 10, deadLetter: LOST },
       ],
-      [REFUND, { ...settings, ...BACKOFF, retryLimit: REFUND_ATTEMPTS - 1, retryDelayMax: 300 }],
+      [CAPTURE, due],
+      [REFUND, due],
     ] as const
     for (const [name, options] of queues) {
       await this.#boss.createQueue(name, options)
@@ -84,18 +97,42 @@ export class PaymentJobs {
   }
 
   addCharges(tx: Queryable, orders: readonly string[]): Promise<void> {
-    return this.#add(
+    return this.add(
       tx,
       CHARGE,
       orders.map((order) => ({ order })),
     )
   }
 
-  addRefunds(tx: Queryable, refunds: readonly Required<Data>[]): Promise<void> {
-    return this.#add(tx, REFUND, refunds)
+  /** Asks for the money of confirmed orders, once per charge. */
+  async addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void> {
+    if (captures.length === 0) return
+    // At once, since the products' rows are taken meanwhile. A second job for a charge finds that nothing is due.
+    await Promise.all([
+      tx`
+        insert into captures (charge_id, order_id)
+        select * from unnest(${captures.map((c) => c.charge)}::text[], ${captures.map((c) => c.order)}::uuid[])
+        on conflict do nothing`,
+      this.add(tx, CAPTURE, captures),
+    ])
   }
 
-  async #add(tx: Queryable, name: JobKind, jobs: readonly Data[]): Promise<void> {
+  /** Asks for charges to be given back, each once; what is not captured by then is not to be captured any more. */
+  async addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<void> {
+    if (refunds.length === 0) return
+    const charges = refunds.map((r) => r.charge)
+    await tx`delete from captures where charge_id = any(${charges}::text[]) and captured_at is null`
+    await closeAbout(tx, 'capture_failed', charges, 'to be given back')
+    const asked = await tx<ChargeOf[]>`
+      insert into refunds (charge_id, order_id, reason)
+      select * from unnest(${charges}::text[], ${refunds.map((r) => r.order)}::uuid[],
+                           ${refunds.map((r) => r.reason)}::text[])
+      on conflict do nothing returning charge_id as charge, order_id as "order"`
+    await this.add(tx, REFUND, asked)
+    for (const { charge, order } of asked) this.#log.warn({ order, charge }, 'to be given back')
+  }
+
+  async add(tx: Queryable, name: JobKind, jobs: readonly Data[]): Promise<void> {
     if (jobs.length === 0) return
     await this.#boss.insert(
       name,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { NO_SALE, readFindings } from '../findings.ts'
-import { signWebhook } from './sandbox.ts'
+import { signWebhook, startSandbox } from './sandbox.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -25,8 +26,14 @@ const status = async (id: string, token: string) =>
   (await origin.call('GET', `/orders/${id}`, { token })).body.status
 const charges = (id: string) =>
   origin.sql()<
-    { status: string; attempts: number }[]
-  >`select status, attempts from sandbox.charges where order_id = ${id}`
+    { status: string; attempts: number; captures: number }[]
+  >`select status, attempts, capture_attempts as captures from sandbox.charges where order_id = ${id}`
+/** Every charge of an order, once the money of one is taken. */
+const captured = (id: string) =>
+  eventually(
+    () => charges(id),
+    (made) => made.some((charge) => charge.status === 'captured'),
+  )
 
 function webhook(charge: object, secret = WEBHOOK_SECRET) {
   const body = JSON.stringify(charge)
@@ -46,7 +53,7 @@ describe.concurrent('a payment', () => {
       ),
     ).toBe('confirmed')
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
-    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 1 }])
+    expect(await captured(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
 
   test('asked for many times at once is charged once', async () => {
@@ -63,7 +70,7 @@ describe.concurrent('a payment', () => {
       () => status(body.order_id ?? '', token),
       (s) => s === 'confirmed',
     )
-    expect(await charges(body.order_id ?? '')).toEqual([{ status: 'succeeded', attempts: 1 }])
+    expect(await captured(body.order_id ?? '')).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
 
   test('of one sale is confirmed while the row of another is taken', async () => {
@@ -71,7 +78,7 @@ describe.concurrent('a payment', () => {
     const paid = await origin.checkout(taken)
     const told = await origin.sql().begin(async (tx) => {
       await tx`select 1 from products where sale_id = ${taken} for update`
-      const told = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'succeeded' })
+      const told = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'authorized' })
       const { id, token } = await buy(free, 'pm_ok')
       const inTime = 4_000
       expect(
@@ -109,7 +116,7 @@ describe.concurrent('a payment', () => {
         (s) => s === 'confirmed',
       ),
     ).toBe('confirmed')
-    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 2 }])
+    expect(await captured(id)).toEqual([{ status: 'captured', attempts: 2, captures: 1 }])
   })
 
   test('that never answers is tried three times, then the order is cancelled and the unit returns', async () => {
@@ -128,7 +135,7 @@ describe.concurrent('a payment', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
   })
 
-  test('that succeeds too late is refunded', async () => {
+  test('that is authorized too late is voided, and never captured', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_late')
     expect(
@@ -141,9 +148,9 @@ describe.concurrent('a payment', () => {
     expect(
       await eventually(
         () => charges(id),
-        ([charge]) => charge?.status === 'refunded',
+        ([charge]) => charge?.status === 'cancelled',
       ),
-    ).toMatchObject([{ status: 'refunded' }])
+    ).toMatchObject([{ status: 'cancelled', captures: 0 }])
     expect(await status(id, token)).toBe('cancelled')
     expect(await origin.stock(sale)).toMatchObject({ available: 1, sold: 0 })
     const refunds =
@@ -162,10 +169,40 @@ describe.concurrent('a payment', () => {
       { charge_id: string }[]
     >`select charge_id from sandbox.charges where order_id = ${id}`
     await webhook({ charge: charge?.charge_id, order: id, status: 'declined' })
-    await webhook({ charge: charge?.charge_id, order: id, status: 'succeeded' })
+    await captured(id)
+    await webhook({ charge: charge?.charge_id, order: id, status: 'authorized' })
+    await webhook({ charge: charge?.charge_id, order: id, status: 'captured' })
     expect(await status(id, token)).toBe('confirmed')
-    expect(await charges(id)).toEqual([{ status: 'succeeded', attempts: 1 }])
+    expect(await charges(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
     expect(await origin.stock(sale)).toMatchObject({ held: 0, sold: 1 })
+  })
+
+  test('that was captured without this system is noted as that', async () => {
+    const sale = await origin.sale()
+    const { id } = await buy(sale, 'pm_ok')
+    const noted = () => origin.sql()<{ charge_id: string; at: Date | null }[]>`
+      select charge_id, captured_at as at from captures where order_id = ${id}`
+    const [capture] = await eventually(noted, ([row]) => row?.at != null)
+    await origin.sql()`update captures set captured_at = null where order_id = ${id}`
+    await webhook({ charge: capture?.charge_id, order: id, status: 'captured' })
+    expect(await noted()).toMatchObject([{ at: expect.any(Date) }])
+  })
+
+  test('of an order that is paid already is voided, and never captured', async () => {
+    const sale = await origin.sale()
+    const { id } = await buy(sale, 'pm_ok')
+    const [first] = await captured(id)
+    const second = `ch_${randomUUID()}`
+    await origin.sql()`
+      insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
+      values (${second}, ${second}, ${id}, 1000, 'EUR', 'pm_ok', 'authorized')`
+    await webhook({ charge: second, order: id, status: 'authorized' })
+    const made = await eventually(
+      () => charges(id),
+      (all) => all.some((charge) => charge.status === 'cancelled'),
+    )
+    expect(made).toEqual(expect.arrayContaining([first, { status: 'cancelled', attempts: 1, captures: 0 }]))
+    expect(await origin.sql()`select captured_at from captures where order_id = ${id}`).toHaveLength(1)
   })
 
   test('told by someone else is not believed', async () => {
@@ -173,7 +210,7 @@ describe.concurrent('a payment', () => {
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
     const told = await webhook(
-      { charge: 'ch_1', order: body.order_id, status: 'succeeded' },
+      { charge: 'ch_1', order: body.order_id, status: 'authorized' },
       'another secret',
     )
     expect(told.status).toBe(401)
@@ -182,7 +219,7 @@ describe.concurrent('a payment', () => {
 
   test('of an order that there is not is left for a person to look at, and counted', async () => {
     const charge = `ch_${randomUUID()}`
-    const told = await webhook({ charge, order: randomUUID(), status: 'succeeded' })
+    const told = await webhook({ charge, order: randomUUID(), status: 'authorized' })
     expect(told.status).toBe(200)
     const { findings } = await readFindings(origin.sql(), NO_SALE)
     expect(findings).toMatchObject([{ kind: 'unknown_charge', subject: charge, seen: 1, closed_at: null }])
@@ -226,7 +263,7 @@ test.concurrent('what was paid and never recorded is found in the records of the
   await origin.sql()`update orders set status = 'paying' where order_id = ${id}`
   await origin.sql()`
     insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
-    values (${`ch_${randomUUID()}`}, ${`charge-${id}`}, ${id}, 1000, 'EUR', 'pm_ok', 'succeeded')`
+    values (${`ch_${randomUUID()}`}, ${`charge-${id}`}, ${id}, 1000, 'EUR', 'pm_ok', 'authorized')`
   expect(
     await eventually(
       () => status(id, token),
@@ -235,3 +272,22 @@ test.concurrent('what was paid and never recorded is found in the records of the
     ),
   ).toBe('confirmed')
 }, 30_000)
+
+describe('the sandbox', () => {
+  const old = useDatabase()
+
+  test('takes over its records of a time when what was authorized was taken at once', async () => {
+    const options = { databaseUrl: old.url, webhookUrl: 'http://127.0.0.1:9', secret: WEBHOOK_SECRET }
+    await (await startSandbox(options)).stop()
+    const sql = postgres(old.url, { max: 1 })
+    await sql`alter table sandbox.charges drop column capture_attempts`
+    await sql`
+      insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
+      values ('ch_old', 'charge-old', ${randomUUID()}, 1000, 'EUR', 'pm_ok', 'succeeded')`
+    await (await startSandbox(options)).stop()
+    expect(await sql`select status, capture_attempts from sandbox.charges`).toEqual([
+      { status: 'captured', capture_attempts: 0 },
+    ])
+    await sql.end()
+  })
+})

@@ -2,24 +2,31 @@
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { Charges } from './charges.ts'
+import { Due } from './due.ts'
 import type { PaymentJobs } from './jobs.ts'
 import type { PaymentProvider } from './provider.ts'
-import { Refunds } from './refunds.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
 import { stripeProvider } from './stripe.ts'
 
 export interface Payments {
   readonly provider: PaymentProvider
+  readonly jobs: PaymentJobs
   readonly charges: Charges
-  readonly refunds: Refunds
+  readonly captures: Due
+  readonly refunds: Due
   stop(): Promise<void>
 }
 
 export async function startPayments(deps: Omit<Deps, 'payments'>, jobs: PaymentJobs): Promise<Payments> {
   const { provider, stop } = await chooseProvider(deps.config, () => deps.sales.nowMs())
-  const refunds = new Refunds(deps, jobs, provider)
-  return { provider, refunds, charges: new Charges(deps, jobs, refunds, provider), stop }
+  const captures = new Due('capture', deps, jobs, (due) => provider.capture(due))
+  const refunds = new Due('refund', deps, jobs, async (due) => {
+    await provider.refund(due)
+    return true
+  })
+  const charges = new Charges(deps, jobs, { captures, refunds }, provider)
+  return { provider, jobs, charges, captures, refunds, stop }
 }
 
 async function chooseProvider(

@@ -1,13 +1,13 @@
 /** The sandbox, as a payment provider. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
-import type { ChargeRecord, PaymentProvider } from './provider.ts'
+import { type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.object({
   charge: v.string(),
   order: v.pipe(v.string(), v.uuid()),
-  status: v.picklist(['pending', 'succeeded', 'declined', 'cancelled', 'refunded']),
+  status: v.picklist(['pending', 'authorized', 'captured', 'declined', 'cancelled', 'refunded']),
 })
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** A webhook older than this is a replay. */
@@ -38,14 +38,18 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
     throw new Error(`the sandbox answered ${response.status}`)
   }
 
+  /** Asks for something to be done with a charge; what stands then may be something else. */
+  const ask = async (charge: string, what: 'capture' | 'cancel' | 'refund') =>
+    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${what}`, { body: {} }))
+
   return {
     name: 'sandbox',
 
-    async charge({ order, amountMinor, currency, method }) {
+    async authorize({ order, amountMinor, currency, method }) {
       const body = { order, amount_minor: amountMinor, currency, method }
       try {
         const { charge, status } = v.parse(Charge, await call('/charges', { body, key: `charge-${order}` }))
-        if (status === 'succeeded') return { result: 'succeeded', charge }
+        if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
         if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
         return { result: 'unknown' }
       } catch {
@@ -53,12 +57,17 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
       }
     },
 
-    async cancel(charge) {
-      return v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/cancel`, { body: {} }))
+    async capture({ charge }) {
+      const { status } = await ask(charge, 'capture')
+      return wasCaptured(status)
     },
 
+    cancel: (charge) => ask(charge, 'cancel'),
+
     async refund({ charge }) {
-      await call(`/charges/${encodeURIComponent(charge)}/refund`, { body: {} })
+      // What is cancelled first can be captured by nobody meanwhile.
+      const { status } = await ask(charge, 'cancel')
+      if (status !== 'cancelled') await ask(charge, 'refund')
     },
 
     async find(order): Promise<ChargeRecord | undefined> {

@@ -3,10 +3,13 @@
  * a provider does on a good or a bad day. Nothing in it knows of stock or holds, and it would charge one order twice if
  * it were asked under two keys: that this never happens is for the shop to see to, and for tests to read in its records.
  *
- *   pm_ok             succeeds                        pm_declined       is declined
- *   pm_slow           succeeds after three seconds    pm_timeout        never answers, and never happens
- *   pm_flaky          times out, then succeeds        pm_webhook_twice  succeeds, and says so twice
- *   pm_late           never answers, cannot be cancelled, and succeeds when nobody waits for it any more
+ *   pm_ok             is authorized                   pm_declined       is declined
+ *   pm_slow           after three seconds, and        pm_timeout        never answers, and never happens
+ *                     captured after as many
+ *   pm_flaky          times out, then is authorized   pm_webhook_twice  is authorized, and says so twice
+ *   pm_late           never answers, cannot be cancelled, and is authorized when nobody waits for it any more
+ *
+ * What is authorized is captured when that is asked for, once; or it is cancelled, and never captured.
  *
  * The origin starts one of its own unless it is given an address; by hand:
  *
@@ -52,7 +55,7 @@ interface Row {
   readonly charge_id: string
   readonly order_id: string
   readonly method: string
-  readonly status: 'pending' | 'succeeded' | 'declined' | 'cancelled' | 'refunded'
+  readonly status: 'pending' | 'authorized' | 'captured' | 'declined' | 'cancelled' | 'refunded'
   readonly attempts: number
 }
 
@@ -79,6 +82,9 @@ const RECORDS = `
     created_at timestamptz not null default clock_timestamp(),
     changed_by xid8 not null default pg_current_xact_id()
   );
+  -- Records of a time when nothing was captured, since what was authorized was taken at once.
+  alter table sandbox.charges add column if not exists capture_attempts int not null default 0;
+  update sandbox.charges set status = 'captured' where status = 'succeeded';
   create index if not exists charges_of_order on sandbox.charges (order_id);
   create index if not exists charges_by_change on sandbox.charges (changed_by);
   create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
@@ -132,8 +138,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     if (method === 'pm_slow') await pause(slowMs)
     const good = method === 'pm_ok' || method === 'pm_slow' || method === 'pm_flaky'
-    if (method === 'pm_webhook_twice') return c.json(view(await end(row.charge_id, 'succeeded', 2)))
-    return c.json(view(await end(row.charge_id, good ? 'succeeded' : 'declined')))
+    if (method === 'pm_webhook_twice') return c.json(view(await end(row.charge_id, 'authorized', 2)))
+    return c.json(view(await end(row.charge_id, good ? 'authorized' : 'declined')))
   })
 
   app.get('/charges', async (c) => {
@@ -141,7 +147,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (!order.success) return c.json({ error: 'malformed' }, 400)
     const rows = await sql<Row[]>`
       select * from sandbox.charges where order_id = ${order.output}
-      order by status = 'succeeded' desc, status = 'pending' desc, created_at desc`
+      order by array_position(array['captured', 'authorized', 'pending'], status) nulls last, created_at desc`
     return c.json(rows.map(view))
   })
 
@@ -158,11 +164,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     })
   })
 
+  app.post('/charges/:charge/capture', async (c) => {
+    const charge = c.req.param('charge')
+    const [asked] = await sql<Row[]>`
+      update sandbox.charges set capture_attempts = capture_attempts + 1 where charge_id = ${charge} returning *`
+    if (!asked) return c.json({ error: 'no such charge' }, 404)
+    if (asked.method === 'pm_slow') await pause(slowMs)
+    const [row] = await sql<Row[]>`
+      update sandbox.charges set status = 'captured', changed_by = pg_current_xact_id()
+      where charge_id = ${charge} and status = 'authorized' returning *`
+    if (row) void tell(row)
+    const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
+    return c.json(view(stands ?? asked))
+  })
+
   app.post('/charges/:charge/refund', async (c) => {
     const charge = c.req.param('charge')
     const [row] = await sql<Row[]>`
       update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status in ('succeeded', 'refunded') returning *`
+      where charge_id = ${charge} and status in ('captured', 'refunded') returning *`
     return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
   })
 
@@ -170,13 +190,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const charge = c.req.param('charge')
     await sql`
       update sandbox.charges set status = 'cancelled', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status = 'pending' and method <> 'pm_late'`
+      where charge_id = ${charge} and (status = 'authorized' or (status = 'pending' and method <> 'pm_late'))`
     const [row] = await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
     return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
   })
 
   /** What a charge comes to, once; whoever asks later hears the same. */
-  async function end(charge: string, status: 'succeeded' | 'declined', webhooks = 1): Promise<Row> {
+  async function end(charge: string, status: 'authorized' | 'declined', webhooks = 1): Promise<Row> {
     const [row] = await sql<Row[]>`
       update sandbox.charges set status = ${status}, changed_by = pg_current_xact_id()
       where charge_id = ${charge} and status = 'pending' returning *`
@@ -215,7 +235,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lateCharges = (async () => {
     while (!stopped) {
       const rows = await sql<Row[]>`
-        update sandbox.charges set status = 'succeeded', changed_by = pg_current_xact_id()
+        update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id()
         where status = 'pending' and method = 'pm_late'
           and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' returning *`.catch(
         () => [],

@@ -22,8 +22,14 @@ describe('Stripe as a provider', async () => {
       ...options,
     })
   const provider = provide()
-  const charge = (order: string, method = 'pm_card_visa') =>
-    provider.charge({ order, amountMinor: 2_000, currency: 'EUR', method })
+  const authorize = (order: string, method = 'pm_card_visa') =>
+    provider.authorize({ order, amountMinor: 2_000, currency: 'EUR', method })
+  /** The intent of an order, and what a provider is asked about it with. */
+  const madeFor = (order: string) => {
+    const [intent] = stripe.intents(order)
+    if (!intent) throw new Error(`nothing was asked of Stripe for ${order}`)
+    return { intent, of: { charge: intent.id, order } }
+  }
 
   async function read(from: PaymentProvider, since: string | null) {
     const records: ChargeRecord[] = []
@@ -35,14 +41,42 @@ describe('Stripe as a provider', async () => {
     return { records, cursor }
   }
 
-  test('charges an order once, however often it is asked', async () => {
+  test('authorizes the charge of an order once, however often it is asked, and takes no money', async () => {
     const order = randomUUID()
-    const answers = [await charge(order), ...(await Promise.all([charge(order), charge(order)]))]
+    const answers = [await authorize(order), ...(await Promise.all([authorize(order), authorize(order)]))]
     const intents = stripe.intents(order)
     expect(intents).toMatchObject([
-      { amount: 2_000, currency: 'eur', metadata: { order }, status: 'succeeded' },
+      { amount: 2_000, currency: 'eur', metadata: { order }, status: 'requires_capture' },
     ])
-    expect(answers).toEqual(Array(3).fill({ result: 'succeeded', charge: intents[0]?.id }))
+    expect(answers).toEqual(Array(3).fill({ result: 'authorized', charge: intents[0]?.id }))
+    expect(await provider.find(order)).toMatchObject({ status: 'authorized' })
+  })
+
+  test('captures what is authorized once, and is content with what is captured already', async () => {
+    const [order, byHand] = [randomUUID(), randomUUID()]
+    await authorize(order)
+    await authorize(byHand)
+    const { of } = madeFor(order)
+    expect(await provider.capture(of)).toBe(true)
+    expect(await provider.capture(of)).toBe(true)
+    expect(await provider.find(order)).toMatchObject({ status: 'captured' })
+    stripe.succeed(madeFor(byHand).of.charge)
+    expect(await provider.capture(madeFor(byHand).of)).toBe(true)
+    const { records } = await read(provider, null)
+    const captured = records.filter((r) => r.order === order && r.status === 'captured')
+    expect(captured).toHaveLength(1)
+  })
+
+  test('knows what can never be captured from what cannot be captured yet', async () => {
+    const [lapsed, early] = [randomUUID(), randomUUID()]
+    await authorize(lapsed)
+    stripe.cancel(madeFor(lapsed).of.charge)
+    expect(await provider.capture(madeFor(lapsed).of)).toBe(false)
+    await authorize(early, 'pm_card_processing')
+    await expect(provider.capture(madeFor(early).of)).rejects.toThrow('the charge is pending')
+    stripe.authorize(madeFor(early).of.charge)
+    expect(await provider.capture(madeFor(early).of)).toBe(true)
+    await expect(provider.capture({ charge: 'pi_none', order: early })).rejects.toThrow()
   })
 
   test.each([
@@ -50,60 +84,74 @@ describe('Stripe as a provider', async () => {
     ['pm_card_authenticate', 'authentication_required'],
     ['pm_unknown', 'resource_missing'],
   ])('takes %s for a no', async (method, reason) => {
-    expect(await charge(randomUUID(), method)).toEqual({ result: 'declined', reason })
+    expect(await authorize(randomUUID(), method)).toEqual({ result: 'declined', reason })
   })
 
   test.each(['pm_card_silent', 'pm_card_error_409', 'pm_card_error_429', 'pm_card_error_500'])(
     'does not know after %s',
     async (method) => {
       const order = randomUUID()
-      expect(await charge(order, method)).toEqual({ result: 'unknown' })
+      expect(await authorize(order, method)).toEqual({ result: 'unknown' })
       expect(await provider.find(order)).toBeUndefined()
     },
   )
 
   test('does not take a key that is not accepted for a no', async () => {
     const request = { order: randomUUID(), amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
-    expect(await provide({ secretKey: 'sk_test_other' }).charge(request)).toEqual({ result: 'unknown' })
+    expect(await provide({ secretKey: 'sk_test_other' }).authorize(request)).toEqual({ result: 'unknown' })
   })
 
   test('finds, and does not repeat, the charge whose answer was lost', async () => {
     const order = randomUUID()
-    expect(await charge(order, 'pm_card_unheard')).toEqual({ result: 'unknown' })
+    expect(await authorize(order, 'pm_card_unheard')).toEqual({ result: 'unknown' })
     const [intent] = stripe.intents(order)
-    expect(await provider.find(order)).toEqual({ charge: intent?.id, order, status: 'succeeded' })
-    expect(await charge(order, 'pm_card_unheard')).toEqual({ result: 'succeeded', charge: intent?.id })
+    expect(await provider.find(order)).toEqual({ charge: intent?.id, order, status: 'authorized' })
+    expect(await authorize(order, 'pm_card_unheard')).toEqual({ result: 'authorized', charge: intent?.id })
     expect(stripe.intents(order)).toHaveLength(1)
   })
 
   test('cancels what has not happened, and says what stands where it is too late', async () => {
     const [early, late] = [randomUUID(), randomUUID()]
-    expect(await charge(early, 'pm_card_processing')).toEqual({ result: 'unknown' })
+    expect(await authorize(early, 'pm_card_processing')).toEqual({ result: 'unknown' })
     const pending = await provider.find(early)
     expect(pending).toMatchObject({ status: 'pending' })
     expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
     expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
-    await charge(late)
-    const done = await provider.find(late)
-    expect(await provider.cancel(done?.charge ?? '')).toEqual({
-      charge: done?.charge,
-      order: late,
-      status: 'succeeded',
-    })
+    await authorize(late)
+    const { of } = madeFor(late)
+    await provider.capture(of)
+    expect(await provider.cancel(of.charge)).toEqual({ ...of, status: 'captured' })
   })
 
-  test('refunds once, and is content with what is refunded already', async () => {
+  test('voids what is authorized and not captured, and takes nothing of it afterwards', async () => {
+    const order = randomUUID()
+    await authorize(order)
+    const { intent, of } = madeFor(order)
+    const before = stripe.calls.length
+    await provider.refund(of)
+    await provider.refund(of)
+    expect(intent.status).toBe('canceled')
+    expect(stripe.calls.slice(before)).not.toContain('POST /v1/refunds')
+    expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
+    expect(await provider.capture(of)).toBe(false)
+  })
+
+  test('refunds what is captured once, and is content with what is refunded already', async () => {
     const [order, byHand] = [randomUUID(), randomUUID()]
-    await charge(order)
-    await charge(byHand)
-    const [other] = stripe.intents(byHand)
-    const refund = (of: string) => provider.refund({ charge: stripe.intents(of)[0]?.id ?? '', order: of })
-    await refund(order)
-    await refund(order)
-    expect(stripe.events.filter((e) => e.type === 'charge.refunded')).toHaveLength(1)
+    await authorize(order)
+    await authorize(byHand)
+    const { of } = madeFor(order)
+    await provider.capture(of)
+    const refunded = () => stripe.events.filter((e) => e.type === 'charge.refunded').length
+    const before = refunded()
+    await provider.refund(of)
+    await provider.refund(of)
+    expect(refunded()).toBe(before + 1)
     expect(await provider.find(order)).toMatchObject({ status: 'refunded' })
-    stripe.refund(other?.id ?? '')
-    await refund(byHand)
+    expect(await provider.capture(of)).toBe(true)
+    await provider.capture(madeFor(byHand).of)
+    stripe.refund(madeFor(byHand).of.charge)
+    await provider.refund(madeFor(byHand).of)
     await expect(provider.refund({ charge: 'pi_none', order })).rejects.toThrow()
   })
 
@@ -111,7 +159,6 @@ describe('Stripe as a provider', async () => {
     const order = randomUUID()
     const intent = stripe.add({ order }, 100, 'eur')
     const refund = () => provider.refund({ charge: intent.id, order })
-    await expect(refund()).rejects.toThrow()
     stripe.succeed(intent.id)
     stripe.refundsAre('failed')
     await expect(refund()).rejects.toThrow('the refund is failed')
@@ -129,7 +176,7 @@ describe('Stripe as a provider', async () => {
     stripe.succeed(stripe.add({}, 100, 'eur').id)
     const changed = await read(provider, cursor)
     expect(changed.records.map((r) => r.order)).toEqual(orders)
-    expect(new Set(changed.records.map((r) => r.status))).toEqual(new Set(['succeeded']))
+    expect(new Set(changed.records.map((r) => r.status))).toEqual(new Set(['captured']))
     expect(await read(provider, changed.cursor)).toEqual({ records: [], cursor: changed.cursor })
     const all = await read(provider, null)
     expect(all.records.slice(-230).map((r) => r.order)).toEqual(orders)
@@ -137,13 +184,13 @@ describe('Stripe as a provider', async () => {
   })
 
   test('begins again where it left off in records that Stripe keeps no longer', async () => {
-    await charge(randomUUID())
+    await authorize(randomUUID())
     const { cursor } = await read(provider, null)
     stripe.forgetEvents()
     expect((await read(provider, cursor)).records).toEqual([])
     const order = randomUUID()
-    await charge(order)
-    expect((await read(provider, cursor)).records).toMatchObject([{ order, status: 'succeeded' }])
+    await authorize(order)
+    expect((await read(provider, cursor)).records).toMatchObject([{ order, status: 'authorized' }])
   })
 
   test('leaves nothing of the last day out at the first look, however much it is', async () => {
@@ -156,9 +203,9 @@ describe('Stripe as a provider', async () => {
   })
 
   test('begins with the last event before that day', async () => {
-    await charge(randomUUID())
+    await authorize(randomUUID())
     const last = randomUUID()
-    await charge(last)
+    await authorize(last)
     const nextWeek = provide({ nowMs: () => Date.now() + 7 * 24 * 3_600_000 })
     expect((await read(nextWeek, null)).records.map((r) => r.order)).toEqual([last])
   })
@@ -178,7 +225,9 @@ describe('Stripe as a provider', async () => {
     const body = event('payment_intent.succeeded', intent('succeeded'))
 
     test('by what it says of the charge', async () => {
-      expect(await deliver(body)).toEqual({ charge: 'pi_1', order, status: 'succeeded' })
+      expect(await deliver(body)).toEqual({ charge: 'pi_1', order, status: 'captured' })
+      const authorized = event('payment_intent.amount_capturable_updated', intent('requires_capture'))
+      expect(await deliver(authorized)).toEqual({ charge: 'pi_1', order, status: 'authorized' })
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
       expect(await deliver(event('payment_intent.payment_failed', failed))).toMatchObject({
         status: 'declined',
@@ -214,7 +263,7 @@ describe('Stripe as a provider', async () => {
     test('only while it is fresh by the clock of the ledger', async () => {
       const header = signStripe(webhookSecret, body)
       expect(await deliver(body, header, Date.now() + 310_000)).toBeUndefined()
-      expect(await deliver(body, header, Date.now() + 200_000)).toMatchObject({ status: 'succeeded' })
+      expect(await deliver(body, header, Date.now() + 200_000)).toMatchObject({ status: 'captured' })
     })
   })
 })
@@ -245,10 +294,18 @@ describe('an origin that takes money through Stripe', async () => {
     return { sale, id, token, becomes: (s: string) => eventually(status, (now) => now === s) }
   }
 
-  test('confirms what is paid, with one charge, and the unit is sold', async () => {
+  test('confirms what is authorized, captures it, with one charge, and the unit is sold', async () => {
     const { sale, id, becomes } = await buy('pm_card_visa')
     expect(await becomes('confirmed')).toBe('confirmed')
-    expect(stripe.intents(id)).toMatchObject([{ amount: 1_000, currency: 'eur', status: 'succeeded' }])
+    expect(
+      await eventually(
+        async () => stripe.intents(id),
+        ([intent]) => intent?.status === 'succeeded',
+      ),
+    ).toMatchObject([{ amount: 1_000, currency: 'eur', status: 'succeeded' }])
+    expect(
+      stripe.calls.filter((call) => call === `POST /v1/payment_intents/${stripe.intents(id)[0]?.id}/capture`),
+    ).toHaveLength(1)
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
   })
 
@@ -266,12 +323,36 @@ describe('an origin that takes money through Stripe', async () => {
 
   test('finds in the records of Stripe what neither answer nor webhook told', async () => {
     stripe.sendWebhooks(false)
-    const { id, becomes } = await buy()
-    stripe.succeed(stripe.add({ order: id }, 1_000, 'eur').id)
-    expect(await becomes('confirmed')).toBe('confirmed')
-  }, 30_000)
+    const [authorized, captured] = [await buy(), await buy()]
+    stripe.authorize(stripe.add({ order: authorized.id }, 1_000, 'eur').id)
+    stripe.succeed(stripe.add({ order: captured.id }, 1_000, 'eur').id)
+    expect(await authorized.becomes('confirmed')).toBe('confirmed')
+    expect(await captured.becomes('confirmed')).toBe('confirmed')
+    const noted = () =>
+      origin.sql()`
+        select order_id from captures where captured_at is not null
+          and order_id = any(${[authorized.id, captured.id]}::uuid[])`
+    expect(await eventually(noted, (rows) => rows.length === 2, 25_000)).toHaveLength(2)
+  }, 40_000)
 
-  test('gives back what is paid for an order that is over', async () => {
+  test('voids what is authorized for an order that is over, and takes no money', async () => {
+    const { id, token } = await buy()
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    const intent = stripe.add({ order: id }, 1_000, 'eur')
+    stripe.authorize(intent.id)
+    expect(
+      await eventually(
+        async () => intent.status,
+        (status) => status === 'canceled',
+      ),
+    ).toBe('canceled')
+    const captured = stripe.events.filter(({ type, data }) => {
+      return type === 'payment_intent.succeeded' && (data.object as { id: string }).id === intent.id
+    })
+    expect(captured).toEqual([])
+  })
+
+  test('gives back what is captured for an order that is over', async () => {
     const { sale, id, token } = await buy()
     await origin.call('DELETE', `/orders/${id}`, { token })
     const intent = stripe.add({ order: id }, 1_000, 'eur')

@@ -1,16 +1,17 @@
 /**
  * Stripe, through its own library. A charge is a payment intent, confirmed as it is created, under the order's
- * idempotency key; what became of it is learned from the answer, from signed webhooks, and from the list of events that
- * Stripe keeps for thirty days.
+ * idempotency key, and captured later; what became of it is learned from the answer, from signed webhooks, and from the
+ * list of events that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
-import { type ChargeRecord, type PaymentProvider, PROVIDER_TIMEOUT_MS } from './provider.ts'
+import { type ChargeRecord, type PaymentProvider, PROVIDER_TIMEOUT_MS, wasCaptured } from './provider.ts'
 
 /** Without a cursor, events are read so far back: longer than any order stays unpaid. */
 const FIRST_LOOK_SECONDS = 24 * 3600
 const PAGE = 100
 const TOLERANCE_SECONDS = 300
 const EVENTS = [
+  'payment_intent.amount_capturable_updated',
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
   'payment_intent.canceled',
@@ -76,10 +77,21 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     return oldest
   }
 
+  /** What stands after a change of an intent, also where its state did not allow the change any more. */
+  async function standsAfter(change: Promise<Stripe.PaymentIntent>, charge: string): Promise<ChargeRecord> {
+    const intent = await change.catch((error) => {
+      if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+      return stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+    })
+    return recordOf(intent, orderOf(intent))
+  }
+
+  const cancel = (charge: string) => standsAfter(stripe.paymentIntents.cancel(charge), charge)
+
   return {
     name: 'stripe',
 
-    async charge({ order, amountMinor, currency, method }) {
+    async authorize({ order, amountMinor, currency, method }) {
       try {
         const intent = await stripe.paymentIntents.create(
           {
@@ -87,6 +99,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
             currency: currency.toLowerCase(),
             payment_method: method,
             confirm: true,
+            capture_method: 'manual',
             // Nobody is there to be sent to their bank: what would need that is declined.
             error_on_requires_action: true,
             automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
@@ -95,7 +108,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
           { idempotencyKey: `charge-${order}` },
         )
         const { charge, status } = recordOf(intent, order)
-        if (status === 'succeeded') return { result: 'succeeded', charge }
+        if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
         if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
         return { result: 'unknown' }
       } catch (error) {
@@ -105,19 +118,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
 
-    async cancel(charge) {
-      try {
-        const intent = await stripe.paymentIntents.cancel(charge)
-        return recordOf(intent, orderOf(intent))
-      } catch (error) {
-        // What has succeeded, or is cancelled already, cannot be cancelled: then that is what stands.
-        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
-        const intent = await stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
-        return recordOf(intent, orderOf(intent))
-      }
+    async capture({ charge }) {
+      const { status } = await standsAfter(stripe.paymentIntents.capture(charge), charge)
+      return wasCaptured(status)
     },
 
+    cancel,
+
     async refund({ charge, order }) {
+      // What is cancelled first can be captured by nobody meanwhile.
+      const { status } = await cancel(charge)
+      if (status === 'cancelled') return
       try {
         // Without an idempotency key: under one, Stripe would answer every later attempt with the failure of the first, for
         // a day. It gives the whole of a charge back only once, whatever the key.
@@ -137,7 +148,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       })
       const records = data.map((intent) => recordOf(intent, order))
       const first = (status: ChargeRecord['status']) => records.find((r) => r.status === status)
-      return first('succeeded') ?? first('pending') ?? records[0]
+      return first('captured') ?? first('authorized') ?? first('pending') ?? records[0]
     },
 
     async *changes(since) {
@@ -206,8 +217,10 @@ function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
       const { latest_charge } = intent
       return latest_charge && typeof latest_charge === 'object' && latest_charge.refunded
         ? 'refunded'
-        : 'succeeded'
+        : 'captured'
     }
+    case 'requires_capture':
+      return 'authorized'
     case 'canceled':
       return 'cancelled'
     case 'requires_payment_method':
@@ -220,6 +233,7 @@ function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
 /** The charge an event is about, if it is one of ours. */
 function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
   switch (event.type) {
+    case 'payment_intent.amount_capturable_updated':
     case 'payment_intent.succeeded':
     case 'payment_intent.payment_failed':
     case 'payment_intent.canceled': {
