@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../test/origin.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 
 const database = useDatabase()
@@ -25,6 +25,20 @@ describe('the export of orders', () => {
     expect(end).toBe('')
     expect(await origin.call('GET', `/admin${path(sale, 'csv')}`, { token })).toMatchObject({ status: 401 })
     expect(await origin.admin('GET', path(sale, 'pdf'))).toMatchObject({ status: 422 })
+  })
+
+  test('tells of an order whose money is taken when that was, and of others nothing', async () => {
+    const sale = await origin.sale()
+    await origin.checkout(sale)
+    await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+    const read = async () =>
+      String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { status: string; captured_at: string | null })
+    const orders = await eventually(read, (all) => all.some((o) => o.captured_at !== null))
+    expect(orders.find((o) => o.status === 'reserved')?.captured_at).toBeNull()
+    expect(Date.parse(orders.find((o) => o.status === 'confirmed')?.captured_at ?? '')).not.toBeNaN()
   })
 
   const ORDERS = 40_000

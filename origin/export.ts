@@ -9,6 +9,9 @@ import type { Deps } from './deps.ts'
 import type { OrderRow } from './ledger/ledger.ts'
 import { sendProblem } from './routes/rim.ts'
 
+/** Confirmed is one thing, and that the money is taken is another. */
+type ExportedOrder = OrderRow & { readonly captured_at: Date | null }
+
 const PAGE = 1_000
 const COLUMNS = [
   'order_id',
@@ -22,6 +25,7 @@ const COLUMNS = [
   'reason',
   'payment_method',
   'charge_id',
+  'captured_at',
   'created_at',
   'reserved_until',
   'updated_at',
@@ -32,7 +36,7 @@ export function exportOrders(deps: Deps, c: Context, sale: string): Response {
   if (format !== 'csv' && format !== 'ndjson') {
     return sendProblem(invalidField('format', 'csv or ndjson is required'))
   }
-  const line = format === 'csv' ? csvLine : (row: OrderRow) => `${JSON.stringify(pick(row))}\n`
+  const line = format === 'csv' ? csvLine : (row: ExportedOrder) => `${JSON.stringify(pick(row))}\n`
   const encoder = new TextEncoder()
   const pages = pagesOf(deps, sale)
   let header = format === 'csv' ? `${COLUMNS.join(',')}\r\n` : ''
@@ -58,11 +62,12 @@ export function exportOrders(deps: Deps, c: Context, sale: string): Response {
   })
 }
 
-async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<OrderRow[], undefined> {
+async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<ExportedOrder[], undefined> {
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const rows = await sql<OrderRow[]>`
-      select * from orders where sale_id = ${sale} and order_id > ${after} order by order_id limit ${PAGE}`
+    const rows = await sql<ExportedOrder[]>`
+      select *, (select captured_at from captures c where c.charge_id = o.charge_id) from orders o
+      where sale_id = ${sale} and order_id > ${after} order by order_id limit ${PAGE}`
     const last = rows.at(-1)
     if (last) yield rows
     if (!last || rows.length < PAGE) return
@@ -70,9 +75,9 @@ async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<OrderRow[],
   }
 }
 
-const pick = (row: OrderRow) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]]))
+const pick = (row: ExportedOrder) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]]))
 
-function csvLine(row: OrderRow): string {
+function csvLine(row: ExportedOrder): string {
   const fields = COLUMNS.map((name) => {
     const value = row[name]
     const text = value instanceof Date ? value.toISOString() : String(value ?? '')
