@@ -66,7 +66,8 @@ export function signWebhook(secret: string, body: string, seconds: number): stri
 
 /**
  * `changed_by` is the transaction that changed the row last. What is below the oldest one still running has been
- * committed for good, so that a reader who goes on from there misses nothing.
+ * committed for good, so that a reader who goes on from there misses nothing; of the many rows of one transaction, by the
+ * charge.
  */
 const RECORDS = `
   create schema if not exists sandbox;
@@ -152,14 +153,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   })
 
   app.get('/changes', async (c) => {
-    const since = /^\d{1,19}$/.exec(c.req.query('since') ?? '0')?.[0] ?? '0'
-    const rows = await sql<(Row & { changed: string })[]>`
-      select *, changed_by::text as changed from sandbox.charges
-      where changed_by > ${since}::text::xid8 and changed_by < pg_snapshot_xmin(pg_current_snapshot())
-      order by changed_by limit ${PAGE}`
+    const since = c.req.query('since') ?? '0'
+    const [, transaction = '0', charge = ''] = /^(\d{1,19})(?::([\w-]{1,64}))?$/.exec(since) ?? []
+    const rows = await sql<(Row & { cursor: string })[]>`
+      select *, changed_by || ':' || charge_id as cursor from sandbox.charges
+      where (changed_by, charge_id collate "C") > (${transaction}::text::xid8, ${charge})
+        and changed_by < pg_snapshot_xmin(pg_current_snapshot())
+      order by changed_by, charge_id collate "C" limit ${PAGE}`
     return c.json({
       records: rows.map(view),
-      cursor: rows.at(-1)?.changed ?? since,
+      cursor: rows.at(-1)?.cursor ?? since,
       more: rows.length === PAGE,
     })
   })
