@@ -119,6 +119,9 @@ export class Orders {
     await this.#moved(confirmed, 'confirmed')
   }
 
+  /** What costs nothing is confirmed without a charge. */
+  confirmFree = (order: string) => this.#one(order, { from: ['paying'], to: 'confirmed' })
+
   cancel = (order: string, from: OrderRow['status'][], reason: string) =>
     this.#one(order, { from, to: 'cancelled', reason })
 

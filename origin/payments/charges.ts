@@ -79,19 +79,26 @@ export class Charges {
 
   /** Orders that came with a payment method, and whose charge the process that took them did not live to ask for. */
   async #beginAsked(): Promise<void> {
+    // By now(), and not clock_timestamp(), which is no bound that an index is searched by.
     const asked = await this.#deps.sql<{ order_id: string; payment_method: string }[]>`
       select order_id, payment_method from orders
       where status = 'reserved' and payment_method is not null
-        and created_at < clock_timestamp() - ${BEGIN_AFTER_MS} * interval '1 millisecond'
+        and created_at < now() - ${BEGIN_AFTER_MS} * interval '1 millisecond'
       order by created_at limit ${CONCURRENCY}`
     await Promise.all(asked.map((o) => this.#deps.orders.pay(o.order_id, o.payment_method)))
   }
 
   async #work(job: Job, order: OrderRow | undefined): Promise<void> {
     if (order?.status !== 'paying') return this.#ended.add(job)
+    const amountMinor = order.unit_price_minor * order.quantity
+    if (amountMinor === 0) {
+      // A provider takes no charge of nothing.
+      await this.#deps.orders.confirmFree(order.order_id)
+      return this.#ended.add(job)
+    }
     const answer = await this.#provider.authorize({
       order: order.order_id,
-      amountMinor: order.unit_price_minor * order.quantity,
+      amountMinor,
       currency: order.currency,
       method: order.payment_method ?? '',
     })
@@ -148,7 +155,7 @@ export class Charges {
         update orders set updated_at = clock_timestamp()
         where order_id in (
           select order_id from orders
-          where status = 'paying' and updated_at < clock_timestamp() - ${FORGOTTEN_SECONDS} * interval '1 second'
+          where status = 'paying' and updated_at < now() - ${FORGOTTEN_SECONDS} * interval '1 second'
           order by updated_at limit ${CONCURRENCY} for update skip locked)
         returning order_id`
       await this.#jobs.addCharges(

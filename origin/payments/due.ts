@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { closeAbout, NO_SALE, note } from '../findings.ts'
 import type { Queryable, Sql } from '../ledger/ledger.ts'
 import type { Metrics } from '../metrics.ts'
-import { DUE_ATTEMPTS, type DueKind, type Job, type PaymentJobs } from './jobs.ts'
+import { DUE_ATTEMPTS, type DueJob, type DueKind, type PaymentJobs } from './jobs.ts'
 import type { ChargeOf } from './provider.ts'
 
 const BATCH = 32
@@ -69,7 +69,7 @@ export class Due {
     return new Set(rows.map((row) => row.charge_id))
   }
 
-  async #attempt(job: Job): Promise<'succeeded' | 'failed' | 'gone'> {
+  async #attempt(job: DueJob): Promise<'succeeded' | 'failed' | 'gone'> {
     const { log, metrics } = this.#deps
     try {
       const outcome = (await this.#carryOut(job)) ? 'succeeded' : 'gone'
@@ -133,7 +133,7 @@ export class Due {
         update ${tx(this.#table)} set asked_at = clock_timestamp()
         where charge_id in (
           select charge_id from ${tx(this.#table)}
-          where ${tx(this.#at)} is null and asked_at < clock_timestamp() - ${FORGOTTEN_HOURS} * interval '1 hour'
+          where ${tx(this.#at)} is null and asked_at < now() - ${FORGOTTEN_HOURS} * interval '1 hour'
           limit ${BATCH} for update skip locked)
         returning charge_id as charge, order_id as "order"`
       await this.#jobs.add(tx, this.#kind, forgotten)

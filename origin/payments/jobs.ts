@@ -28,23 +28,20 @@ const BACKOFF = { retryDelay: 1, retryBackoff: true }
 /** Jobs that are done are of interest for a day, and would only slow down the looks for lost ones. */
 const KEEP_DONE_SECONDS = 24 * 3600
 
-export interface Job {
+/** A job as it is handed out. */
+type Taken<Of> = Of & {
   readonly id: string
-  readonly order: string
-  /** With captures and refunds: whose money is to be taken, or given back. */
-  readonly charge: string
   /** 1 for the first. */
   readonly attempt: number
 }
-
-interface Data {
-  readonly order: string
-  readonly charge?: string
-}
+export type Job = Taken<{ readonly order: string }>
+/** Whose money is to be taken, or given back. */
+export type DueJob = Taken<ChargeOf>
 
 /** What is written down once per charge, and open until it has happened: see due.ts. */
 export type DueKind = typeof CAPTURE | typeof REFUND
 type JobKind = typeof CHARGE | typeof LOST | DueKind
+type Of<Kind extends JobKind> = Kind extends DueKind ? ChargeOf : { readonly order: string }
 
 export interface Refund extends ChargeOf {
   readonly reason: string
@@ -132,24 +129,19 @@ export class PaymentJobs {
     for (const { charge, order } of asked) this.#log.warn({ order, charge }, 'to be given back')
   }
 
-  async add(tx: Queryable, name: JobKind, jobs: readonly Data[]): Promise<void> {
+  async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly Of<Kind>[]): Promise<void> {
     if (jobs.length === 0) return
     await this.#boss.insert(
       name,
-      jobs.map((data) => ({ data, singletonKey: data.charge ?? data.order })),
+      jobs.map((data) => ({ data })),
       { db: { executeSql: async (text, values) => ({ rows: await tx.unsafe(text, values as never[]) }) } },
     )
   }
 
-  async take(name: JobKind, limit: number): Promise<Job[]> {
+  async take<Kind extends JobKind>(name: Kind, limit: number): Promise<Taken<Of<Kind>>[]> {
     const options = { batchSize: limit, includeMetadata: true } as const
-    const jobs: JobWithMetadata<Data>[] = await this.#boss.fetch<Data>(name, options)
-    return jobs.map(({ id, data, retryCount }) => ({
-      id,
-      order: data.order,
-      charge: data.charge ?? '',
-      attempt: retryCount + 1,
-    }))
+    const jobs: JobWithMetadata<Of<Kind>>[] = await this.#boss.fetch<Of<Kind>>(name, options)
+    return jobs.map(({ id, data, retryCount }) => ({ ...data, id, attempt: retryCount + 1 }))
   }
 
   /** Ends jobs, unless they were taken to be lost meanwhile, and are somebody else's by now. */

@@ -240,6 +240,22 @@ describe.concurrent('a payment', () => {
     ).toBe('confirmed')
   })
 
+  test('of what costs nothing confirms the order without a charge', async () => {
+    const sale = await origin.sale({
+      products: [{ product_id: 'unit', name: 'Unit', unit_price_minor: 0, currency: 'EUR', total: 1 }],
+    })
+    const { id, token, paying } = await buy(sale, 'pm_declined')
+    expect(paying).toMatchObject({ status: 202, body: { status: 'paying' } })
+    expect(
+      await eventually(
+        () => status(id, token),
+        (s) => s === 'confirmed',
+      ),
+    ).toBe('confirmed')
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
+    expect(await charges(id)).toEqual([])
+  })
+
   test('of an order that is over is refused', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
