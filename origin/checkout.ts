@@ -10,16 +10,12 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../shared/api.ts'
-import { isLive } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
-import { Batcher, BatcherByKey, Overloaded } from './batch.ts'
-import { type Bucket, type Known, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
+import { BatcherByKey, Overloaded } from './batch.ts'
+import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
 import {
-  findByKeys,
-  findOrder,
-  type OrderView,
   type Recorded,
   type RecordVerdict,
   type Reservation,
@@ -41,7 +37,8 @@ import {
   unreadable,
 } from './outcome.ts'
 import { Promises } from './promises.ts'
-import { available, type Sales } from './sales.ts'
+import { remainingIn, type Sales } from './sales.ts'
+import { Standing } from './standing.ts'
 import { within } from './within.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
@@ -72,9 +69,12 @@ export class Checkout {
   readonly #deps: CheckoutDeps
   readonly #gates = new Map<string, Gate>()
   readonly #promises = new Promises()
+  readonly standing: Standing
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
+    const gate = (sale: string, product: string) => this.gate(sale, product)
+    this.standing = new Standing({ ...deps, promises: this.#promises, gate })
   }
 
   gate(sale: string, product: string): Gate {
@@ -111,12 +111,12 @@ export class Checkout {
       method: request.payment_method ?? null,
     }
     if (request.quantity > sale.limit_per_visitor)
-      return (await this.#replayIfKnown(sale, reservation)) ?? refusal(overLimit(sale))
+      return (await this.standing.underKey(sale, reservation)) ?? refusal(overLimit(sale))
     const closed = closedFor(sale, this.#deps.sales.nowMs())
     if (closed)
       return (
-        (await this.#replayIfKnown(sale, reservation)) ??
-        (await this.#replayIfGateKnows(sale, reservation)) ??
+        (await this.standing.underKey(sale, reservation)) ??
+        (await this.standing.underKeyInGate(sale, reservation)) ??
         refusal(closed)
       )
 
@@ -133,12 +133,12 @@ export class Checkout {
       case 'reserved':
         return this.#recordReserved(sale, reservation, answer)
       case 'replay':
-        return (await this.#replay(sale, reservation, answer, answer.available)) ?? unreadable()
+        return (await this.standing.replay(sale, reservation, answer, answer.available)) ?? unreadable()
       case 'limit':
-        return (await this.#replayIfKnown(sale, reservation)) ?? this.#atLimit(sale, reservation, answer)
+        return (await this.standing.underKey(sale, reservation)) ?? this.#atLimit(sale, reservation, answer)
       case 'none':
         return (
-          (await this.#replayIfKnown(sale, reservation)) ??
+          (await this.standing.underKey(sale, reservation)) ??
           refusal(noStock(product, answer, request.quantity))
         )
       case 'fenced':
@@ -146,25 +146,10 @@ export class Checkout {
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
         if (answer.verdict === 'unknown') return this.#recordExactly(sale, reservation, true)
-        return (await this.#replayIfGateKnows(sale, reservation)) ?? this.#recordExactly(sale, reservation)
+        return (
+          (await this.standing.underKeyInGate(sale, reservation)) ?? this.#recordExactly(sale, reservation)
+        )
     }
-  }
-
-  /** A key that the ledger does not know, though it was answered: its order waits in the stream, or is another key's. */
-  async #replayIfGateKnows(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
-    const known = await this.#bucketOf(r).known(r)
-    return known && this.#replay(sale, r, known, remainingIn(sale, r.product))
-  }
-
-  /** The gate knows the key. */
-  async #replay(
-    sale: SaleRow,
-    r: Reservation,
-    known: Known,
-    remaining: number,
-  ): Promise<Outcome | undefined> {
-    if (known.hash !== r.hash) return refusal(problem('idempotency-key-reused'))
-    return this.#standing(sale, r, known.order, 'replay', remaining)
   }
 
   /**
@@ -176,8 +161,8 @@ export class Checkout {
     r: Reservation,
     { order, units, available }: { order: string; units: number } & Stock,
   ): Promise<Outcome> {
-    const standing = await this.#standing(sale, r, order, 'limit', available)
-    if (standing && units >= sale.limit_per_visitor) return this.#remembered(r, standing)
+    const standing = await this.standing.of(sale, r, order, 'limit', available)
+    if (standing && units >= sale.limit_per_visitor) return this.standing.remembered(r, standing)
     // What is not recorded yet, the gate alone has counted.
     if (standing?.kind === 'processing') return refusal(overLimit(sale, units))
     return this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, r)
@@ -257,127 +242,22 @@ export class Checkout {
   ): Promise<Outcome> {
     switch (verdict.verdict) {
       case 'no_stock':
-        return this.#noStockNow(r)
+        return this.standing.noStockNow(r)
       case 'limit':
         // Who may have some more has not used up their limit: no order stands for what they asked.
         if (verdict.order === null || verdict.units < sale.limit_per_visitor)
           return refusal(overLimit(sale, verdict.units))
-        return this.#remembered(
+        return this.standing.remembered(
           r,
-          (await this.#standing(sale, r, verdict.order, 'limit', left)) ?? unreadable(),
+          (await this.standing.of(sale, r, verdict.order, 'limit', left)) ?? unreadable(),
         )
       case 'replay':
         return (
-          (await this.#standing(sale, r, verdict.order, 'replay', left)) ??
+          (await this.standing.of(sale, r, verdict.order, 'replay', left)) ??
           // This very call's is there, recorded by a worker, though it cannot be read.
           (verdict.order === r.order ? processing(r) : unreadable())
         )
     }
-  }
-
-  /** A key that is answered with the visitor's live order hears of that again, whatever has become of it by then. */
-  async #remembered(r: Reservation, outcome: Outcome): Promise<Outcome> {
-    if (outcome.kind === 'live')
-      await this.#bucketOf(r)
-        .remember(r, outcome.order.order_id)
-        .catch(() => {})
-    return outcome
-  }
-
-  async #noStockNow(r: Reservation): Promise<Outcome> {
-    await this.#deps.sales.refresh().catch(() => {})
-    const product = this.#deps.sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
-    if (!product) return refusal(problem('unknown-product'))
-    return refusal(noStock(product, { available: available(product), held: product.held }, r.quantity))
-  }
-
-  /**
-   * Another order stands for this call: the first one under its key, or the visitor's live one. Undefined when nobody
-   * has it, or when it stands for nothing any more.
-   */
-  async #standing(
-    sale: SaleRow,
-    r: Reservation,
-    order: string,
-    why: 'replay' | 'limit',
-    remaining: number,
-  ): Promise<Outcome | undefined> {
-    const untilMs = performance.now() + RECORD_WAIT_MS
-    const underWay = this.#promises.outcomeOf(order)
-    const outcome = underWay && (await within(underWay, RECORD_WAIT_MS).catch(() => undefined))
-    // What it came to is the answer to its key, and to no other.
-    if (outcome?.kind === 'problem') return why === 'replay' ? outcome : undefined
-    if (outcome?.kind === 'live') return why === 'replay' ? { ...outcome, replayed: true } : undefined
-    const told = outcome?.kind === 'reserved' ? outcome.order : outcome?.reservation
-    const found = told ?? (await this.#recordedOrWaiting(r.sale, order, untilMs))
-    if (found?.visitor !== r.visitor) return undefined
-    const recorded = 'status' in found
-    if (why === 'limit') {
-      if (!recorded) return processing(found)
-      return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
-    }
-    // Noted beside the key's own order, for who was told to ask for it; the gate hears of that in a moment.
-    if (recorded && found.idempotency_key === `${r.key} ${order}`) return this.#replayIfKnown(sale, r)
-    // A key that was remembered; what was asked for by it, the gate has compared.
-    if (recorded && found.idempotency_key !== r.key)
-      return { kind: 'live', order: found, replayed: true, remaining }
-    if ((recorded ? found.request_hash : found.hash) !== r.hash)
-      return refusal(problem('idempotency-key-reused'))
-    // This very call's, when a worker or another attempt was faster than the answer.
-    const replayed = order !== r.order
-    if (!recorded) return { kind: 'processing', reservation: found, replayed }
-    if (!replayed && found.reason === 'no_stock') return this.#noStockNow(r)
-    if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
-    return { kind: 'reserved', order: found, replayed, remaining }
-  }
-
-  /** An order that another process may be recording at this very moment: asked for a few times, within the wait. */
-  async #recordedOrWaiting(
-    sale: string,
-    order: string,
-    untilMs: number,
-  ): Promise<OrderView | Reservation | undefined> {
-    for (let pauseMs = 10; ; pauseMs *= 2) {
-      const found = await this.find(sale, order).catch(() => undefined)
-      if (!found || 'status' in found || this.#deps.sales.isSilent() || performance.now() + pauseMs > untilMs)
-        return found
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
-    }
-  }
-
-  /**
-   * An order, or its reservation while it waits in the stream; undefined when neither store has it. It leaves the stream
-   * only once it is in the ledger, which is therefore asked first and last. Fails when that cannot be known.
-   */
-  async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
-    const recorded = () => within(findOrder(this.#deps.sql, order), RECORD_WAIT_MS)
-    const known = this.#deps.sales.isSilent() ? null : await recorded().catch(() => null)
-    const found = known ?? (await this.#findIntent(sale, order))
-    if (found) return found
-    if (known === null) throw new Error('the ledger does not answer')
-    return recorded()
-  }
-
-  /** A key answers as it did the first time, also when the sale is over by now, or the gate was rebuilt and forgot it. */
-  async #replayIfKnown(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
-    if (this.#deps.sales.isSilent()) return undefined
-    const known = await within(this.#lookUps.add(r), RECORD_WAIT_MS).catch(() => null)
-    if (known === null) return undefined
-    const remaining = remainingIn(sale, r.product)
-    return (await this.#standing(sale, r, known, 'replay', remaining)) ?? unreadable()
-  }
-
-  /** Looks for the orders of many keys in one statement: most who ask hear "sold out", and it must cost next to nothing. */
-  readonly #lookUps = new Batcher<Reservation, string | null>(
-    { size: RECORD_BATCH, queue: RECORD_QUEUE },
-    (batch) => findByKeys(this.#deps.sql, batch),
-  )
-
-  /** A reservation that is in the stream and not in the ledger yet. */
-  async #findIntent(sale: string, order: string): Promise<Reservation | undefined> {
-    const products = this.#deps.sales.get(sale)?.products ?? []
-    const looks = products.map(({ product_id }) => this.gate(sale, product_id).waitingOf(order))
-    return (await Promise.all(looks)).find((waiting) => waiting !== undefined)
   }
 
   /** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
@@ -412,12 +292,6 @@ export class Checkout {
   async drain(): Promise<void> {
     await this.#promises.settled()
   }
-}
-
-/** As the ledger had it a moment ago. */
-function remainingIn(sale: SaleRow, product: string): number {
-  const found = sale.products.find((p) => p.product_id === product)
-  return found ? available(found) : 0
 }
 
 /** Of what was sent, and not of what an operator may change about it: which product comes first, for instance. */

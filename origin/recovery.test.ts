@@ -350,7 +350,9 @@ describe('a checkout without a worker behind it', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
     const [waiting] = await bucket.intents(10)
     expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
-    await expect(checkout.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({ visitor: 'ann' })
+    await expect(checkout.standing.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
+      visitor: 'ann',
+    })
   })
 
   test('counts against the limit what a visitor has that is not recorded yet', async () => {
@@ -398,7 +400,7 @@ describe('a checkout without a worker behind it', () => {
       replayed: true,
       order: { order_id: kept.order },
     })
-    expect(await checkout.find(sale, promised.order)).toMatchObject({ status: 'cancelled' })
+    expect(await checkout.standing.find(sale, promised.order)).toMatchObject({ status: 'cancelled' })
   })
 
   test('finds an order that is recorded while it is looked for', async () => {
@@ -412,7 +414,7 @@ describe('a checkout without a worker behind it', () => {
     // What Redis is told from now on it does a moment later, one after the other.
     await redis.client('PAUSE', 300, 'ALL')
     const acknowledged = bucket.acknowledge([waiting?.entry ?? ''])
-    const found = checkout.find(sale, reservation.order)
+    const found = checkout.standing.find(sale, reservation.order)
     await new Promise((resolve) => setTimeout(resolve, 100))
     await record(sql, sale, [reservation], false)
     await acknowledged

@@ -16,6 +16,12 @@ const LEDGER_SILENT_MS = 2_000
 
 export const available = (p: ProductRow) => Math.max(0, p.total - p.held - p.sold)
 
+/** Of a product, as the ledger had it a moment ago. */
+export function remainingIn(sale: SaleRow, product: string): number {
+  const found = sale.products.find((p) => p.product_id === product)
+  return found ? available(found) : 0
+}
+
 /** The phase of a sale at a moment of the ledger's clock. */
 export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'

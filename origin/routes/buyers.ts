@@ -187,7 +187,7 @@ export function buyerRoutes(deps: Deps): Hono {
     const sale = admission?.ok ? admission.claims.sale : view?.ok ? view.claims.sale : ''
     const owns = (visitor: string) =>
       admission?.ok ? admission.claims.sub === visitor : view?.ok === true && view.claims.sub === id.value
-    const found = await checkout.find(sale, id.value).catch(() => null)
+    const found = await checkout.standing.find(sale, id.value).catch(() => null)
     if (found === null)
       return refuse(
         problem('try-again', { detail: 'Orders cannot be read at this moment.', retry_after_seconds: 2 }),
