@@ -199,7 +199,7 @@ export class Checkout {
     }
     if (verdict.verdict === 'recorded') {
       this.#bucketOf(r).acknowledgeSoon(entry)
-      return { kind: 'reserved', order: orderFrom(r, verdict), replayed: false, remaining: left }
+      return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining: left }
     }
     // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
     if (told) return this.#leaveToWorkers(r)
@@ -229,7 +229,7 @@ export class Checkout {
     }
     const remaining = remainingIn(sale, r.product)
     if (verdict.verdict === 'recorded') {
-      return { kind: 'reserved', order: orderFrom(r, verdict), replayed: false, remaining }
+      return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
     }
     return this.#afterRefusal(sale, r, verdict, remaining)
   }

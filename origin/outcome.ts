@@ -9,8 +9,9 @@ import type { OrderRow, OrderView, ProductRow, Recorded, Reservation, SaleRow } 
 import { phaseOf } from './sales.ts'
 
 export type Outcome =
+  /** Of this key; where it is a replay, the order may have come to anything by now. */
   | {
-      readonly kind: 'reserved'
+      readonly kind: 'recorded'
       readonly order: OrderView
       readonly replayed: boolean
       readonly remaining: number

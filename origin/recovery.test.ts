@@ -323,7 +323,7 @@ describe('a checkout without a worker behind it', () => {
 
   test('tells a key that comes twice in one batch what its first heard, and promises no order that will never be', async () => {
     const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
-    expect(said(await buy())).toBe('reserved')
+    expect(said(await buy())).toBe('recorded')
     const began = performance.now()
     const answers = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
@@ -396,7 +396,7 @@ describe('a checkout without a worker behind it', () => {
     await record(sql, sale, [kept], false)
     await record(sql, sale, [promised], true)
     expect(await buy('ann')).toMatchObject({
-      kind: 'reserved',
+      kind: 'recorded',
       replayed: true,
       order: { order_id: kept.order },
     })

@@ -81,7 +81,7 @@ export class Standing {
     // What it came to is the answer to its key, and to no other.
     if (outcome?.kind === 'problem') return why === 'replay' ? outcome : undefined
     if (outcome?.kind === 'live') return why === 'replay' ? { ...outcome, replayed: true } : undefined
-    const told = outcome?.kind === 'reserved' ? outcome.order : outcome?.reservation
+    const told = outcome?.kind === 'recorded' ? outcome.order : outcome?.reservation
     const found = told ?? (await this.#recordedOrWaiting(r.sale, order, untilMs))
     if (found?.visitor !== r.visitor) return undefined
     const recorded = 'status' in found
@@ -101,7 +101,7 @@ export class Standing {
     if (!recorded) return { kind: 'processing', reservation: found, replayed }
     if (!replayed && found.reason === 'no_stock') return this.noStockNow(r)
     if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
-    return { kind: 'reserved', order: found, replayed, remaining }
+    return { kind: 'recorded', order: found, replayed, remaining }
   }
 
   /** An order that another process may be recording at this very moment: asked for a few times, within the wait. */

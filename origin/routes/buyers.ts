@@ -26,7 +26,8 @@ const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 /** How a call is counted. */
 function labelOf(outcome: Outcome): string {
   if (outcome.kind === 'problem') return nameOf(outcome.problem)
-  return outcome.replayed ? 'replayed' : outcome.kind
+  if (outcome.replayed) return 'replayed'
+  return outcome.kind === 'recorded' ? 'reserved' : outcome.kind
 }
 
 /** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */
@@ -158,7 +159,7 @@ export function buyerRoutes(deps: Deps): Hono {
       headers.Location = `/orders/${order.order_id}`
       return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
     }
-    if (outcome.kind === 'reserved' && !outcome.replayed) orders.beginPayment(outcome.order)
+    if (outcome.kind === 'recorded' && !outcome.replayed) orders.beginPayment(outcome.order)
     const order = orderOf(outcome.order)
     headers.Location = `/orders/${order.order_id}`
     return sendJson(
