@@ -179,6 +179,8 @@ describe('what the public documents had called', () => {
     pre_queue_opens_at: '',
     opens_at: '',
     ends_at: null,
+    pre_queue_opens_at_ms: 0,
+    ends_at_ms: null,
     server_time_ms: 0,
   })
 

@@ -20,6 +20,8 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
   opens_at: '2026-11-27T12:00:00.000Z',
   ends_at: null,
+  pre_queue_opens_at_ms: 0,
+  ends_at_ms: null,
   server_time_ms: 0,
   ...changes,
 })

@@ -56,6 +56,8 @@ function document(atMs: number, position: number, changes: Partial<Schedule> = {
     pre_queue_opens_at: '',
     opens_at: '',
     ends_at: null,
+    pre_queue_opens_at_ms: 0,
+    ends_at_ms: null,
     server_time_ms: atMs,
     ...changes,
   }

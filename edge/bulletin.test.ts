@@ -47,6 +47,7 @@ it('lets no two isolates contradict each other, however old what they know', () 
             highestNumber: CROWD,
             preQueueOpensAtMs: 0,
             opensAtMs: 0,
+            endsAtMs: null,
             draw,
           },
           SETTINGS,

@@ -116,7 +116,7 @@ describe('the controller', () => {
         const nowMs = openedAtMs + second * 1000
         memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, SETTINGS)
         const draw = { size: 0, seed: '00', beacon: null }
-        const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, draw }
+        const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, endsAtMs: null, draw }
         return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, state, memory, ...rest }, SETTINGS)
       }
       for (let second = 1; second < 90; second++) lookAt(second)

@@ -240,6 +240,7 @@ interface Situation {
   readonly highestNumber: number
   readonly preQueueOpensAtMs: number
   readonly opensAtMs: number
+  readonly endsAtMs: number | null
   /** The draw, once the pre-queue is closed and the seed may be known. */
   readonly draw: { readonly size: number; readonly seed: string; readonly beacon: string | null } | null
 }
@@ -257,6 +258,8 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
     pre_queue_opens_at: state.pre_queue_opens_at ?? previous.pre_queue_opens_at,
     opens_at: state.opens_at,
     ends_at: state.ends_at,
+    pre_queue_opens_at_ms: situation.preQueueOpensAtMs,
+    ends_at_ms: situation.endsAtMs,
     server_time_ms: fromMs,
   }
   return same(next, previous) ? previous : { ...next, version: previous.version + 1 }

@@ -47,7 +47,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
 
   const { phase } = now.schedule
   if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
-  if (phase === 'upcoming') return problemAnswer(notOpen(now, nowMs))
+  if (phase === 'upcoming') return problemAnswer(notOpen(now))
   const given = await newPlace(sale, now, passed, call)
   if ('type' in given) return problemAnswer(given)
   const iat = Math.floor(nowMs / 1000)
@@ -216,8 +216,8 @@ function placeTold(place: Place, number: number) {
   return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }
 
-function notOpen({ schedule }: SaleNow, nowMs: number): Problem {
-  const opensInMs = Date.parse(schedule.pre_queue_opens_at) - nowMs
+function notOpen({ schedule, atMs }: SaleNow): Problem {
+  const opensInMs = schedule.pre_queue_opens_at_ms - atMs
   return problem('not-open', {
     opens_at: schedule.opens_at,
     pre_queue_opens_at: schedule.pre_queue_opens_at,
@@ -225,8 +225,8 @@ function notOpen({ schedule }: SaleNow, nowMs: number): Problem {
   })
 }
 
-function placeExpires({ facts }: SaleNow, nowSeconds: number): number {
-  const lastMs = Math.max(Date.parse(facts.opens_at), facts.ends_at ? Date.parse(facts.ends_at) : 0)
+function placeExpires({ schedule }: SaleNow, nowSeconds: number): number {
+  const lastMs = Math.max(schedule.anchor_at_ms, schedule.ends_at_ms ?? 0)
   return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
 }
 

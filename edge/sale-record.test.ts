@@ -102,6 +102,20 @@ it('keeps in mind who hopes for a unit, while an origin cannot count them', () =
   expect(withState(hoping, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
 })
 
+it('makes no new schedule of a slow look, nor of how long ago something was', () => {
+  const told = (nowMs: number, endsAtMs: number) => ({ ...stateAt(nowMs), ends_in_ms: endsAtMs - nowMs })
+  const endsAtMs = OPENS_AT_MS + 600_000
+  const later = OPENS_AT_MS + 10_000
+  const sale = withState(recordAt(OPENS_AT_MS), told(later, endsAtMs), later)
+  expect(sale).toMatchObject({ opensAtMs: OPENS_AT_MS, endsAtMs })
+  // The answer was half a second on its way: all moments seem to be as much later.
+  const { preQueueOpensAtMs, opensAtMs } = sale
+  const slow = withState(sale, told(later, endsAtMs), later + 500)
+  expect(slow).toMatchObject({ preQueueOpensAtMs, opensAtMs, endsAtMs })
+  expect(withState(sale, told(later, endsAtMs + 60_000), later).endsAtMs).toBe(endsAtMs + 60_000)
+  expect(withState(sale, { ...told(later, 0), ends_in_ms: null }, later).endsAtMs).toBeNull()
+})
+
 it('waits for the announced beacon, and goes without in the end', () => {
   const sale = recordAt(OPENS_AT_MS, { ...CONFIG, beaconUrl: 'https://beacon.test/{round}' })
   const closedAtMs = sale.closed?.atMs ?? Number.NaN

@@ -22,6 +22,8 @@ import {
 export const BEACON_WITHIN_MS = 30_000
 /** The same moment seen through another delay of the network differs by less, and stays the same moment. */
 const STEADY_MS = 100
+/** The end is told to those who wait, in minutes: a look that was slow must not make a new schedule of it. */
+const STEADY_END_MS = 1_000
 
 export interface SaleRecord {
   readonly state: SaleState
@@ -31,6 +33,7 @@ export interface SaleRecord {
   readonly beacon: string | null
   readonly preQueueOpensAtMs: number
   readonly opensAtMs: number
+  readonly endsAtMs: number | null
   /** When the pre-queue was closed, and how many numbers it had; null before. */
   readonly closed: { readonly atMs: number; readonly size: number } | null
 }
@@ -39,6 +42,7 @@ export interface SaleRecord {
 export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: number): SaleRecord {
   const opensAtMs = atMs + state.opens_in_ms
   const preQueueOpensAtMs = atMs + state.pre_queue_opens_in_ms
+  const endsAtMs = state.ends_in_ms === null ? null : atMs + state.ends_in_ms
   const schedule = {
     sale: state.sale,
     version: 1,
@@ -55,6 +59,8 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
     pre_queue_opens_at: state.pre_queue_opens_at ?? new Date(nowMs).toISOString(),
     opens_at: state.opens_at,
     ends_at: state.ends_at,
+    pre_queue_opens_at_ms: preQueueOpensAtMs,
+    ends_at_ms: endsAtMs,
     server_time_ms: nowMs,
   }
   return {
@@ -65,20 +71,28 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
     beacon: null,
     preQueueOpensAtMs,
     opensAtMs,
+    endsAtMs,
     closed: null,
   }
 }
 
-/** With what the origin said; moments told relative to its now become moments of this clock. */
+/**
+ * With what the origin said; moments told relative to its now become moments of this clock. One that has passed stays as
+ * it was: how long ago that is changes nothing, and must not make a new schedule.
+ */
 export function withState(sale: SaleRecord, state: SaleState, atMs: number): SaleRecord {
-  const steady = (knownMs: number, toldMs: number) =>
-    Math.abs(toldMs - knownMs) < STEADY_MS ? knownMs : toldMs
+  const steady = (knownMs: number | null, inMs: number, steadyMs: number) => {
+    const toldMs = atMs + inMs
+    if (knownMs === null) return toldMs
+    return Math.abs(toldMs - knownMs) < steadyMs || Math.max(toldMs, knownMs) <= atMs ? knownMs : toldMs
+  }
   return {
     ...sale,
     // An origin that has just started, or cannot count, knows of nobody who hopes for a unit; they hope on.
     state: state.counted ? state : { ...state, hopeful: Math.max(state.hopeful, sale.state.hopeful) },
-    preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, atMs + state.pre_queue_opens_in_ms),
-    opensAtMs: steady(sale.opensAtMs, atMs + state.opens_in_ms),
+    preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, STEADY_MS),
+    opensAtMs: steady(sale.opensAtMs, state.opens_in_ms, STEADY_MS),
+    endsAtMs: state.ends_in_ms === null ? null : steady(sale.endsAtMs, state.ends_in_ms, STEADY_END_MS),
   }
 }
 

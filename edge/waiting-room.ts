@@ -78,6 +78,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#sale = kept
       ? {
           ...kept,
+          endsAtMs: kept.endsAtMs ?? null,
           state: { ...kept.state, hopeful: kept.state.hopeful ?? 0 },
           memory: { ...NOTHING_SEEN, ...kept.memory },
         }

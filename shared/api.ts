@@ -218,7 +218,8 @@ export type PublicSale = v.InferOutput<typeof PublicSale>
 
 /**
  * What the origin tells the edge about a sale (GET /internal/sales/{sale}), and all the edge knows of it. Moments are
- * given as milliseconds from now, so that the two clocks need not agree; `opens_at` and `ends_at` are for people.
+ * given as milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people, and nothing is
+ * calculated with them.
  */
 export const SaleState = v.object({
   sale: v.string(),
@@ -326,6 +327,7 @@ export const Schedule = v.object({
   /** Counts up with every publication; of two documents the higher version holds. */
   version: count,
   phase: v.picklist(PHASES),
+  /** Until the draw, the opening. */
   anchor_at_ms: v.number(),
   anchor_position: v.pipe(v.number(), v.minValue(0)),
   /** Positions per second; 0 while the line stands still. */
@@ -342,9 +344,13 @@ export const Schedule = v.object({
   draw_seed: v.nullable(hex32),
   /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or not there yet. */
   draw_beacon: v.nullable(hex),
+  /** For people, on the origin's clock. */
   pre_queue_opens_at: v.string(),
   opens_at: v.string(),
   ends_at: v.nullable(v.string()),
+  /** The same moments to calculate with, on the clock of the line. */
+  pre_queue_opens_at_ms: v.number(),
+  ends_at_ms: v.nullable(v.number()),
   server_time_ms: v.number(),
 })
 export type Schedule = v.InferOutput<typeof Schedule>

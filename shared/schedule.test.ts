@@ -29,6 +29,8 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     pre_queue_opens_at: '2026-11-27T11:00:00Z',
     opens_at: '2026-11-27T12:00:00Z',
     ends_at: null,
+    pre_queue_opens_at_ms: NOON - 3_600_000,
+    ends_at_ms: null,
     server_time_ms: NOON,
     ...changes,
   }

@@ -102,7 +102,7 @@ export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn
     estimated_wait_time: wait,
   })
   if (!isDrawn(schedule)) {
-    const wait = secondsUntil(Date.parse(schedule.opens_at), nowMs)
+    const wait = secondsUntil(schedule.anchor_at_ms, nowMs)
     return schedule.phase === 'ended'
       ? stand('ended', null, null, null)
       : stand('pre_queue', null, null, wait)

@@ -73,6 +73,7 @@ export class Room {
         highestNumber: this.highest,
         preQueueOpensAtMs: Number.MIN_SAFE_INTEGER,
         opensAtMs: 0,
+        endsAtMs: null,
         draw: { size: this.#size, seed: SEED, beacon: null },
       },
       SETTINGS,
@@ -99,6 +100,8 @@ function lobby(s: Scenario): Schedule {
     pre_queue_opens_at: new Date(0).toISOString(),
     opens_at: new Date(0).toISOString(),
     ends_at: null,
+    pre_queue_opens_at_ms: 0,
+    ends_at_ms: null,
     server_time_ms: 0,
   }
 }

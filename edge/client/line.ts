@@ -9,7 +9,7 @@ import {
   servingExactly,
 } from '../../shared/schedule.ts'
 import { count, fill, plural, waitText } from '../../shared/speak.ts'
-import { type AheadTexts, endsBeforeTurn, type WaitTexts } from '../pages/line.ts'
+import { type AheadTexts, endsBeforeTurn, type ScheduleMoment, type WaitTexts } from '../pages/line.ts'
 import {
   announce,
   byId,
@@ -58,8 +58,8 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
 /** An opening may be put off, or come sooner. */
 function showOpening(schedule: Schedule): void {
   each<HTMLTimeElement>('time[data-at]', (time) => {
-    time.dateTime =
-      schedule[time.dataset.at as 'pre_queue_opens_at' | 'opens_at' | 'ends_at'] ?? time.dateTime
+    const at = schedule[time.dataset.at as ScheduleMoment]
+    if (at !== null) time.dateTime = new Date(at).toISOString()
   })
   showMoments()
 }

@@ -4,7 +4,8 @@ import { commitmentOf } from '../../shared/draw.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 const SEED = '5e'.repeat(32)
-const iso = (inMs: number) => new Date(NOW_MS + inMs).toISOString()
+/** On the origin's clock, which is an hour behind. */
+const iso = (inMs: number) => new Date(NOW_MS - 3_600_000 + inMs).toISOString()
 
 class Thing {
   dataset: Record<string, string | undefined>
@@ -52,6 +53,8 @@ const schedule = (changes: object = {}) => ({
   pre_queue_opens_at: iso(-120_000),
   opens_at: iso(-60_000),
   ends_at: null,
+  pre_queue_opens_at_ms: NOW_MS - 120_000,
+  ends_at_ms: null,
   server_time_ms: Date.now(),
   ...changes,
 })
@@ -121,8 +124,8 @@ it('told what is older than what it knows, it asks no sooner again', async () =>
 })
 
 it('counts down to an opening that is put off', async () => {
-  const [timer, label] = [new Thing({ at: 'opens_at' }), new Thing({ over: 'Opening' })]
-  timer.dateTime = iso(2_000)
+  const [timer, label] = [new Thing({ at: 'anchor_at_ms' }), new Thing({ over: 'Opening' })]
+  timer.dateTime = new Date(NOW_MS + 2_000).toISOString()
   label.textContent = 'The sale opens in'
   timer.parentElement = Object.assign(new Thing(), { querySelector: () => label })
   timers = [timer]
@@ -130,7 +133,13 @@ it('counts down to an opening that is put off', async () => {
   await begin()
   await passes(2_600)
   expect(label.textContent).toBe('Opening')
-  answer = () => schedule({ phase: 'pre_queue', draw_seed: null, opens_at: iso(3_600_000) })
+  answer = () =>
+    schedule({
+      phase: 'pre_queue',
+      draw_seed: null,
+      opens_at: iso(3_600_000),
+      anchor_at_ms: NOW_MS + 3_600_000,
+    })
   await passes(30_000)
   expect([label.textContent, timer.textContent]).toEqual([
     'The sale opens in',
@@ -174,14 +183,15 @@ it('says what it shows of the place', async () => {
   await begin()
   await passes(100)
   expect(said()).toBe('1 person ahead. About 3 minutes.')
-  answer = () => schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000) })
+  answer = () =>
+    schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
   await passes(70_000)
   expect(said()).toBe('You are next. Too late.')
   expect(document.title).toBe('You are next · Demo')
 })
 
 it('asks for the end of a sale when it has come', async () => {
-  answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000) })
+  answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
   await begin()
   await passes(11_900)
   const before = times(/schedule$/)

@@ -50,18 +50,16 @@ let askAtMs = 0
 let asking = false
 let askFailures = 0
 
-const msUntil = (at: string) => Date.parse(at) - nowMs()
-
-const pauseAtDoor = ({ phase, pre_queue_opens_at, opens_at }: Schedule): number => {
-  if (phase === 'upcoming') return msUntil(pre_queue_opens_at) / 3
-  if (phase === 'pre_queue') return msUntil(opens_at) / 3
+const pauseAtDoor = ({ phase, pre_queue_opens_at_ms, anchor_at_ms }: Schedule): number => {
+  if (phase === 'upcoming') return (pre_queue_opens_at_ms - nowMs()) / 3
+  if (phase === 'pre_queue') return (anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
 }
 
 const pauseOf = (news: Schedule): number => {
   const place = placeIn(news, page, nowMs())
   const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseAtDoor(news) * (0.75 + Math.random() / 2)
-  const endsInMs = news.ends_at === null ? 0 : msUntil(news.ends_at)
+  const endsInMs = news.ends_at_ms === null ? 0 : news.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 
@@ -133,7 +131,7 @@ function tick(): void {
 
 function showTimes(): void {
   each<HTMLTimeElement>('time[role]', (time) => {
-    const left = msUntil(time.dateTime) / 1000
+    const left = (Date.parse(time.dateTime) - nowMs()) / 1000
     const before = time.textContent
     const label = time.parentElement?.querySelector<HTMLElement>('.label')
     write(time, clockText(page.lang, left))

@@ -96,12 +96,12 @@ function content(shown: Shown): Content {
 
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
-  const { state, schedule, nowMs } = view
-  const opensAtMs = Date.parse(schedule.opens_at)
+  const { state, schedule } = view
   const atDoor = view.place === null && schedule.phase !== 'sold_out' && schedule.phase !== 'ended'
+  const before = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
   const left = (n: number) => (n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) }))
-  const term = (name: string, at: 'opens_at' | 'ends_at', atMs: number) =>
-    html`<div><dt>${name}</dt><dd>${timeOf(lang, at, atMs)}</dd></div>`
+  const term = (name: string, at: 'opens_at' | 'ends_at', date: string) =>
+    html`<div><dt>${name}</dt><dd>${timeOf(lang, at, Date.parse(date))}</dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
     <ul class="products">
@@ -112,8 +112,8 @@ function about({ view, words, lang }: Shown): Html {
       )}
     </ul>
     <dl>
-      ${term(opensAtMs > nowMs ? words.opensAt : words.openedAt, 'opens_at', opensAtMs)}
-      ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', Date.parse(schedule.ends_at))}
+      ${term(before ? words.opensAt : words.openedAt, 'opens_at', schedule.opens_at)}
+      ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', schedule.ends_at)}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
   </section>`

@@ -18,8 +18,6 @@ const hidden = (yes: boolean) => yes && html`hidden`
 export function salePage(shown: Shown): Part {
   const { view, words } = shown
   const { phase } = view.schedule
-  const lobbyAtMs = Date.parse(view.schedule.pre_queue_opens_at)
-  const opensAtMs = Date.parse(view.schedule.opens_at)
   const during = (phases: readonly Phase[], body: Html) =>
     html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
@@ -27,12 +25,12 @@ export function salePage(shown: Shown): Part {
     <h1 tabindex="-1">${view.state.name}</h1>
     ${during(
       ['upcoming'],
-      html`${countdown(shown, 'pre_queue_opens_at')}
+      html`${countdown(shown, 'pre_queue_opens_at_ms')}
       <p class="lead">${words.upcoming}</p>`,
     )}
     ${during(
       ['pre_queue'],
-      html`${countdown(shown, 'opens_at')}
+      html`${countdown(shown, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
       ${joinForm(shown, words.joinLobby)}`,
     )}
@@ -45,9 +43,9 @@ export function salePage(shown: Shown): Part {
   </section>
   ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
   ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
-  const until = phase === 'upcoming' ? lobbyAtMs : opensAtMs
+  const untilMs = view.schedule[phase === 'upcoming' ? 'pre_queue_opens_at_ms' : 'anchor_at_ms']
   const before = phase === 'upcoming' || phase === 'pre_queue'
-  const reloadSeconds = before ? reload((until - view.nowMs) / 1000) : 15
+  const reloadSeconds = before ? reload((untilMs - view.nowMs) / 1000) : 15
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
@@ -77,14 +75,21 @@ function howItWorks({ view, words, lang }: Shown, before: boolean): Html {
   </section>`
 }
 
+/** The moments of a schedule as a page shows them: those to be read are for people, those counted down to are the line's. */
+export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
+type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
+
 /** To one of the schedule's moments, which the page's script follows. Without a script it would stand still: then a date. */
-function countdown({ view, words, lang }: Shown, at: 'pre_queue_opens_at' | 'opens_at'): Html {
-  const untilMs = Date.parse(view.schedule[at])
-  const [label, without] =
-    at === 'opens_at' ? [words.opensIn, words.opensAt] : [words.lobbyOpensIn, words.lobbyOpensAt]
+function countdown({ view, words, lang }: Shown, to: Countdown): Html {
+  const { schedule } = view
+  const untilMs = schedule[to]
+  const [label, without, date] =
+    to === 'anchor_at_ms'
+      ? [words.opensIn, words.opensAt, schedule.opens_at]
+      : [words.lobbyOpensIn, words.lobbyOpensAt, schedule.pre_queue_opens_at]
   return html`<p class="countdown"><span class="label" data-over="${words.opening}">${label}</span>
-    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${at}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>
-    <noscript><p><span class="label">${without}</span> <b>${moment(lang, untilMs, 'UTC')}&nbsp;UTC</b></p></noscript>`
+    <time role="timer" datetime="${new Date(untilMs).toISOString()}" data-at="${to}">${clock(lang, (untilMs - view.nowMs) / 1000)}</time></p>
+    <noscript><p><span class="label">${without}</span> <b>${moment(lang, Date.parse(date), 'UTC')}&nbsp;UTC</b></p></noscript>`
 }
 
 // -- The line ------------------------------------------------------------------------------------------------------------
@@ -111,7 +116,7 @@ export function linePage(shown: Shown, place: Place, number: number): Part {
   const main = html`<section class="card" id="line" data-status="${place.status}">
     ${when(
       'pre_queue',
-      html`${countdown(shown, 'opens_at')}
+      html`${countdown(shown, 'anchor_at_ms')}
       <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
       ${lead(words.nothingToDo)}`,
     )}
@@ -178,14 +183,12 @@ function placeFigures({ view, words, lang }: Shown, place: Place, number: number
 
 /** True if a turn, as far as it can be told, comes only after the sale has ended. */
 export function endsBeforeTurn(
-  { ends_at }: Schedule,
+  { ends_at_ms }: Schedule,
   { estimated_wait_time }: Place,
   nowMs: number,
 ): boolean {
   return (
-    ends_at !== null &&
-    estimated_wait_time !== null &&
-    nowMs + estimated_wait_time * 1000 > Date.parse(ends_at)
+    ends_at_ms !== null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
   )
 }
 

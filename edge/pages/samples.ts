@@ -36,7 +36,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       sale: 'demo',
       version: 7,
       phase,
-      anchor_at_ms: nowMs,
+      anchor_at_ms: before ? opensAtMs : nowMs,
       anchor_position: before ? 0 : Math.floor(position * 0.62),
       rate_per_second: before || phase !== 'open' ? 0 : 8.5,
       ceiling: 500_000,
@@ -48,6 +48,8 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       pre_queue_opens_at: new Date(opensAtMs - 7_200_000).toISOString(),
       opens_at: new Date(opensAtMs).toISOString(),
       ends_at: null,
+      pre_queue_opens_at_ms: opensAtMs - 7_200_000,
+      ends_at_ms: null,
       server_time_ms: nowMs,
       ...changes,
     }
@@ -108,7 +110,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['line-next', renderSale(inLine(schedule('open', { anchor_position: position - 1 })))],
     ['line-after-opening', renderSale(inLine(open, LOBBY + 900))],
     ['line-held-back', renderSale(inLine(schedule('open', { ceiling: Math.floor(position * 0.62) })))],
-    ['line-too-late', renderSale(inLine({ ...open, ends_at: new Date(nowMs + 60_000).toISOString() }))],
+    ['line-too-late', renderSale(inLine({ ...open, ends_at_ms: nowMs + 60_000 }))],
     ['line-paused', renderSale(inLine(schedule('paused')))],
     ['line-all-in-carts', renderSale(inLine(schedule('all_in_carts')))],
     [

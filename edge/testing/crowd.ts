@@ -112,6 +112,7 @@ export function* play(scenario: Scenario): Generator<Moment> {
           highestNumber: crowd,
           preQueueOpensAtMs: 0,
           opensAtMs: BEGINNING_MS,
+          endsAtMs: null,
           draw: { size: 0, seed: '00', beacon: null },
         },
         SETTINGS,
@@ -201,6 +202,8 @@ export function beforeOpening(rate: number): Schedule {
     pre_queue_opens_at: '',
     opens_at: '',
     ends_at: null,
+    pre_queue_opens_at_ms: BEGINNING_MS,
+    ends_at_ms: null,
     server_time_ms: BEGINNING_MS,
   }
 }
