@@ -64,17 +64,19 @@ export async function salePage(sale: string, call: Call): Promise<Response> {
 export async function schedule(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
+  const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
-  if (!written) {
+  if (written?.second !== second) {
     const { server_time_ms: _, ...rest } = now.schedule
-    // A line that stands for want of news has the version it had: its phase tells the two apart.
-    const etag = `W/"${now.schedule.version}-${now.schedule.phase}"`
+    // A line that stands for want of news has the version it had: its phase tells the two apart. And the second, since a
+    // cache that is told that nothing has changed hands out what it has as if it were of this moment, time and all.
+    const etag = `W/"${now.schedule.version}-${now.schedule.phase}-${second}"`
     const headers = new Headers({
       'content-type': 'application/json',
       'cache-control': 'public, max-age=1',
       etag,
     })
-    written = { json: JSON.stringify(rest).slice(0, -1), etag, headers }
+    written = { second, json: JSON.stringify(rest).slice(0, -1), etag, headers }
     schedules.set(now.schedule, written)
   }
   const { json, etag, headers } = written
@@ -82,10 +84,10 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
 }
 
-/** Schedules as they are sent, but for the time: a great many ask for the same one. */
+/** Schedules as they are sent in one second, but for the time: a great many ask for the same one. */
 const schedules = new WeakMap<
   Schedule,
-  { readonly json: string; readonly etag: string; readonly headers: Headers }
+  { readonly second: number; readonly json: string; readonly etag: string; readonly headers: Headers }
 >()
 
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
