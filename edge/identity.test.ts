@@ -3,8 +3,8 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
 import { signQueueToken } from '../shared/tokens.ts'
 import { type Env, readConfig } from './config.ts'
-import { presentedPlace } from './identity.ts'
-import { call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+import { presentedPlace, visitorOf } from './identity.ts'
+import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
 
 const env: Env = {
   ...edgeEnv,
@@ -20,9 +20,12 @@ beforeAll(async () => {
   await tell('/shop/jwks', 200, { keys: [jwk] })
 })
 
-function session(subject: string, changed: { key?: CryptoKey; audience?: string; expires?: string } = {}) {
+function session(
+  subject: string,
+  changed: { key?: CryptoKey; audience?: string; expires?: string; kid?: string } = {},
+) {
   return new SignJWT()
-    .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+    .setProtectedHeader({ alg: 'ES256', kid: changed.kid ?? 'one' })
     .setSubject(subject)
     .setIssuer('the shop')
     .setAudience(changed.audience ?? 'the line')
@@ -168,6 +171,72 @@ it('leaves a signed-in visitor their place while the shop’s keys cannot be had
   }
   const later = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: returning }, env)
   expect(await later.json()).toMatchObject({ number })
+})
+
+/** Somebody who is signed in, when they come at a moment of a shop whose keys stand at a path. */
+async function signedInAt(path: string, kid = 'one') {
+  const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
+  const token = await session('ada', { expires: '2h', kid })
+  const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
+  const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
+  return (nowMs: number) => visitorOf({ request, env, ctx, config, secure: true, nowMs })
+}
+
+const keysAsked = async (path: string) => (await asked(path)).calls
+const HANGS_MS = 800
+const crowd = 50
+
+it('renews the shop’s keys behind the answers, once for all, and has those it had while they are away', async () => {
+  const path = '/hanging/jwks'
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await tell(path, 200, { keys: [jwk] })
+  const visitor = await signedInAt(path)
+  const ada = { name: 'user:ada', known: true }
+  const nowMs = Date.now()
+  expect(await visitor(nowMs)).toEqual(ada)
+  await tell(path, 503, {}, HANGS_MS)
+  const began = performance.now()
+  for (const laterMs of [300_001, 300_002, 310_000]) {
+    const all = await Promise.all(Array.from({ length: crowd }, () => visitor(nowMs + laterMs)))
+    expect(all).toEqual(all.map(() => ada))
+  }
+  expect(performance.now() - began).toBeLessThan(HANGS_MS)
+  await scheduler.wait(HANGS_MS + 200)
+  expect(await keysAsked(path)).toBe(2)
+  // They were not to be had: they are asked for again, but not at once.
+  await visitor(nowMs + 320_000)
+  expect(await keysAsked(path)).toBe(2)
+  await visitor(nowMs + 331_000)
+  await scheduler.wait(100)
+  expect(await keysAsked(path)).toBe(3)
+})
+
+it('asks for the shop’s keys once where all need them, or a new one, and takes nobody for somebody else meanwhile', async () => {
+  const path = '/new/jwks'
+  const nowMs = Date.now()
+  const comes = async (kid: string, laterMs: number) => {
+    const visitor = await signedInAt(path, kid)
+    const all = Array.from({ length: crowd }, () =>
+      visitor(nowMs + laterMs).then(
+        ({ name }) => name,
+        (error) => error.problem.status,
+      ),
+    )
+    return [...new Set(await Promise.all(all))]
+  }
+  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
+  await tell(path, 503, {}, 100)
+  expect(await comes('one', 0)).toEqual([503])
+  expect(await comes('one', 1_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(1)
+  await tell(path, 200, { keys: [{ ...jwk, kid: 'one' }] }, 100)
+  expect(await comes('one', 2_000)).toEqual(['user:ada'])
+  await tell(path, 503, {}, 100)
+  expect(await comes('two', 60_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(3)
+  await tell(path, 200, { keys: [{ ...jwk, kid: 'two' }] }, 100)
+  expect(await comes('two', 90_000)).toEqual(['user:ada'])
+  expect(await keysAsked(path)).toBe(4)
 })
 
 it('finds the place of a browser that sends credentials of another kind', async () => {

@@ -5,7 +5,14 @@
  * What is given to a signed-in visitor is bound to the account: without the session of the same subject, their queue
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
  */
-import { base64url, createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose'
+import {
+  base64url,
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { type QueueClaims, VerifiedOnce, verifyQueueToken } from '../shared/tokens.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
@@ -24,7 +31,11 @@ const MAX_PLACES = 16_000
 /** The shop's keys are fetched again after so long; and sooner, but no more often than the second, for a new key. */
 const KEYS_FOR_MS = 5 * 60_000
 const KEYS_AGAIN_MS = 30_000
+/** Without any, as often as those who are turned away for it are told to come again. */
+const KEYS_MISSING_MS = 2_000
 const KEYS_TIMEOUT_MS = 3_000
+/** How often a request that needs keys looks whether another one has brought them. */
+const KEYS_STEP_MS = 20
 
 interface Visitor {
   readonly name: string
@@ -99,17 +110,34 @@ export function bearer(request: Request): string | null {
 
 // -- The shop's session ----------------------------------------------------------------------------------------------
 
-let keys: {
+/** What is known of the shop's keys: a plain value, since promises do not cross requests. */
+interface ShopKeys {
   readonly url: string
-  readonly find: ReturnType<typeof createLocalJWKSet>
-  readonly atMs: number
-} | null = null
+  /** Null until they could be had. */
+  find: ReturnType<typeof createLocalJWKSet> | null
+  /** When they were last asked for, and whether the answer is still to come. */
+  askedAtMs: number
+  asking: boolean
+  /** They could not be had when they were last asked for. */
+  away: boolean
+}
+
+let shopKeys: ShopKeys | null = null
+
+/** How long ago they were asked for; a clock that was put back must not keep them from being asked for again. */
+const askedAgoMs = ({ askedAtMs }: ShopKeys, nowMs: number) => Math.abs(nowMs - askedAtMs)
+
+/** The keys cannot be had now: it says nothing about the session. */
+class KeysAway extends Error {
+  override readonly name = 'KeysAway'
+}
 
 /**
  * The signed-in subject, by the shop's own JWT; null without one, or with one that does not hold. Throws a problem while
  * the shop's keys cannot be had: who is signed in must not be taken for somebody else, and lose their place by it.
  */
-async function subjectOf({ request, config, nowMs }: Call): Promise<string | null> {
+async function subjectOf(call: Call): Promise<string | null> {
+  const { request, config, nowMs } = call
   const { shop } = config
   if (!shop) return null
   const header = request.headers.get(SHOP_HEADER)
@@ -123,40 +151,71 @@ async function subjectOf({ request, config, nowMs }: Call): Promise<string | nul
       requiredClaims: ['sub', 'exp'],
       currentDate: new Date(nowMs),
     }
-    const { payload } = await jwtVerify(
-      token,
-      await shopKeys(shop.jwksUrl, nowMs, KEYS_FOR_MS),
-      options,
-    ).catch(async (error: unknown) => {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      return jwtVerify(token, await shopKeys(shop.jwksUrl, nowMs, KEYS_AGAIN_MS), options)
-    })
+    const { payload } = await verified(token, shop.jwksUrl, options, call)
     const subject = payload.sub
     return subject && subject.length <= MAX_SUBJECT ? subject : null
   } catch (error) {
     // A session that has run out is an everyday thing; keys that cannot be had are not.
     if (error instanceof errors.JOSEError) return null
-    console.warn(JSON.stringify({ msg: 'no keys of the shop', why: String(error) }))
+    if (!(error instanceof KeysAway)) throw error
     throw new ProblemError(
       problem('try-again', {
         detail: 'It cannot be seen who you are. You keep your place.',
-        retry_after_seconds: 2,
+        retry_after_seconds: KEYS_MISSING_MS / 1000,
       }),
     )
   }
 }
 
-async function shopKeys(url: string, nowMs: number, forMs: number) {
-  if (keys && keys.url === url && nowMs - keys.atMs < forMs) return keys.find
+/** Reads a session with the keys at hand, which are renewed behind the response; only for a key that is new it waits. */
+async function verified(token: string, url: string, options: JWTVerifyOptions, call: Call) {
+  if (shopKeys?.url !== url)
+    shopKeys = { url, find: null, askedAtMs: Number.NEGATIVE_INFINITY, asking: false, away: false }
+  const keys = shopKeys
+  if (!keys.find) await brought(keys, KEYS_MISSING_MS, call)
+  else if (askedAgoMs(keys, call.nowMs) >= (keys.away ? KEYS_AGAIN_MS : KEYS_FOR_MS))
+    call.ctx.waitUntil(ask(keys, call.nowMs))
+  const read = () => {
+    if (!keys.find) throw new KeysAway()
+    return jwtVerify(token, keys.find, options)
+  }
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })
+    return await read()
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+    await brought(keys, KEYS_AGAIN_MS, call)
+    // Whether the shop has such a key by now nobody can say.
+    if (keys.away) throw new KeysAway()
+    return read()
+  }
+}
+
+/** Waits for the keys that another request has asked for; else asks for them, if nobody did so short a time ago. */
+async function brought(keys: ShopKeys, againMs: number, { ctx, nowMs }: Call) {
+  const agoMs = askedAgoMs(keys, nowMs)
+  if (keys.asking && agoMs < KEYS_TIMEOUT_MS) {
+    for (let waitedMs = 0; keys.asking && waitedMs < KEYS_TIMEOUT_MS; waitedMs += KEYS_STEP_MS)
+      await scheduler.wait(KEYS_STEP_MS)
+  } else if (agoMs >= againMs) {
+    const asked = ask(keys, nowMs)
+    // Others wait for it as well, should this visitor go away.
+    ctx.waitUntil(asked)
+    await asked
+  }
+}
+
+async function ask(keys: ShopKeys, nowMs: number): Promise<void> {
+  keys.askedAtMs = nowMs
+  keys.asking = true
+  try {
+    const response = await fetch(keys.url, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    const find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
-    keys = { url, find, atMs: nowMs }
-    return find
+    keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    keys.away = false
   } catch (error) {
     // Yesterday's keys are better than none.
-    if (keys && keys.url === url) return keys.find
-    throw error
+    keys.away = true
+    console.warn(JSON.stringify({ msg: 'no keys of the shop', why: String(error) }))
   }
+  keys.asking = false
 }
