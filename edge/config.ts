@@ -128,14 +128,16 @@ export function readRoomConfig(env: Env): RoomConfig {
 export async function readConfig(env: Env): Promise<Config> {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = env.ENVIRONMENT !== 'development'
+  // The coordinator's settings too: what it refuses the Worker must not take, or all seems well and nobody can join.
+  const { originUrl, ticketShards } = readRoomConfig(env)
   // In development nothing is limited: a whole crowd comes from one machine there.
   const limit = (name: keyof Env & string, text: string | undefined, usual: string) =>
     rate(name, text || (production ? usual : 'off'))
   return {
-    originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
+    originUrl,
     edgeToken: secret('EDGE_TOKEN', env.EDGE_TOKEN, production),
     production,
-    ticketShards: whole('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
+    ticketShards,
     limits: {
       joinsPerAddress: limit('JOINS_PER_ADDRESS', env.JOINS_PER_ADDRESS, '120/60'),
       joinsPerVisitor: limit('JOINS_PER_VISITOR', env.JOINS_PER_VISITOR, '10/60'),
