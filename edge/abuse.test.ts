@@ -30,6 +30,16 @@ it('limits joins and status per address', async () => {
   expect((await status(from)).status).toBe(429)
 })
 
+it('counts those who come without an address as one', async () => {
+  const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60' }
+  const sale = await new TestSale().tell()
+  const join = (headers: Record<string, string> = {}) =>
+    call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  for (let i = 0; i < 5; i++) expect((await join()).status).toBe(201)
+  expect((await join()).status).toBe(429)
+  expect((await join({ 'cf-connecting-ip': '192.0.2.3' })).status).toBe(201)
+})
+
 it('limits joins and status per visitor', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/60', STATUS_PER_VISITOR: '3/60' }
   const sale = await new TestSale().tell()

@@ -1,6 +1,6 @@
 /**
  * Cookies, as this Worker uses them: all HttpOnly, out of reach of page script; SameSite=Lax, so that who arrives by a
- * link keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
+ * link keeps their place; over https, and so in production always, with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
 import * as v from 'valibot'
 import { OrderId } from '../shared/api.ts'

@@ -8,7 +8,7 @@ export interface Call {
   readonly env: Env
   readonly ctx: ExecutionContext
   readonly config: Config
-  /** True if it came over https. */
+  /** True if it came over https: in production always, if only to the front that this Worker stands behind. */
   readonly secure: boolean
   readonly nowMs: number
 }

@@ -50,14 +50,20 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
   expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
 })
 
-it('marks cookies as secure and of this host alone over https', async () => {
+it('marks cookies as secure and of this host alone over https, and in production behind whatever front', async () => {
   const sale = await new TestSale().tell()
   const { default: worker } = await import('./worker.ts')
-  const request = new Request(`https://edge.test/sales/${sale.name}/queue`, { method: 'POST' })
   const context = { waitUntil() {} } as unknown as ExecutionContext
-  const response = await worker.fetch(request as never, edgeEnv, context)
-  for (const cookie of response.headers.getSetCookie())
-    expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
+  for (const [scheme, ENVIRONMENT] of [
+    ['https', 'development'],
+    ['http', 'production'],
+  ] as const) {
+    const request = new Request(`${scheme}://edge.test/sales/${sale.name}/queue`, { method: 'POST' })
+    const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
+    const cookies = response.headers.getSetCookie()
+    expect(cookies.length).toBeGreaterThan(1)
+    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
+  }
 })
 
 it.concurrent('calls visitors in their order at the configured rate, each with a token that anyone can check', async () => {

@@ -49,6 +49,16 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   const token = requests[0]?.headers['x-admission-token'] ?? ''
   expect(await verifyAdmissionToken(keys.admissionPublic, token, Date.now())).toMatchObject({ ok: true })
   expect(requests[0]?.headers['x-forwarded-host']).toBe('edge.test')
+  expect(requests[0]?.headers['x-forwarded-proto']).toBe('http')
+})
+
+it('tells the site that visitors come over https, in production, where a front ends it', async () => {
+  const sale = await new TestSale().tell()
+  const env: Env = { ...protecting(sale), ENVIRONMENT: 'production', PROTECT_PATHS: '/checkout/*' }
+  const path = `/${sale.name}/free`
+  await tell(path, 200, 'the shop’s own page')
+  await call(path, {}, env)
+  expect((await asked(path)).requests[0]?.headers['x-forwarded-proto']).toBe('https')
 })
 
 it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {

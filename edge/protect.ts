@@ -118,7 +118,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const sent = bearer(request)
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
   headers.set('x-forwarded-host', url.host)
-  headers.set('x-forwarded-proto', url.protocol.slice(0, -1))
+  headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
   const address = request.headers.get(config.addressHeader)
   if (address) headers.set('x-forwarded-for', address)
   try {

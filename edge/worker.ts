@@ -26,7 +26,7 @@ export default {
     try {
       const config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
-      const secure = request.url.startsWith('https:')
+      const secure = config.production || request.url.startsWith('https:')
       call = { request, env, ctx, config, secure, nowMs: Date.now() }
     } catch (error) {
       return failed(error)
