@@ -5,7 +5,7 @@
  *     node edge/build.ts
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 
@@ -20,8 +20,8 @@ const common = { bundle: true, write: false, minify: true, target: 'es2022', log
 
 /** Bundles one asset; its name is a hash of its content. */
 async function bundleAsset(entry: string, ending: string, type: string, options: BuildOptions = {}) {
-  const result = existsSync(entry) ? await build({ ...options, ...common, entryPoints: [entry] }) : null
-  const body = result?.outputFiles?.[0]?.text ?? ''
+  const { outputFiles } = await build({ ...options, ...common, entryPoints: [entry] })
+  const body = outputFiles[0]?.text ?? ''
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
   return { path: `/assets/${hash}.${ending}`, type, body }
 }
