@@ -1,6 +1,7 @@
 /**
  * The pages' style sheet and script, embedded by build.ts, served under names that hash their content and so never
- * change: a browser asks for each of them once.
+ * change: a browser asks for each of them once. While a version rolls out a page may come from one and its assets be asked
+ * for from another, which has only its own: it answers with those, for the page at hand and for no cache.
  */
 import { bytesToHex } from '@noble/hashes/utils.js'
 
@@ -23,22 +24,32 @@ export const { style, script, proofStyle, proofScript, proofWorker } =
     : __ASSETS__
 
 /** An asset made while the Worker runs: a brand's style sheet. */
-export async function namedByContent(ending: string, type: string, body: string): Promise<Asset> {
+export async function namedByContent(
+  name: string,
+  ending: string,
+  type: string,
+  body: string,
+): Promise<Asset> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
   const hash = bytesToHex(new Uint8Array(digest)).slice(0, 16)
-  return { path: `/assets/${hash}.${ending}`, type, body }
+  return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }
 }
 
+/** What an asset is called in every version; before somebody else's site no other path may be taken for ours. */
+const unhashed = (path: string) => path.replace(/^(\/assets\/flash-sale-[a-z-]+)\.[0-9a-f]{16}\./, '$1.')
+
 const FOREVER = 'public, max-age=31536000, immutable'
+const NEVER = 'no-store'
 
 export function asset(path: string, brandStyle: Asset | null): Response | null {
   const all = [style, script, brandStyle, proofStyle, proofScript, proofWorker]
-  const found = all.find((one) => one?.path === path)
+  const exact = all.find((one) => one?.path === path)
+  const found = exact ?? all.find((one) => one && unhashed(one.path) === unhashed(path))
   if (!found) return null
   return new Response(found.body, {
     headers: {
       'content-type': `${found.type}; charset=utf-8`,
-      'cache-control': FOREVER,
+      'cache-control': exact ? FOREVER : NEVER,
       'x-content-type-options': 'nosniff',
     },
   })

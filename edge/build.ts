@@ -18,21 +18,29 @@ const PROOF_WORKER = path('../node_modules/altcha/dist/workers/sha.js')
 
 const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
 
-/** Bundles one asset; its name is a hash of its content. */
-async function bundleAsset(entry: string, ending: string, type: string, options: BuildOptions = {}) {
+/** Bundles one asset; its path has a hash of its content. */
+async function bundleAsset(
+  entry: string,
+  name: string,
+  ending: string,
+  type: string,
+  options: BuildOptions = {},
+) {
   const { outputFiles } = await build({ ...options, ...common, entryPoints: [entry] })
   const body = outputFiles[0]?.text ?? ''
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
-  return { path: `/assets/${hash}.${ending}`, type, body }
+  return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }
 }
 
 /** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */
 export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
-  const style = await bundleAsset(STYLE, 'css', 'text/css')
-  const script = await bundleAsset(SCRIPT, 'js', 'text/javascript', { format: 'esm' })
-  const proofStyle = await bundleAsset(PROOF_STYLE, 'css', 'text/css')
-  const proofWorker = await bundleAsset(PROOF_WORKER, 'js', 'text/javascript', { format: 'iife' })
-  const proofScript = await bundleAsset(PROOF, 'js', 'text/javascript', {
+  const style = await bundleAsset(STYLE, 'style', 'css', 'text/css')
+  const script = await bundleAsset(SCRIPT, 'script', 'js', 'text/javascript', { format: 'esm' })
+  const proofStyle = await bundleAsset(PROOF_STYLE, 'proof-style', 'css', 'text/css')
+  const proofWorker = await bundleAsset(PROOF_WORKER, 'proof-worker', 'js', 'text/javascript', {
+    format: 'iife',
+  })
+  const proofScript = await bundleAsset(PROOF, 'proof-script', 'js', 'text/javascript', {
     format: 'esm',
     define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
   })

@@ -1,7 +1,7 @@
 /** Who may keep an answer is said by every answer: a cache that is not told decides for itself, and for everyone alike. */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../shared/schedule.ts'
-import { style } from './assets.ts'
+import { proofScript, proofStyle, proofWorker, script, style } from './assets.ts'
 import type { Env } from './config.ts'
 import { call, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
 
@@ -131,6 +131,28 @@ it('says nothing about the answers of the site that it stands before', async () 
   }
   await tell('/open', 200, 'the site')
   expect((await call('/open', {}, env)).headers.get('cache-control')).toBeNull()
+})
+
+it('answers who asks for an asset of another version with its own, which nobody may keep under that name', async () => {
+  const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
+  const page = await (
+    await call(`/sales/${(await new TestSale().tell()).name}`, { headers: HTML }, env)
+  ).text()
+  const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
+  for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
+    const own = await call(path, {}, env)
+    expect(own.headers.get('cache-control'), path).toContain('immutable')
+    const other = await call(path.replace(/[0-9a-f]{16}/, '0123456789abcdef'), {}, env)
+    expect([other.status, other.headers.get('cache-control')], path).toEqual([200, 'no-store'])
+    expect(other.headers.get('content-type')).toBe(own.headers.get('content-type'))
+    expect(await other.text()).toBe(await own.text())
+  }
+  for (const path of [
+    style.path.replace('style', 'other'),
+    style.path.replace('css', 'js'),
+    '/assets/0123456789abcdef.css',
+  ])
+    expect((await call(path, {}, env)).status, path).toBe(404)
 })
 
 it('lets others keep the sold-out page for half a minute to a minute', async () => {

@@ -175,7 +175,9 @@ async function readBrand(env: Env): Promise<Config['brand']> {
   const accent = colour('BRAND_ACCENT', env.BRAND_ACCENT)
   const accentDark = colour('BRAND_ACCENT_DARK', env.BRAND_ACCENT_DARK)
   const style =
-    accent === undefined ? null : await namedByContent('css', 'text/css', brandSheet({ accent, accentDark }))
+    accent === undefined
+      ? null
+      : await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark }))
   return { name: env.BRAND_NAME || null, logo, sheet: style?.path, style }
 }
 
