@@ -17,7 +17,7 @@ import { type Call, NO_STORE, problemAnswer, wantsHtml } from './http.ts'
 import { bearer, presentedPlace } from './identity.ts'
 import { saleNow } from './known-sales.ts'
 import { admissionCookie, admit } from './line.ts'
-import { shown } from './sale.ts'
+import { shown } from './shown.ts'
 
 /** Where the site finds the visitor's admission, a token that `/.well-known/jwks.json` lets anyone check. */
 const ADMISSION_HEADER = 'x-admission-token'

@@ -10,9 +10,11 @@ import { asset } from './assets.ts'
 import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
+import { refresh } from './internal.ts'
 import { challenge, join, leave, status } from './line.ts'
 import { protectedSite } from './protect.ts'
-import { buyForm, orderForm, orderPage, refresh, salePage, schedule, shown } from './sale.ts'
+import { buyForm, orderForm, schedule, showOrder, showSale } from './sale.ts'
+import { shown } from './shown.ts'
 
 export { TicketShard } from './ticket-shard.ts'
 export { WaitingRoom } from './waiting-room.ts'
@@ -87,7 +89,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
   const depth = rest.length
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request))
     return problemAnswer(problem('forbidden'))
-  if (depth === 0) return only('GET', call, () => salePage(sale, call))
+  if (depth === 0) return only('GET', call, () => showSale(sale, call))
   if (depth === 1) {
     switch (what) {
       case 'queue':
@@ -108,7 +110,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
   if (depth === 2 && what === 'queue' && order === 'status')
     return only('GET', call, () => status(sale, call))
   if (what === 'order' && v.is(OrderId, order)) {
-    if (depth === 2) return only('GET', call, () => orderPage(sale, order, call))
+    if (depth === 2) return only('GET', call, () => showOrder(sale, order, call))
     if (depth === 3 && (change === 'payment' || change === 'cancel'))
       return only('POST', call, () => orderForm(sale, order, change, call))
   }

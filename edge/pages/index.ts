@@ -10,7 +10,7 @@ import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
 import { proofScript, proofStyle, script, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'
-import { endState, linePage, salePage } from './line.ts'
+import { doorPage, endState, linePage } from './line.ts'
 import { orderPage, turnPage } from './order.ts'
 import { type Words, wordsFor } from './words.ts'
 
@@ -73,7 +73,7 @@ export interface Content {
 export function renderSale(view: SaleView): string {
   const { lang, words } = wordsFor(view.lang)
   const shown: Shown = { view, words, lang }
-  return salePageOf(shown, content(shown)).text
+  return documentOf(shown, content(shown)).text
 }
 
 function content(shown: Shown): Content {
@@ -87,7 +87,7 @@ function content(shown: Shown): Content {
     const title = phase === 'sold_out' ? shown.words.soldOut : shown.words.ended
     return { title, main: endState(shown, phase), aside, reloadSeconds: 60, named: true }
   }
-  if (view.place === null || view.number === null) return { ...salePage(shown), aside }
+  if (view.place === null || view.number === null) return { ...doorPage(shown), aside }
   if (view.place.status === 'ready') return turnPage(shown)
   return { ...linePage(shown, view.place, view.number), aside }
 }
@@ -186,7 +186,7 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 
 // -- The document --------------------------------------------------------------------------------------------------------
 
-function salePageOf({ view, lang, words }: Shown, content: Content): Html {
+function documentOf({ view, lang, words }: Shown, content: Content): Html {
   const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const head = html`<script type="module" src="${script.path}" blocking="render"></script>

@@ -15,7 +15,7 @@ const hidden = (yes: boolean) => yes && html`hidden`
 // -- The door ------------------------------------------------------------------------------------------------------------
 
 /** For someone who has not joined: when it opens, how it works, and the way in. */
-export function salePage(shown: Shown): Part {
+export function doorPage(shown: Shown): Part {
   const { view, words } = shown
   const { phase } = view.schedule
   const during = (phases: readonly Phase[], body: Html) =>
