@@ -22,7 +22,12 @@ interface FinalAnswer {
 /** For each schedule that is final, its answers: the page by its language, and the document. */
 const finalAnswers = new WeakMap<Schedule, Map<string, FinalAnswer>>()
 
-export async function finalAnswer(sale: string, now: SaleNow, call: Call): Promise<Response> {
+export async function finalAnswer(
+  sale: string,
+  phase: 'sold_out' | 'ended',
+  now: SaleNow,
+  call: Call,
+): Promise<Response> {
   const { request } = call
   let answers = finalAnswers.get(now.schedule)
   if (!answers) {
@@ -35,7 +40,8 @@ export async function finalAnswer(sale: string, now: SaleNow, call: Call): Promi
     const html = kind !== 'json'
     // As of the moment it took effect, so that every isolate and every data centre says the same, byte for byte.
     const then = { ...now, atMs: now.schedule.server_time_ms }
-    const text = html ? renderSale(viewOf(sale, then, call)) : JSON.stringify(publicSale(then))
+    const view = () => viewOf(sale, then, null, { kind: 'final', phase }, call)
+    const text = html ? renderSale(view()) : JSON.stringify(publicSale(then))
     const body = new TextEncoder().encode(text)
     const digest = await crypto.subtle.digest('SHA-256', body)
     const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`

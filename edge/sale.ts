@@ -1,8 +1,6 @@
 /**
  * The sale as its visitors see it: its page in every phase, its document, its schedule, and the pages of one's own order.
  */
-import type { Order } from '../shared/api.ts'
-import type { Problem } from '../shared/problem.ts'
 import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
 import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
@@ -11,7 +9,7 @@ import { type Call, isKnown, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wa
 import { presentedPlace } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
-import { type Again, renderSale, type SaleView } from './pages/index.ts'
+import { renderSale, type SaleView, type Shows } from './pages/index.ts'
 import { wantedPage } from './protect.ts'
 import { languageOf, PAGE_HEADERS, publicSale, viewOf } from './shown.ts'
 
@@ -19,9 +17,10 @@ import { languageOf, PAGE_HEADERS, publicSale, viewOf } from './shown.ts'
 export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
-  if (isFinal(now.schedule.phase)) return finalAnswer(sale, now, call)
+  const { phase } = now.schedule
+  if (isFinal(phase)) return finalAnswer(sale, phase, now, call)
   if (wantsJson(call.request)) return unkeptAnswer(publicSale(now))
-  return livePage(sale, now, call, {})
+  return livePage(sale, now, null, call)
 }
 
 /** `GET /sales/{sale}/schedule` */
@@ -58,8 +57,9 @@ const schedules = new WeakMap<
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
   const [now, found] = await Promise.all([saleNow(sale, call), orderFor(sale, order, call)])
   if ('type' in now) return problemAnswer(now)
-  if ('type' in found) return livePage(sale, now, call, { problem: found })
-  return livePage(sale, now, call, { order: found, alreadyHas: call.request.url.endsWith(`?${ALREADY}`) })
+  if ('type' in found) return livePage(sale, now, { kind: 'problem', problem: found }, call)
+  const alreadyHas = call.request.url.endsWith(`?${ALREADY}`)
+  return livePage(sale, now, { kind: 'order', order: found, alreadyHas }, call)
 }
 
 /** `POST /sales/{sale}/buy` */
@@ -75,15 +75,15 @@ export async function orderForm(sale: string, order: string, what: 'payment' | '
 async function formAnswer(sale: string, result: FormResult, call: Call): Promise<Response> {
   if ('go' in result) return result.go
   const now = await saleNow(sale, call)
-  return 'type' in now ? problemAnswer(now) : livePage(sale, now, call, result)
+  return 'type' in now ? problemAnswer(now) : livePage(sale, now, { kind: 'problem', ...result }, call)
 }
 
-/** A page for one visitor: it shows their own place, and so is never kept. */
+/** A page for one visitor: what they asked for, or else their own place; and so it is never kept. */
 async function livePage(
   sale: string,
   now: SaleNow,
+  wanted: Extract<Shows, { kind: 'order' | 'problem' }> | null,
   call: Call,
-  shown: { order?: Order; alreadyHas?: boolean; problem?: Problem; again?: Again | undefined },
 ): Promise<Response> {
   const presented = await presentedPlace(sale, call)
   const claims = presented.kind === 'place' ? presented.claims : null
@@ -96,19 +96,11 @@ async function livePage(
   if (presented.kind === 'bad') cookies.push(...placeForgotten(sale, call))
 
   const number = claims?.num ?? turn?.number ?? null
-  const stands = number === null ? null : now.place(number)
-  const view = (): SaleView => ({
-    ...viewOf(sale, now, call),
-    ...shown,
-    number,
-    place:
-      stands && turn ? { ...stands, status: 'ready', position_in_queue: 0, estimated_wait_time: 0 } : stands,
-    ...(turn ? { admittedUntilMs: turn.untilMs } : {}),
-  })
-  const isDoor = number === null && !shown.order && !shown.problem
-  const page = isDoor ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
+  const shows = wanted ?? placeShown(number, turn, now)
+  const view = () => viewOf(sale, now, number, shows, call)
+  const page = shows.kind === 'door' ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
   const response = new Response(page, {
-    status: shown.problem?.status ?? 200,
+    status: shows.kind === 'problem' ? shows.problem.status : 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
   for (const value of cookies) response.headers.append('set-cookie', value)
@@ -120,6 +112,11 @@ interface Turn {
   readonly number: number
   readonly untilMs: number
   readonly fresh: string | null
+}
+
+function placeShown(number: number | null, turn: Turn | null, now: SaleNow): Shows {
+  if (turn) return { kind: 'turn', untilMs: turn.untilMs }
+  return number === null ? { kind: 'door' } : { kind: 'line', place: now.place(number), number }
 }
 
 /**

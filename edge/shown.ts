@@ -7,7 +7,7 @@ import type { Problem } from '../shared/problem.ts'
 import type { Config } from './config.ts'
 import { type Call, wantsHtml } from './http.ts'
 import type { SaleNow } from './known-sales.ts'
-import { type Brand, renderProblem, type SaleView } from './pages/index.ts'
+import { type Brand, renderProblem, type SaleView, type Shows } from './pages/index.ts'
 import { LANGUAGES } from './pages/words.ts'
 
 const CONTENT_SECURITY_POLICY = [
@@ -36,17 +36,24 @@ export function publicSale({ facts, schedule, atMs }: Moment): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
-export function viewOf(sale: string, now: Moment, { request, config }: Call): SaleView {
+/** What a page shows to the holder of a ticket number, or to someone without one. */
+export function viewOf(
+  sale: string,
+  now: Moment,
+  number: number | null,
+  shows: Shows,
+  { request, config }: Call,
+): SaleView {
   return {
     sale,
     state: publicSale(now),
     schedule: now.schedule,
-    place: null,
-    number: null,
+    number,
     nowMs: now.atMs,
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
     ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
+    shows,
   }
 }
 

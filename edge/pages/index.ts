@@ -5,7 +5,7 @@
  */
 import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
-import { isFinal, type Place, type Schedule } from '../../shared/schedule.ts'
+import type { Place, Schedule } from '../../shared/schedule.ts'
 import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
 import { proofScript, proofStyle, script, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
@@ -23,28 +23,33 @@ export interface Brand {
   readonly sheet?: string | undefined
 }
 
+/** What every page of a sale is made from, whatever it shows. */
 export interface SaleView {
   readonly sale: string
   readonly state: PublicSale
   readonly schedule: Schedule
-  /** Where the visitor stands, and their ticket number; null for someone who has not joined. */
-  readonly place: Place | null
+  /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
   /** The edge's clock, milliseconds since the epoch. */
   readonly nowMs: number
-  /** Until when the admission shown is good, on the edge's clock. */
-  readonly admittedUntilMs?: number
-  readonly order?: Order
-  /** The order is one they have already: a new one would be more than one person can have. */
-  readonly alreadyHas?: boolean
-  readonly problem?: Problem
-  /** The form that met the problem, to be sent again just as it was. */
-  readonly again?: Again | undefined
   /** Where the challenge is, if joining asks for a proof of work. */
   readonly challenge?: string
   readonly lang: string
   readonly brand: Brand
+  readonly shows: Shows
 }
+
+/** What a page shows: one of these, and never something of another. */
+export type Shows =
+  | { readonly kind: 'door' }
+  | { readonly kind: 'line'; readonly place: Place; readonly number: number }
+  /** Until when the admission is good, on the edge's clock. */
+  | { readonly kind: 'turn'; readonly untilMs: number }
+  /** The order may be one they have already: a new one would be more than one person can have. */
+  | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
+  /** With the form that met the problem, to be sent again just as it was, where that may help. */
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly again?: Again | undefined }
+  | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
 export interface Again {
   readonly action: string
@@ -77,19 +82,25 @@ export function renderSale(view: SaleView): string {
 }
 
 function content(shown: Shown): Content {
-  const { view } = shown
-  if (view.problem)
-    return lessIsLeft(shown, view.problem) ?? problemContent(view.problem, shown.words, view.sale, view.again)
-  if (view.order) return orderPage(shown, view.order)
-  const aside = html`${about(shown)}${drawCard(shown)}`
-  const { phase } = view.schedule
-  if (isFinal(phase)) {
-    const title = phase === 'sold_out' ? shown.words.soldOut : shown.words.ended
-    return { title, main: endState(shown, phase), aside, reloadSeconds: 60, named: true }
+  const { view, words } = shown
+  const { shows } = view
+  const aside = () => html`${about(shown)}${drawCard(shown)}`
+  switch (shows.kind) {
+    case 'door':
+      return { ...doorPage(shown), aside: aside() }
+    case 'line':
+      return { ...linePage(shown, shows.place, shows.number), aside: aside() }
+    case 'turn':
+      return turnPage(shown, shows.untilMs)
+    case 'order':
+      return orderPage(shown, shows.order, shows.alreadyHas)
+    case 'problem':
+      return lessIsLeft(shown, shows.problem) ?? problemContent(shows.problem, words, view.sale, shows.again)
+    case 'final': {
+      const title = shows.phase === 'sold_out' ? words.soldOut : words.ended
+      return { title, main: endState(shown, shows.phase), aside: aside(), reloadSeconds: 60, named: true }
+    }
   }
-  if (view.place === null || view.number === null) return { ...doorPage(shown), aside }
-  if (view.place.status === 'ready') return turnPage(shown)
-  return { ...linePage(shown, view.place, view.number), aside }
 }
 
 // -- About the sale ------------------------------------------------------------------------------------------------------
@@ -97,7 +108,6 @@ function content(shown: Shown): Content {
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
-  const atDoor = view.place === null && schedule.phase !== 'sold_out' && schedule.phase !== 'ended'
   const before = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
   const left = (n: number) => (n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) }))
   const term = (name: string, at: 'opens_at' | 'ends_at', date: string) =>
@@ -108,7 +118,7 @@ function about({ view, words, lang }: Shown): Html {
       ${state.products.map(
         (product) => html`<li><span>${product.name}</span>
         <b>${money(lang, product.unit_price_minor, product.currency)}</b>
-        ${atDoor && html`<small>${left(product.available)}</small>`}</li>`,
+        ${view.shows.kind === 'door' && html`<small>${left(product.available)}</small>`}</li>`,
       )}
     </ul>
     <dl>
@@ -196,7 +206,7 @@ ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="$
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-path="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">
-${!view.order && html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
+${view.shows.kind !== 'order' && html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
@@ -210,9 +220,9 @@ ${aside && html`<aside>${aside}</aside>`}
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
-function pagePath({ sale, order, problem }: SaleView): string {
-  if (problem) return ''
-  return order ? `/sales/${sale}/order/${order.order_id}` : `/sales/${sale}`
+function pagePath({ sale, shows }: SaleView): string {
+  if (shows.kind === 'problem') return ''
+  return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
 }
 
 interface Shell {

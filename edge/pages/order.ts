@@ -20,13 +20,11 @@ function mostOf({ products, limit_per_visitor }: PublicSale): number {
 }
 
 /** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
-export function turnPage(shown: Shown): Part {
+export function turnPage(shown: Shown, untilMs: number): Part {
   const { view, words, lang } = shown
   const { products, hold_seconds } = view.state
   const most = mostOf(view.state)
-  const { admittedUntilMs } = view
-  const seconds =
-    admittedUntilMs === undefined ? ADMISSION_TTL_SECONDS : Math.max(0, (admittedUntilMs - view.nowMs) / 1000)
+  const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
   const first = products.find((product) => product.available > 0) ?? products[0]
   const choices = products.map((product) => {
     const none = product.available === 0
@@ -81,14 +79,14 @@ function timeLeft(
 
 // -- The order -----------------------------------------------------------------------------------------------------------
 
-export function orderPage(shown: Shown, order: Order): Part {
+export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Part {
   const { view, words, lang } = shown
   const { title, text, tone, step, more } = stateOf(shown, order)
   const product = view.state.products.find((one) => one.product_id === order.product_id)
   const name = product?.name ?? order.product_id
   const done = order.status === 'confirmed' || order.status === 'fulfilled'
   const most = { n: count(lang, view.state.limit_per_visitor) }
-  const main = html`${view.alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
+  const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
   <section class="card" id="order" data-tone="${tone}" data-order="${order.order_id}" data-order-status="${order.status}">
     ${step !== null && steps(shown, step)}
     <h1 tabindex="-1">${done && tick}${title}</h1>

@@ -2,9 +2,10 @@
 import type { Order } from '../../shared/api.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
-import { invalidField, type ProblemType, problem } from '../../shared/problem.ts'
-import { type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
-import { type Brand, renderProblem, renderSale, type SaleView } from './index.ts'
+import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
+import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
+import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import { type Brand, renderProblem, renderSale, type SaleView, type Shows } from './index.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
@@ -73,28 +74,32 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       ],
       server_time_ms: nowMs,
     },
-    place: null,
     number: null,
     nowMs,
     lang,
     brand: brand ?? { name: 'Halfway Records' },
+    shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'door' },
     ...changes,
   })
   const inLine = (schedule: Schedule, number = NUMBER) =>
-    view(schedule, { number, place: placeOf(schedule, number, nowMs) })
+    view(schedule, { number, shows: { kind: 'line', place: placeOf(schedule, number, nowMs), number } })
   const open = schedule('open')
   const called_ = { anchor_position: position + 3 }
-  const shop = inLine(schedule('open', called_))
+  const turn = (leftMs: number): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
+  const shop = view(schedule('open', called_), { number: NUMBER, shows: turn(ADMISSION_TTL_SECONDS * 1000) })
   const last = product('tape', 'Cassette', 1_450, 300, 1)
-  const ordered = (status: OrderStatus) => renderSale({ ...shop, order: order(status, nowMs) })
+  const ordered = (status: OrderStatus, alreadyHas = false) =>
+    renderSale({ ...shop, shows: { kind: 'order', order: order(status, nowMs), alreadyHas } })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const refused = (products: typeof shop.state.products) =>
-    renderSale({ ...shop, state: { ...shop.state, products }, problem: problem('all-in-carts'), again })
-  const tooMany = renderSale({
-    ...shop,
-    problem: { ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 },
-  })
-  const wrong = renderSale({ ...shop, problem: problem('invalid-fields', { errors: [FIELD] }) })
+    renderSale({
+      ...shop,
+      state: { ...shop.state, products },
+      shows: { kind: 'problem', problem: problem('all-in-carts'), again },
+    })
+  const met = (problem: Problem) => renderSale({ ...shop, shows: { kind: 'problem', problem } })
+  const tooMany = met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })
+  const wrong = met(problem('invalid-fields', { errors: [FIELD] }))
   const bare = (type: ProblemType, sale: string | null) =>
     renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale })
 
@@ -118,10 +123,10 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       renderSale(inLine(schedule('open', { ...called_, missed_through: position + CLAIMED_AFTER }))),
     ],
     ['turn', renderSale(shop)],
-    ['turn-half-over', renderSale({ ...shop, admittedUntilMs: nowMs + 83_000 })],
+    ['turn-half-over', renderSale({ ...shop, shows: turn(83_000) })],
     ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
-    ['order-had-already', renderSale({ ...shop, order: order('reserved', nowMs), alreadyHas: true })],
+    ['order-had-already', ordered('reserved', true)],
     ['sold-out', renderSale(view(schedule('sold_out')))],
     ['ended', renderSale(view(schedule('ended')))],
     ['problem-less-left', refused(shop.state.products)],
