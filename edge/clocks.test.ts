@@ -2,7 +2,8 @@
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import type { Problem } from '../shared/problem.ts'
-import { call, TestSale } from './testing/edge.ts'
+import type { LookRequest } from './rpc.ts'
+import { call, TestSale, withShards } from './testing/edge.ts'
 
 const HOUR_MS = 3_600_000
 const HTML = { accept: 'text/html' }
@@ -57,4 +58,23 @@ it('tells nobody in the line that their turn comes after an end that is still to
   expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_790_000)
   // A place is good for a day after the end.
   expect((decodeJwt(queue_token).exp ?? 0) * 1000 - Date.now()).toBeGreaterThan(24 * HOUR_MS + 1_790_000)
+})
+
+it('shows the sale, and lets people wait, as a coordinator of the version before tells of it', async () => {
+  const sale = await new TestSale(600_000).tell()
+  const older = withShards(() => ({
+    look: async (request: LookRequest) => {
+      const told = await sale.room.look(request)
+      if (told.known)
+        for (const { schedule } of told.bulletin.timeline)
+          for (const of of ['pre_queue_opens_at_ms', 'ends_at_ms']) Reflect.deleteProperty(schedule, of)
+      return told
+    },
+  }))
+  const page = await call(`/sales/${sale.name}`, { headers: HTML }, older)
+  expect(page.status).toBe(200)
+  expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(590_000)
+  expect(await (await call(`/sales/${sale.name}/schedule`, {}, older)).json()).not.toHaveProperty(
+    'ends_at_ms',
+  )
 })

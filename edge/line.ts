@@ -4,7 +4,7 @@
  */
 import type { QueueAnswer } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
-import { isDrawn, isFinal, type Place, pollAfterMs } from '../shared/schedule.ts'
+import { isDrawn, isFinal, type Place, pollAfterMs, preQueueOpensAtMs } from '../shared/schedule.ts'
 import {
   ADMISSION_TTL_SECONDS,
   type QueueClaims,
@@ -217,7 +217,7 @@ function placeTold(place: Place, number: number) {
 }
 
 function notOpen({ schedule, atMs }: SaleNow): Problem {
-  const opensInMs = schedule.pre_queue_opens_at_ms - atMs
+  const opensInMs = preQueueOpensAtMs(schedule) - atMs
   return problem('not-open', {
     opens_at: schedule.opens_at,
     pre_queue_opens_at: schedule.pre_queue_opens_at,

@@ -348,9 +348,9 @@ export const Schedule = v.object({
   pre_queue_opens_at: v.string(),
   opens_at: v.string(),
   ends_at: v.nullable(v.string()),
-  /** The same moments to calculate with, on the clock of the line. */
-  pre_queue_opens_at_ms: v.number(),
-  ends_at_ms: v.nullable(v.number()),
+  /** The same moments to calculate with, on the clock of the line. A coordinator of the version before does not tell them. */
+  pre_queue_opens_at_ms: v.optional(v.number()),
+  ends_at_ms: v.optional(v.nullable(v.number())),
   server_time_ms: v.number(),
 })
 export type Schedule = v.InferOutput<typeof Schedule>

@@ -59,7 +59,7 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
 function showOpening(schedule: Schedule): void {
   each<HTMLTimeElement>('time[data-at]', (time) => {
     const at = schedule[time.dataset.at as ScheduleMoment]
-    if (at !== null) time.dateTime = new Date(at).toISOString()
+    if (at) time.dateTime = new Date(at).toISOString()
   })
   showMoments()
 }

@@ -147,6 +147,20 @@ it('counts down to an opening that is put off', async () => {
   ])
 })
 
+it('goes on with the schedule of a version that tells its moments for people only', async () => {
+  timers = [new Thing({ at: 'pre_queue_opens_at_ms' })]
+  const before = {
+    phase: 'upcoming',
+    draw_seed: null,
+    pre_queue_opens_at_ms: undefined,
+    ends_at_ms: undefined,
+  }
+  answer = () => schedule({ ...before, pre_queue_opens_at: new Date(NOW_MS + 30_000).toISOString() })
+  await begin({ number: '' })
+  await passes(20_000)
+  expect(times(/schedule$/)).toBeGreaterThan(1)
+})
+
 it('follows the line to a page that the sale protects, whose answer it cannot see', async () => {
   things = { line: new Thing({ status: 'waiting' }) }
   answer = (path) => {

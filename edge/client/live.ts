@@ -3,7 +3,7 @@
  * comes to the Worker only when its turn has come. Tokens are in cookies that it cannot see. What changes on the page is
  * changed in place, so that nobody who reads, types or listens loses the thread.
  */
-import { isFinal, pollAfterMs, type Schedule } from '../../shared/schedule.ts'
+import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
 import { clock as clockText, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
 import { placeIn, rememberCommitment, showLine } from './line.ts'
@@ -50,16 +50,17 @@ let askAtMs = 0
 let asking = false
 let askFailures = 0
 
-const pauseAtDoor = ({ phase, pre_queue_opens_at_ms, anchor_at_ms }: Schedule): number => {
-  if (phase === 'upcoming') return (pre_queue_opens_at_ms - nowMs()) / 3
-  if (phase === 'pre_queue') return (anchor_at_ms - nowMs()) / 3
+const pauseAtDoor = (news: Schedule): number => {
+  const { phase } = news
+  if (phase === 'upcoming') return (preQueueOpensAtMs(news) - nowMs()) / 3
+  if (phase === 'pre_queue') return (news.anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
 }
 
 const pauseOf = (news: Schedule): number => {
   const place = placeIn(news, page, nowMs())
   const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseAtDoor(news) * (0.75 + Math.random() / 2)
-  const endsInMs = news.ends_at_ms === null ? 0 : news.ends_at_ms - nowMs()
+  const endsInMs = news.ends_at_ms == null ? 0 : news.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 

@@ -2,7 +2,13 @@
  * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can come
  * to, and its script shows the one that holds: at the opening, half a million pages turn over without a request.
  */
-import type { Phase, Place, Schedule, Status } from '../../shared/schedule.ts'
+import {
+  type Phase,
+  type Place,
+  preQueueOpensAtMs,
+  type Schedule,
+  type Status,
+} from '../../shared/schedule.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/speak.ts'
 import { type Html, html } from './html.ts'
 import type { Content, Shown } from './index.ts'
@@ -43,7 +49,7 @@ export function doorPage(shown: Shown): Part {
   </section>
   ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
   ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
-  const untilMs = view.schedule[phase === 'upcoming' ? 'pre_queue_opens_at_ms' : 'anchor_at_ms']
+  const untilMs = phase === 'upcoming' ? preQueueOpensAtMs(view.schedule) : view.schedule.anchor_at_ms
   const before = phase === 'upcoming' || phase === 'pre_queue'
   const reloadSeconds = before ? reload((untilMs - view.nowMs) / 1000) : 15
   return { title: view.state.name, main, reloadSeconds, named: true }
@@ -82,7 +88,7 @@ type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 /** To one of the schedule's moments, which the page's script follows. Without a script it would stand still: then a date. */
 function countdown({ view, words, lang }: Shown, to: Countdown): Html {
   const { schedule } = view
-  const untilMs = schedule[to]
+  const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : preQueueOpensAtMs(schedule)
   const [label, without, date] =
     to === 'anchor_at_ms'
       ? [words.opensIn, words.opensAt, schedule.opens_at]
@@ -187,9 +193,7 @@ export function endsBeforeTurn(
   { estimated_wait_time }: Place,
   nowMs: number,
 ): boolean {
-  return (
-    ends_at_ms !== null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
-  )
+  return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
 /** How a page without a script follows the line: the further away, the less often. */
