@@ -57,8 +57,11 @@ it('tells the site that visitors come over https, in production, where a front e
   const env: Env = { ...protecting(sale), ENVIRONMENT: 'production', PROTECT_PATHS: '/checkout/*' }
   const path = `/${sale.name}/free`
   await tell(path, 200, 'the shop’s own page')
-  await call(path, {}, env)
-  expect((await asked(path)).requests[0]?.headers['x-forwarded-proto']).toBe('https')
+  await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
+  const [told] = (await asked(path)).requests
+  expect(told?.headers['x-forwarded-proto']).toBe('https')
+  // Nobody has said where this one comes from but themselves.
+  expect(told?.headers['x-forwarded-for']).toBeUndefined()
 })
 
 it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {

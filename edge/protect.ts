@@ -120,7 +120,9 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   headers.set('x-forwarded-host', url.host)
   headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
   const address = request.headers.get(config.addressHeader)
+  // Never the visitor's own word for it.
   if (address) headers.set('x-forwarded-for', address)
+  else headers.delete('x-forwarded-for')
   try {
     const response = await fetch(protect.upstream + url.pathname + url.search, {
       method: request.method,

@@ -95,7 +95,13 @@ function content(shown: Shown): Content {
     case 'order':
       return orderPage(shown, shows.order, shows.alreadyHas)
     case 'problem':
-      return lessIsLeft(shown, shows.problem) ?? problemContent(shows.problem, words, view.sale, shows.again)
+      return (
+        lessIsLeft(shown, shows.problem) ??
+        problemContent(shows.problem, words, view.sale, {
+          again: shows.again,
+          wrong: wrongFields(shown, shows.problem),
+        })
+      )
     case 'final': {
       const title = shows.phase === 'sold_out' ? words.soldOut : words.ended
       return { title, main: endState(shown, shows.phase), aside: aside(), reloadSeconds: 60, named: true }
@@ -148,8 +154,10 @@ export function renderProblem(
   // Spread, so that those who were turned away together do not come back together.
   const seconds = Math.ceil((problem.retry_after_seconds ?? 3) * (1 + Math.random()) + 2)
   const head = retry && html`<meta http-equiv="refresh" content="${seconds};url=${home}">`
-  return shell({ lang, words, brand, home, title, head: head || null }, html`<main id="main">${main}</main>`)
-    .text
+  return shell(
+    { lang, words, brand, marked: true, home, title, head: head || null },
+    html`<main id="main">${main}</main>`,
+  ).text
 }
 
 /** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
@@ -166,7 +174,24 @@ function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Conte
   return { title: words.lessLeft, main, reloadSeconds: null }
 }
 
-function problemContent(problem: Problem, words: Words, sale: string | null, again?: Again): Content {
+/** What was entered wrongly, in the page's own words: those of the errors are for programs. */
+function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Html | null {
+  const most = fill(words.perVisitor, { n: count(lang, view.state.limit_per_visitor) })
+  const names: Readonly<Record<string, string>> = {
+    product_id: words.product,
+    quantity: `${words.quantity}: ${most}`,
+    payment_method: words.payWith,
+  }
+  const wrong = errors.flatMap(({ field }) => names[field] ?? [])
+  return wrong.length > 0 ? html`<ul>${wrong.map((name) => html`<li>${name}</li>`)}</ul>` : null
+}
+
+function problemContent(
+  problem: Problem,
+  words: Words,
+  sale: string | null,
+  { again, wrong }: { again?: Again | undefined; wrong?: Html | null } = {},
+): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
   const [title, text] = known[type] ?? [
@@ -177,7 +202,7 @@ function problemContent(problem: Problem, words: Words, sale: string | null, aga
   const main = html`<section class="card notice" data-tone="${wait ? 'hold' : 'bad'}">
     <h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>
-    ${problem.errors && html`<ul>${problem.errors.map((error) => html`<li>${error.field}: ${error.detail}</li>`)}</ul>`}
+    ${wrong}
     <div class="actions">
       ${again && retryForm(again, words)}
       ${sale !== null && html`<a class="button ${again && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
@@ -215,8 +240,9 @@ ${aside && html`<aside>${aside}</aside>`}
 <p class="visually-hidden" role="status" id="announcement"></p>`
   const shownTitle = title === view.state.name ? title : `${title} · ${view.state.name}`
   // Where nobody named a brand, the sale's name is all there is: once on a page.
-  const brand = named && view.brand.name === view.state.name && !view.brand.logo ? null : view.brand
-  return shell({ lang, words, brand, home: `/sales/${view.sale}`, title: shownTitle, head }, body)
+  const marked = !named || view.brand.name !== view.state.name || Boolean(view.brand.logo)
+  const { brand, sale } = view
+  return shell({ lang, words, brand, marked, home: `/sales/${sale}`, title: shownTitle, head }, body)
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
@@ -228,14 +254,15 @@ function pagePath({ sale, shows }: SaleView): string {
 interface Shell {
   readonly lang: string
   readonly words: Words
-  /** Null for none in the header. */
-  readonly brand: Brand | null
+  readonly brand: Brand
+  /** Whether the header says whose shop it is. */
+  readonly marked: boolean
   readonly home: string | null
   readonly title: string
   readonly head: Html | null
 }
 
-function shell({ lang, words, brand, home, title, head }: Shell, body: Html): Html {
+function shell({ lang, words, brand, marked, home, title, head }: Shell, body: Html): Html {
   return html`<!doctype html>
 <html lang="${lang}">
 <head>
@@ -246,13 +273,13 @@ function shell({ lang, words, brand, home, title, head }: Shell, body: Html): Ht
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style.path}">
-${brand?.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
+${brand.sheet && html`<link rel="stylesheet" href="${brand.sheet}">`}
 ${head}
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>
 <header class="top">
-  ${brand && brandMark(brand, home)}
+  ${marked && brandMark(brand, home)}
   <p class="connection" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 </header>
 ${body}

@@ -105,10 +105,17 @@ describe('a page says what holds', () => {
       expect(text.slice(text.indexOf('<body')).match(/Night Swim/g), name).toHaveLength(1)
   })
 
+  it('is coloured by a brand also where that has no name', () => {
+    const brand = { name: 'Night Swim, first pressing', sheet: '/assets/brand.css' }
+    for (const { name, html: text } of samples({ lang: 'en', nowMs: NOW_MS, brand }))
+      if (!name.startsWith('problem-')) expect(text, name).toContain('href="/assets/brand.css"')
+  })
+
   it('of wrong fields in the visitor’s language', () => {
     const german = samples({ lang: 'de', nowMs: NOW_MS }).find(({ name }) => name === 'problem-fields')
     expect(german?.html).toContain(wordsFor('de').words.problemFields)
-    expect(german?.html).not.toContain('Some fields are not valid')
+    expect(german?.html).toContain('<li>Anzahl: Höchstens')
+    expect(german?.html).not.toMatch(/Some fields are not valid|must be at least/)
   })
 })
 
