@@ -12,6 +12,7 @@ import { INTENT_GRACE_MS, recordAllIntents } from './intents.ts'
 import {
   connect,
   findOrder,
+  moveOrders,
   prepare,
   type Reservation,
   record,
@@ -213,6 +214,36 @@ describe("one sale's trouble is its own:", () => {
     const text = await deps.metrics.registry.metrics()
     return text.split('\n').find((one) => one.startsWith(line))
   }
+
+  test('an order that ends while the gate is rebuilt has no hold in it, and is counted once', async () => {
+    const gate = deps.checkout.gate(good, 'one')
+    const orders = Array.from({ length: 3 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
+    await record(sql, good, orders, false)
+    const [paid, over] = orders.map(({ order }) => order)
+    if (!paid || !over) throw new Error('nothing was recorded')
+    const held = await sql.reserve()
+    await held`select pg_advisory_lock(hashtextextended(${`rebuild ${good}:one`}, 0))`
+    const rebuilt = reconcileSale(deps, good, { force: true })
+    try {
+      // It waits for its turn by now; nobody reads the products then, and it stands still between orders and counts.
+      await sleep(500)
+      await held`begin`
+      await held`lock table products in access exclusive mode`
+      await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}:one`}, 0))`
+      const restored = () => redis.zcard(`{${good}:one:0}:holds`)
+      expect(await eventually(restored, (holds) => holds === 3)).toBe(3)
+      await moveOrders(held, [paid], { from: ['reserved'], to: 'confirmed' })
+      await moveOrders(held, [over], { from: ['reserved'], to: 'expired' })
+      await held`commit`
+    } finally {
+      held.release()
+    }
+    await rebuilt
+    expect(await gate.stock()).toEqual({ available: 3, held: 1 })
+    await sleep(1_100)
+    await sweepGate(deps)
+    expect(await gate.stock()).toEqual({ available: 4, held: 0 })
+  })
 
   test('what differs in the held units alone is a difference', async () => {
     await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)

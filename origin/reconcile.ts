@@ -7,7 +7,7 @@ import type { OversellPolicy } from '../shared/api.ts'
 import { noteCompared } from './compared.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
-import type { LiveOrder } from './gate/bucket.ts'
+import type { HoldEnd, LiveOrder } from './gate/bucket.ts'
 import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import type { ProductRow, Sql } from './ledger/ledger.ts'
@@ -236,8 +236,8 @@ async function rebuildAlone(deps: Deps, sale: string, product: string): Promise<
 }
 
 /**
- * Fence, record what has come into the stream meanwhile, read what lives, put it back, open. The counts are read last: what the
- * exact gate sold meanwhile is in them.
+ * Fence, record what has come into the stream meanwhile, read what lives, put it back, take out what has ended by then,
+ * open. The counts are read last: what the exact gate sold meanwhile is in them.
  */
 async function rebuildNow(deps: Deps, sale: string, product: string): Promise<boolean> {
   const { sql, log } = deps
@@ -246,8 +246,10 @@ async function rebuildNow(deps: Deps, sale: string, product: string): Promise<bo
   await recordIntents(deps, sale, product, 0)
   const rebuild = await deps.checkout.gate(sale, product).fence()
   await recordIntents(deps, sale, product, 0)
+  const since = await oldestUnderWay(sql)
   const live = await restore(rebuild, sql, sale, product)
-  const row = await readProduct(sql, sale, product)
+  const row = await readEnded(sql, sale, product, since)
+  await rebuild.settle(row.ended)
   const open = await rebuild.open({ available: available(row), held: row.held })
   log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
   return open
@@ -279,6 +281,35 @@ async function restore(rebuild: Rebuild, sql: Sql, sale: string, product: string
     }
     after = last.order
   }
+}
+
+/** The oldest transaction that is not over. */
+async function oldestUnderWay(sql: Sql): Promise<string> {
+  const [row] = await sql<{ xid: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::xid::text as xid`
+  if (!row) throw new Error('the ledger did not answer')
+  return row.xid
+}
+
+/**
+ * The counts, and the orders that were changed by `since` or a later transaction and hold no units: one statement, one
+ * snapshot, so that each end is in both or in neither. Not by updated_at, which is written some time before the commit.
+ */
+async function readEnded(
+  sql: Sql,
+  sale: string,
+  product: string,
+  since: string,
+): Promise<ProductRow & { ended: HoldEnd[] }> {
+  const [row] = await sql<(ProductRow & { ended: HoldEnd[] })[]>`
+    select product_id, name, unit_price_minor, currency, total, held, sold, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'quantity', quantity,
+          'key', idempotency_key, 'how', case when status in ('confirmed', 'fulfilled') then 'sell' else 'release' end)), '[]')
+      from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ('reserved', 'paying')
+        and age(o.xmin) <= age(${since}::xid)) as ended
+    from products p where sale_id = ${sale} and product_id = ${product}`
+  if (!row) throw new Error(`no product ${product} in sale ${sale}`)
+  return row
 }
 
 async function readProduct(sql: Sql, sale: string, product: string): Promise<ProductRow> {

@@ -15,7 +15,7 @@ const RESERVE_BATCH = 128
 const POSTPONE_MS = 5_000
 /** Recorded intents are removed together, so often: workers look at those that are much older. */
 const ACKNOWLEDGE_MS = 25
-/** Orders restored in one call. */
+/** Orders restored, or found to have ended meanwhile, in one call. */
 const RESTORE_CHUNK = 500
 /** Callers waiting for the script; more are told to try again. */
 const MAX_WAITING = 5_000
@@ -309,6 +309,17 @@ export class Bucket {
         .slice(at, at + RESTORE_CHUNK)
         .flatMap((o) => [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? ''])
       held += await this.#redis.restoreOrders(4, stock, holds, keys, visitors, fence, ...args)
+    }
+    return held
+  }
+
+  /** Ends holds that the counts to open with are without, behind this fence; returns how many units they held. */
+  async settleCounted(fence: string, ends: readonly HoldEnd[]): Promise<number> {
+    let held = 0
+    for (let at = 0; at < ends.length; at += RESTORE_CHUNK) {
+      const some = ends.slice(at, at + RESTORE_CHUNK)
+      await this.settle(some)
+      held += await this.#redis.holdsCounted(1, this.#key.stock, fence, ...some.map((end) => end.order))
     }
     return held
   }

@@ -213,6 +213,31 @@ test('what an abandoned rebuild still puts back does not land in the one that fo
   expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 2 })).toMatchObject({ verdict: 'reserved' })
 })
 
+test.each(['sell', 'release'] as const)(
+  'orders that end (%s) while the gate is rebuilt are counted once',
+  async (how) => {
+    const [gate] = (await gates(10)) as [Gate]
+    const calls = Array.from({ length: 8 }, () => buyer())
+    const live = calls.map(({ order, visitor, key, hash, quantity }) => {
+      return { order, visitor, key, hash, quantity, holdEndsAtMs: Date.now() + 60_000 }
+    })
+    const ends = calls.map((call) => ({ ...call, how }))
+    const rebuild = await gate.fence()
+    // Two before they are put back, two after, two that the ledger's counts do not know yet, and one when it is over.
+    await gate.settle(ends.slice(0, 2))
+    await rebuild.restore(live)
+    await gate.settle(ends.slice(2, 6))
+    await rebuild.settle(ends.slice(0, 4))
+    const back = (ended: number) => (how === 'release' ? ended : 0)
+    expect(await rebuild.open({ available: 2 + back(4), held: 4 })).toBe(true)
+    expect(await gate.stock()).toEqual({ available: 2 + back(6), held: 2 })
+    expect(await gate.settle(ends.slice(0, 7))).toBe(1)
+    expect(await gate.stock()).toEqual({ available: 2 + back(7), held: 1 })
+    const held = await Promise.all(gate.buckets.map(async (bucket) => (await bucket.stock())?.held))
+    expect(held.sort()).toEqual([0, 0, 0, 0, 1])
+  },
+)
+
 test('an order that waits is found however many wait, and the stream is read once for all who ask', async () => {
   const [gate] = (await gates(25_000)) as [Gate]
   const calls = Array.from({ length: 21_000 }, () => buyer())

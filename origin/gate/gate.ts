@@ -200,6 +200,20 @@ export class Rebuild {
     )
   }
 
+  /**
+   * Ends the holds of all orders that ended since they were read to be put back, and before the counts to open with were.
+   * Those that end later are counted by their own calls, whether these come before the gate is open or after.
+   */
+  async settle(ends: readonly HoldEnd[]): Promise<void> {
+    const byBucket = Map.groupBy(ends, (end) => this.#gate.bucketOf(end.visitor))
+    await Promise.all(
+      this.#gate.buckets.map(async (bucket, i) => {
+        const ended = await bucket.settleCounted(this.#fence, byBucket.get(bucket) ?? [])
+        this.#held[i] = (this.#held[i] ?? 0) - ended
+      }),
+    )
+  }
+
   /** Opens the gate with the ledger's counters; false when another rebuild has begun meanwhile. */
   async open({ available, held }: Stock): Promise<boolean> {
     const { buckets } = this.#gate

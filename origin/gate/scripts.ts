@@ -10,6 +10,7 @@ const FILES = {
   rememberKey: 'remember',
   settleHolds: 'settle',
   restoreOrders: 'restore',
+  holdsCounted: 'counted',
   unfenceGate: 'unfence',
   gateIsOpen: 'is-open',
   lendUnits: 'lend',
@@ -24,6 +25,7 @@ export interface Scripts {
   rememberKey: Script<null>
   settleHolds: Script<number>
   restoreOrders: Script<number>
+  holdsCounted: Script<number>
   unfenceGate: Script<number>
   gateIsOpen: Script<number>
   lendUnits: Script<(string | number)[]>

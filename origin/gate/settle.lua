@@ -4,11 +4,17 @@
 -- ARGV  five per order: order, visitor, quantity, key, and how: 'release' (the unit comes back), 'sell' (it stays
 --       gone) or 'refuse' (the ledger never had it: the unit comes back, and the key may be used again)
 -- Returns how many holds were ended.
+local fenced = redis.call('HEXISTS', KEYS[1], 'fence') == 1
 local ended, back, held = 0, 0, 0
 for i = 1, #ARGV, 5 do
   local order, visitor, quantity, key, how = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
   if redis.call('ZREM', KEYS[2], order) == 1 then
     ended, held = ended + 1, held + quantity
+    -- While the gate is fenced its counter is being rebuilt from the ledger, which knows of this end already or does not:
+    -- `unfence.lua` is told of those it does not know.
+    if fenced then
+      redis.call('HSET', KEYS[1], 'ended ' .. order, quantity .. '|' .. (how == 'sell' and 0 or quantity))
+    end
     if how ~= 'sell' then
       back = back + quantity
       local has = redis.call('HGET', KEYS[3], visitor)
@@ -22,7 +28,6 @@ for i = 1, #ARGV, 5 do
     if how == 'refuse' then redis.call('HDEL', KEYS[4], visitor .. ' ' .. key) end
   end
 end
--- While the gate is fenced its counter is being rebuilt from the ledger, which knows of these ends already.
 if ended > 0 and redis.call('HEXISTS', KEYS[1], 'run') == 1 then
   redis.call('HINCRBY', KEYS[1], 'held', -held)
   redis.call('HINCRBY', KEYS[1], 'available', back)

@@ -3,7 +3,13 @@
 -- KEYS  1 stock    ARGV  1 available   2 held   3 the fence, as it was put up
 -- Returns 1; or 0 when another rebuild has begun meanwhile, and nothing was done.
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[3] then return 0 end
+local available, held = tonumber(ARGV[1]), tonumber(ARGV[2])
+-- What `settle.lua` noted, and `counted.lua` has not struck out, has ended since the ledger's counts were read.
+for _, noted in ipairs(redis.call('HVALS', KEYS[1])) do
+  local units, back = string.match(noted, '^(%d+)|(%d+)$')
+  if units then available, held = available + back, held - units end
+end
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'available', ARGV[1], 'held', ARGV[2], 'lent', 0, 'moves', 0, 'epoch', ARGV[3], 'run', run)
+redis.call('HSET', KEYS[1], 'available', available, 'held', held, 'lent', 0, 'moves', 0, 'epoch', ARGV[3], 'run', run)
 return 1
