@@ -46,7 +46,7 @@ export async function reconcileSale(
 ): Promise<{ sale: string; findings: Finding[] }> {
   await deps.sales.refresh()
   const findings: Finding[] = []
-  for (const { product_id } of deps.sales.get(sale)?.products ?? []) {
+  for (const { product_id } of (await deps.sales.find(sale))?.products ?? []) {
     findings.push(await reconcileProduct(deps, sale, product_id, options))
   }
   return { sale, findings }

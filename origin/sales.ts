@@ -1,18 +1,27 @@
 /**
- * The sales as this process knows them: read from the ledger a few times a second, decided on from memory. Whether a
- * sale is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this
+ * The sales as this process knows them: read from the ledger a few times a second, decided on from memory. Those are the
+ * sales in use; one that has long been over is read along with them from when it is asked for by its name. Whether a sale is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this
  * machine's monotonic clock, so that an origin whose own clock is an hour wrong is not an hour wrong.
  */
 
-import type { SaleState } from '../shared/api.ts'
+import * as v from 'valibot'
+import { SaleId, type SaleState } from '../shared/api.ts'
 import type { Counts } from './arrivals.ts'
+import { Overloaded } from './batch.ts'
 import type { ProductRow, SaleRow, Sql } from './ledger/ledger.ts'
 import { readSales } from './ledger/ledger.ts'
+import { TooLate, within } from './within.ts'
 
 /** How old what is known may be while the ledger answers. */
 export const REFRESH_MS = 250
 /** A ledger that has not answered for so long is away: what could be found there is not waited for. */
 const LEDGER_SILENT_MS = 2_000
+/** Names looked for in one reading. Anyone can make up names: with more, who brings another is told to try again. */
+const MAX_ASKED = 500
+/** Sales that are long over and were asked for lately: a hundred cost each reading some milliseconds. */
+const MAX_OVER = 100
+/** .. for so long after they were asked for last. */
+const OVER_FOR_MS = 60_000
 
 export const available = (p: ProductRow) => Math.max(0, p.total - p.held - p.sold)
 
@@ -59,26 +68,20 @@ export function stateOf(
   }
 }
 
-/**
- * A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after: a day, since what was
- * promised as it ended waits in Redis for the ledger, however many hours that is away.
- */
-const AFTER_THE_END_MS = 24 * 3_600_000
-
 /** The products that may have holds, intents or a counter to look after. */
 export function productsInUse(sales: Sales): { sale: string; product: string }[] {
-  const nowMs = sales.nowMs()
-  return [...sales.all()]
-    .filter(({ ended_at, ends_at, products }) => {
-      const end = ended_at ?? ends_at
-      return end === null || end.getTime() > nowMs - AFTER_THE_END_MS || products.some((p) => p.held > 0)
-    })
+  return sales
+    .inUse()
     .flatMap(({ sale_id, products }) => products.map((p) => ({ sale: sale_id, product: p.product_id })))
 }
 
 export class Sales {
   readonly #sql: Sql
   #known = new Map<string, SaleRow>()
+  /** Names asked for since the last reading began, of which the next one tells. */
+  #asked = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
+  /** Sales that are long over, and when they were asked for last; who was asked for last is last. */
+  readonly #over = new Map<string, number>()
   #clock = { ledgerMs: Date.now(), monotonicMs: performance.now() }
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | undefined
@@ -122,12 +125,31 @@ export class Sales {
   }
 
   async #read(): Promise<void> {
-    const asked = performance.now()
-    const { nowMs, sales } = await readSales(this.#sql)
-    const answered = performance.now()
-    this.#clock = { ledgerMs: nowMs, monotonicMs: (asked + answered) / 2 }
-    this.#heardAtMs = answered
-    this.#known = new Map(sales.map((sale) => [sale.sale_id, sale]))
+    const began = performance.now()
+    for (const [sale, askedAtMs] of this.#over) if (began - askedAtMs > OVER_FOR_MS) this.#over.delete(sale)
+    const asked = this.#asked
+    this.#asked = new Map()
+    try {
+      const { nowMs, sales } = await readSales(this.#sql, [...asked.keys(), ...this.#over.keys()])
+      const answered = performance.now()
+      this.#clock = { ledgerMs: nowMs, monotonicMs: (began + answered) / 2 }
+      this.#heardAtMs = answered
+      this.#known = new Map(sales.map((sale) => [sale.sale_id, sale]))
+    } catch (error) {
+      for (const { reject } of asked.values()) reject(error)
+      throw error
+    }
+    for (const [sale, { resolve }] of asked) resolve(this.#used(this.#known.get(sale)))
+  }
+
+  /** Notes that a sale was asked for, should it be over: it is read again for a while. */
+  #used(row: SaleRow | undefined): SaleRow | undefined {
+    if (!row || row.in_use) return row
+    this.#over.delete(row.sale_id)
+    this.#over.set(row.sale_id, performance.now())
+    const [first] = this.#over.keys()
+    if (first !== undefined && this.#over.size > MAX_OVER) this.#over.delete(first)
+    return row
   }
 
   /** The ledger's time, milliseconds since the epoch. */
@@ -140,11 +162,32 @@ export class Sales {
     return performance.now() - this.#heardAtMs > LEDGER_SILENT_MS
   }
 
+  /** A sale that is in use, or was found lately. */
   get(sale: string): SaleRow | undefined {
     return this.#known.get(sale)
   }
 
-  all(): Iterable<SaleRow> {
-    return this.#known.values()
+  /**
+   * A sale, also one that has long been over. What is not known waits for the next reading, which is made anyway: a name
+   * that somebody made up costs no statement. Fails while the ledger does not answer, or is asked for too many names.
+   */
+  async find(sale: string): Promise<SaleRow | undefined> {
+    const known = this.#known.get(sale)
+    if (known) return this.#used(known)
+    // Postgres refuses some texts, and what else is read with them.
+    if (!v.is(SaleId, sale)) return undefined
+    if (this.isSilent()) throw new TooLate('the ledger does not answer')
+    let asked = this.#asked.get(sale)
+    if (!asked) {
+      if (this.#asked.size >= MAX_ASKED) throw new Overloaded('too many unknown sales are asked for')
+      asked = Promise.withResolvers()
+      asked.promise.catch(() => {})
+      this.#asked.set(sale, asked)
+    }
+    return within(asked.promise, LEDGER_SILENT_MS)
+  }
+
+  inUse(): SaleRow[] {
+    return [...this.#known.values()].filter((sale) => sale.in_use)
   }
 }

@@ -253,18 +253,33 @@ export interface SaleRow {
   readonly max_inside: number | null
   readonly oversell_policy: SaleConfig['oversell_policy']
   readonly paused: boolean
+  /** It may have holds, intents or a counter to look after. */
+  readonly in_use: boolean
   readonly products: readonly ProductRow[]
 }
 
-/** Every sale, and the ledger's time (ms since the epoch): one clock decides, and it is Postgres's. */
-export async function readSales(sql: Sql): Promise<{ nowMs: number; sales: SaleRow[] }> {
+/**
+ * A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after: a day, since what was
+ * promised as it ended waits in Redis for the ledger, however many hours that is away.
+ */
+const AFTER_THE_END_MS = 24 * 3_600_000
+
+/** The sales in use, those of these names, and the ledger's time (ms since the epoch): one clock decides, and it is Postgres's. */
+export async function readSales(
+  sql: Sql,
+  names: readonly string[],
+): Promise<{ nowMs: number; sales: SaleRow[] }> {
   const rows = await sql<(SaleRow & { now_ms: number })[]>`
     select s.*, extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
       (select json_agg(json_build_object(
           'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
           'total', p.total, 'held', p.held, 'sold', p.sold) order by p.place)
         from products p where p.sale_id = s.sale_id) as products
-    from sales s`
+    from (
+      select *, (coalesce(ended_at, ends_at) < clock_timestamp() - ${AFTER_THE_END_MS} * interval '1 millisecond') is not true
+          or exists (select from products where products.sale_id = sales.sale_id and held > 0) as in_use
+      from sales) s
+    where in_use or sale_id = any(${names as string[]}::text[])`
   const [first] = rows
   if (first) return { nowMs: first.now_ms, sales: rows }
   const [clock] = await sql<

@@ -46,7 +46,7 @@ export function operatorRoutes(deps: Deps): Hono {
     const sale = c.req.param('sale')
     if (!v.is(SaleId, sale)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))
     await freshen(c)
-    if (c.req.method !== 'PUT') known(sale)
+    if (c.req.method !== 'PUT') await known(sale)
     return next()
   })
 
@@ -59,18 +59,20 @@ export function operatorRoutes(deps: Deps): Hono {
     return c.json(await told(sale), written.result === 'created' ? 201 : 200)
   })
 
+  // Those in use: one that has long been over is asked for by its name.
   app.get('/sales', async (c) => {
     await freshen(c)
-    return c.json({ sales: await Promise.all([...sales.all()].map(inspect)) })
+    return c.json({ sales: await Promise.all(sales.inUse().map(inspect)) })
   })
 
-  app.get('/sales/:sale', async (c) => c.json(await inspect(known(c.req.param('sale')))))
+  app.get('/sales/:sale', async (c) => c.json(await inspect(await known(c.req.param('sale')))))
 
   for (const [name, flip] of Object.entries(switches)) {
     app.post(`/sales/:sale/${name}`, async (c) => {
       const sale = c.req.param('sale')
-      const { ended_at, ends_at } = known(sale)
-      if (name !== 'end' && phaseOf(known(sale), sales.nowMs()) === 'ended') {
+      const row = await known(sale)
+      if (name !== 'end' && phaseOf(row, sales.nowMs()) === 'ended') {
+        const { ended_at, ends_at } = row
         const detail = ended_at
           ? 'The sale has been ended, which is for good.'
           : `The sale was over at its ends_at, ${ends_at?.toISOString()}: PUT it with a later one first.`
@@ -93,7 +95,8 @@ export function operatorRoutes(deps: Deps): Hono {
     // Who sends none, and hears nothing, has to look before they send it again.
     const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
     const { quantity } = await readBody(c, Restock)
-    const found = parse(ProductId, product).ok && known(sale).products.find((p) => p.product_id === product)
+    const { products } = await known(sale)
+    const found = parse(ProductId, product).ok && products.find((p) => p.product_id === product)
     if (!found) return refuse(problem('unknown-product'))
     const result = await restock(sql, sale, product, { quantity, key, max: MAX_UNITS })
     if (result === 'refused') refuseField('quantity', `the total would exceed ${MAX_UNITS}`)
@@ -137,8 +140,8 @@ export function operatorRoutes(deps: Deps): Hono {
     if (req.method !== 'GET' || !sales.isSilent()) await sales.refresh()
   }
 
-  function known(sale: string): SaleRow {
-    return sales.get(sale) ?? refuse(problem('unknown-sale'))
+  async function known(sale: string): Promise<SaleRow> {
+    return (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
   }
 
   /** What the ledger has is done, whether Redis is there or not: "try again" would have more units put in twice. */
@@ -152,7 +155,7 @@ export function operatorRoutes(deps: Deps): Hono {
   async function told(sale: string) {
     await sales.refresh()
     deps.tellEdge(sale)
-    return inspect(known(sale))
+    return inspect(await known(sale))
   }
 
   async function inspect(sale: SaleRow) {
@@ -221,7 +224,7 @@ export function internalRoutes(deps: Deps): Hono {
   const app = new Hono()
   app.use('*', requireSecret(config.EDGE_TOKEN))
   app.get('/sales/:sale', async (c) => {
-    const sale = sales.get(c.req.param('sale')) ?? refuse(problem('unknown-sale'))
+    const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     line.note(sale, c.req.query())
     const counts = await arrivals.counted(sale.sale_id)
     // Nobody who is called now could be served: told so, the edge pauses the line, and everyone keeps their place. A Redis
