@@ -1,8 +1,6 @@
 /** Admission tokens by the thousand, signed with the system's own key: what the edge would have given the buyers. */
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
-import { EDGE_ISSUER } from '../shared/tokens.ts'
-
-const LIVES_SECONDS = 300
+import { ADMISSION_TTL_SECONDS, EDGE_ISSUER } from '../shared/tokens.ts'
 
 export class AdmissionMint {
   readonly #key: KeyObject
@@ -24,7 +22,7 @@ export class AdmissionMint {
       num,
       jti: randomUUID(),
       iat,
-      exp: iat + LIVES_SECONDS,
+      exp: iat + ADMISSION_TTL_SECONDS,
       iss: EDGE_ISSUER,
       aud: 'checkout',
     }

@@ -13,7 +13,16 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ADMISSION, signAdmissionToken, signQueueToken, verifyAdmissionToken } from '../shared/tokens.ts'
+import {
+  ADMISSION,
+  ADMISSION_TTL_SECONDS,
+  type AdmissionClaims,
+  CLOCK_TOLERANCE_SECONDS,
+  signAdmissionToken,
+  signQueueToken,
+  VerifiedOnce,
+  verifyAdmissionToken,
+} from '../shared/tokens.ts'
 import { Overloaded } from './batch.ts'
 import { holds, Signatures, type Signed } from './signatures.ts'
 import { type FindKey, KeysAway, keysAt, readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
@@ -135,6 +144,27 @@ describe("the edge's keys", () => {
     anHourLater()
     await expect(read(find, 'k2')).rejects.toThrow(KeysAway)
   })
+})
+
+test('an admission by a key that was withdrawn ends with what an admission may live, whatever it claims', async () => {
+  let known = jwks
+  const admissions = new VerifiedOnce<AdmissionClaims>(10, (token, nowMs) =>
+    readAdmission((...asked) => createLocalJWKSet(known)(...asked), holds, token, nowMs),
+  )
+  const signed = (exp: number) => signAdmissionToken(keys.privateKey, 'k1', { ...admission, exp })
+  const seen = await Promise.all(
+    [60, ADMISSION_TTL_SECONDS, 10 * 365 * 86_400].map((left) => signed(iat + left)),
+  )
+  const good = async (nowMs: number) =>
+    (await Promise.all(seen.map((token) => admissions.verify(token, nowMs)))).map(({ ok }) => ok)
+  expect(await good(NOW)).toEqual([true, true, false])
+  known = { keys: [] }
+  expect(await good(NOW + 59_000)).toEqual([true, true, false])
+  expect(await good(NOW + (ADMISSION_TTL_SECONDS + CLOCK_TOLERANCE_SECONDS) * 1_000)).toEqual([
+    false,
+    false,
+    false,
+  ])
 })
 
 test('an admission that there is no room to look at now is not called invalid', async () => {

@@ -29,7 +29,11 @@ import { type Signed, signedBy } from './signatures.ts'
 /** Finds the public key that a token's header names (jose's local or remote JWKS). */
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
 
-/** The keys are fetched again so often, behind the answers: one that was withdrawn is refused from then on. */
+/**
+ * The keys are fetched again so often, behind the answers. With one that was withdrawn no other admission is verified from
+ * then on; those that were before are good until they expire (VerifiedOnce), which is in about five minutes, whatever whoever
+ * had the key has signed: see ADMISSION.
+ */
 const KEYS_FOR_MS = 60_000
 /** For a key that is not among them they are fetched at once, but no more often than this. */
 const KEYS_AGAIN_MS = 5_000

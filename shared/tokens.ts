@@ -17,6 +17,8 @@ export const EDGE_ISSUER = 'flash-sale-edge'
 
 /** How long an admission token is good for: long enough to fill in a form, short enough not to be sold on. */
 export const ADMISSION_TTL_SECONDS = 300
+/** By so much the clock that signs an admission may be ahead of the one that it is read by. */
+export const CLOCK_TOLERANCE_SECONDS = 60
 /** How long an order token is good for. */
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
 
@@ -57,6 +59,8 @@ export interface Kind<Claims> {
   readonly alg: 'HS256' | 'EdDSA'
   readonly issuer: string
   readonly audience: string
+  /** A token that claims to be good for longer from now on was not signed as the issuer signs. */
+  readonly maxSecondsLeft?: number
   readonly claims: v.GenericSchema<unknown, Claims>
 }
 
@@ -75,6 +79,8 @@ export const ADMISSION: Kind<AdmissionClaims> = {
   alg: 'EdDSA',
   issuer: EDGE_ISSUER,
   audience: 'checkout',
+  // From now on, and not since `iat`: an admission that is renewed keeps that (edge/protect.ts).
+  maxSecondsLeft: ADMISSION_TTL_SECONDS + CLOCK_TOLERANCE_SECONDS,
   claims: AdmissionClaims,
 }
 
@@ -86,7 +92,9 @@ export function claimsOf<Claims extends { exp: number }>(
 ): Verified<Claims> {
   const claims = v.safeParse(kind.claims, told)
   if (!claims.success || told.iss !== kind.issuer || told.aud !== kind.audience) return INVALID
-  return unlessExpired(claims.output, nowMs)
+  const { output } = claims
+  if (kind.maxSecondsLeft !== undefined && output.exp - nowMs / 1000 > kind.maxSecondsLeft) return INVALID
+  return unlessExpired(output, nowMs)
 }
 
 const unlessExpired = <Claims extends { exp: number }>(claims: Claims, nowMs: number): Verified<Claims> =>
@@ -94,7 +102,8 @@ const unlessExpired = <Claims extends { exp: number }>(claims: Claims, nowMs: nu
 
 /**
  * Tokens verified once: whoever has one shows it again and again, and a signature that held does not stop holding. Only
- * the end is checked each time. What did not hold is not kept.
+ * the end is checked each time, which is also when a token ends that was signed by a key withdrawn since. What did not
+ * hold is not kept.
  */
 export class VerifiedOnce<Claims extends { exp: number }> {
   readonly #verify: (token: string, nowMs: number) => Promise<Verified<Claims>>

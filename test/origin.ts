@@ -9,7 +9,7 @@ import type { Reservation } from '../origin/ledger/ledger.ts'
 import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../origin/local/children.ts'
 import type { Order } from '../shared/api.ts'
 import type { Problem } from '../shared/problem.ts'
-import { signAdmissionToken } from '../shared/tokens.ts'
+import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../shared/tokens.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
@@ -151,7 +151,7 @@ export function useOrigin(
         num: 1,
         jti: randomUUID(),
         iat,
-        exp: iat + 300,
+        exp: iat + ADMISSION_TTL_SECONDS,
         ...changes,
       })
     },

@@ -12,7 +12,7 @@ import { type CryptoKey, exportJWK, generateKeyPair } from 'jose'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../origin/local/children.ts'
 import { startPostgres } from '../origin/local/postgres.ts'
 import { startRedis } from '../origin/local/redis.ts'
-import { signAdmissionToken } from '../shared/tokens.ts'
+import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../shared/tokens.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ADMIN_TOKEN = 'torture-admin-token-of-at-least-32-chars'
@@ -219,7 +219,7 @@ export async function startTortureSystem(
     },
     token(sale, visitor) {
       const iat = Math.floor(Date.now() / 1000)
-      const claims = { sub: visitor, sale, num: 1, jti: randomUUID(), iat, exp: iat + 300 }
+      const claims = { sub: visitor, sale, num: 1, jti: randomUUID(), iat, exp: iat + ADMISSION_TTL_SECONDS }
       return signAdmissionToken(keys.privateKey as CryptoKey, KEY_ID, claims)
     },
     wipeRedis() {
