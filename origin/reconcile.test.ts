@@ -210,6 +210,27 @@ describe.concurrent('the reconciler', () => {
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 0`)
   })
 
+  test('cancels the latest while a payment begins for the same orders, and neither is in the way of the other', async () => {
+    const { sale, ids } = await oversold({ total: 5, sold: 5, more: 2, oversell_policy: 'alarm' })
+    const [first, last] = ids.sort() as [string, string]
+    await origin.sql()`update orders set created_at = created_at + interval '1 minute' where order_id = ${last}`
+    const { reconciled } = await origin.sql().begin(async (tx) => {
+      const lock = (order: string) => tx`select 1 from orders where order_id = ${order} for no key update`
+      await lock(first)
+      const reconciled = reconcile(sale, '?oversell=cancel_latest')
+      await eventually(
+        () => origin.sql()`
+          select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%''cancelled''%'`,
+        (waiting) => waiting.length === 1,
+      )
+      await lock(last)
+      return { reconciled }
+    })
+    expect((await reconciled).findings).toMatchObject([{ recount: { units: 2, healed: true } }])
+    expect(await statuses(ids)).toEqual(['cancelled', 'cancelled'])
+  })
+
   test('leaves it to a person when it is too many, and does then what the person decides', async () => {
     const { sale, ids } = await oversold({ total: 10, sold: 10, more: 3, oversell_policy: 'cancel_latest' })
     expect((await reconcile(sale)).findings).toMatchObject([

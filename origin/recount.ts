@@ -163,15 +163,21 @@ async function cancelLatest(deps: Deps, sale: string, product: string, actor: st
   const { cancelled, served } = await deps.sql.begin(async (tx) => {
     const seen = await lockedCount(tx, sale, product)
     const excess = seen.orders.held + seen.orders.sold - seen.total
+    // Locked in the order of their ids, as everyone does, before they are changed in any other.
     const cancelled = await tx<{ order_id: string; was: string; charge_id: string | null }[]>`
       with latest as (
-        select order_id, status, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
+        select order_id, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
         from orders
         where sale_id = ${sale} and product_id = ${product} and status in ('reserved', 'paying', 'confirmed')
+      ),
+      locked as (
+        select o.order_id, o.status from orders o
+        where o.order_id in (select order_id from latest where before < ${excess})
+          and o.status in ('reserved', 'paying', 'confirmed')
+        order by o.order_id for no key update
       )
       update orders o set status = 'cancelled', reason = 'oversold', updated_at = clock_timestamp()
-      from latest l
-      where o.order_id = l.order_id and l.before < ${excess} and o.status in ('reserved', 'paying', 'confirmed')
+      from locked l where o.order_id = l.order_id
       returning o.order_id, l.status as was, o.charge_id`
     const ids = cancelled.map((o) => o.order_id)
     await tx`insert into order_events (order_id, status) select unnest(${ids}::uuid[]), 'cancelled'`

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIVE_STATUSES } from '../../shared/order-status.ts'
 import { useDatabase } from '../../test/servers.ts'
+import { isAway } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { note } from '../findings.ts'
 import { createMetrics } from '../metrics.ts'
@@ -14,6 +15,7 @@ import {
   findOrder,
   moveOrders,
   prepare,
+  type Queryable,
   type Reservation,
   record,
   restock,
@@ -247,6 +249,33 @@ test('what was recorded is told at the price that was written', async () => {
     const [told] = await record(sql, 'priced', [of(key)], false)
     expect(told).toMatchObject({ prices: { one: { unit_price_minor: 1500, currency: 'CHF' } } })
   }
+})
+
+test('where others are in the way, or a standby answers, a caller is told to try again', async () => {
+  for (const sale of ['here', 'there']) await createSale(sale, new Model(1, new Map([['one', 5]])))
+  const change = (tx: Queryable, sale: string) => tx`update sales set name = 'x' where sale_id = ${sale}`
+  const codes: unknown[] = []
+  const fails = (work: Promise<unknown>) => work.catch((error) => codes.push([error.code, isAway(error)]))
+  await sql.begin(async (tx) => {
+    await change(tx, 'here')
+    await fails(Promise.resolve(sql`select 1 from sales where sale_id = 'here' for update nowait`))
+  })
+  await fails(sql.begin('read only', (tx) => change(tx, 'here')))
+  await fails(
+    sql.begin('isolation level repeatable read', async (tx) => {
+      await tx`select 1`
+      await change(sql, 'here')
+      await change(tx, 'here')
+    }),
+  )
+  const both = (one: string, other: string) =>
+    sql.begin(async (tx) => {
+      await change(tx, one)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await change(tx, other)
+    })
+  await Promise.all([fails(both('here', 'there')), fails(both('there', 'here'))])
+  expect(codes).toEqual(['55P03', '25006', '40001', '40P01'].map((code) => [code, true]))
 })
 
 test('what is asked of it keeps to the indexes, though it was planned while the tables were empty', async () => {

@@ -80,11 +80,12 @@ export async function prepare(url: string): Promise<void> {
 
 /**
  * True for what fails a statement while the ledger is away, and passes: of the network, of the driver, and of Postgres
- * (SQLSTATE): its connections, its resources, its end, its patience, and a standby that is not promoted yet.
+ * (SQLSTATE): its connections, its resources, its end, its patience, a standby that is not promoted yet (25006), and others
+ * who were in the way (40001, 40P01, 55P03).
  */
 export function isLedgerAway({ code, message }: Error & { code?: string }): boolean {
   return (
-    /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006)/.test(
+    /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
       code ?? '',
     ) ||
     // The job queue has a driver of its own (pg), which gives these no code.
