@@ -186,6 +186,26 @@ test('a HEAD for events has no stream, and keeps none from who wants one', async
   }
 })
 
+test('of many who come at the same moment no more have a stream than may, and a place that is left is free', async () => {
+  const { id } = await buy()
+  const sql = connect(database.url, 2)
+  const events = new OrderEvents(sql, pino({ level: 'silent' }), 3)
+  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  const atOnce = async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => app.request('/events')))
+    await Promise.all(all.map(({ body }) => body?.cancel()))
+    return all.map(({ status }) => status).sort()
+  }
+  try {
+    const some = [...Array(3).fill(200), ...Array(17).fill(503)]
+    expect(await atOnce()).toEqual(some)
+    expect(await eventually(atOnce, (statuses) => statuses[2] === 200)).toEqual(some)
+  } finally {
+    await events.stop()
+    await sql.end({ timeout: 1 })
+  }
+})
+
 test('events go on after the ledger was away', async () => {
   const { id, token } = await buy()
   const { seen, done } = watch(id, token)

@@ -93,28 +93,35 @@ export class OrderEvents {
         }),
       )
     }
-    const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
-    const after = seen ? Number(seen[0]) : NOTHING
-    const first = await this.#reads.add({ order, last: after }).catch(() => undefined)
-    // By this answer a browser knows that there is nothing to come back for.
-    if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
-    c.header('x-accel-buffering', 'no')
-    // Hono answers HEAD by GET without its body: nobody would read this one, and its stream would wait for ever.
-    if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
-    return streamSSE(c, async (stream) => {
-      const alarm = new Alarm()
-      const streams = this.#streams.get(order) ?? new Set()
-      this.#streams.set(order, streams.add(alarm.ring))
-      this.#open++
-      stream.onAbort(alarm.ring)
-      try {
-        await this.#follow(stream, alarm, order, after, show)
-      } finally {
-        this.#open--
-        streams.delete(alarm.ring)
-        if (streams.size === 0) this.#streams.delete(order)
-      }
-    })
+    // Counted before the first await: of those who come at the same moment each finds the others.
+    this.#open++
+    let follows = false
+    try {
+      const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
+      const after = seen ? Number(seen[0]) : NOTHING
+      const first = await this.#reads.add({ order, last: after }).catch(() => undefined)
+      // By this answer a browser knows that there is nothing to come back for.
+      if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
+      c.header('x-accel-buffering', 'no')
+      // Hono answers HEAD by GET without its body: nobody would read this one, and its stream would wait for ever.
+      if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
+      follows = true
+      return streamSSE(c, async (stream) => {
+        const alarm = new Alarm()
+        const streams = this.#streams.get(order) ?? new Set()
+        this.#streams.set(order, streams.add(alarm.ring))
+        stream.onAbort(alarm.ring)
+        try {
+          await this.#follow(stream, alarm, order, after, show)
+        } finally {
+          this.#open--
+          streams.delete(alarm.ring)
+          if (streams.size === 0) this.#streams.delete(order)
+        }
+      })
+    } finally {
+      if (!follows) this.#open--
+    }
   }
 
   async #follow(
