@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import type { Order } from '../shared/api.ts'
 import { isSettled } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
+import { Alarm } from './alarm.ts'
 import { Batcher } from './batch.ts'
 import type { OrderView, Sql } from './ledger/ledger.ts'
 import { sendProblem } from './routes/rim.ts'
@@ -170,32 +171,4 @@ export class OrderEvents {
       order: order.order_id ? order : undefined,
     }))
   })
-}
-
-/** Wakes one sleeper; a ring while nobody sleeps is heard by the next to lie down. */
-class Alarm {
-  #rung = false
-  #wake: (() => void) | undefined
-
-  readonly ring = (): void => {
-    this.#rung = true
-    this.#wake?.()
-  }
-
-  /** Sleeps until it rings, or for so long; true if it did not ring. */
-  async rings(withinMs: number): Promise<boolean> {
-    if (!this.#rung) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, withinMs)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-      this.#wake = undefined
-    }
-    const quiet = !this.#rung
-    this.#rung = false
-    return quiet
-  }
 }

@@ -84,6 +84,31 @@ test('an actor tells how often it failed, and when it last did not', async () =>
   await actor.stop()
 })
 
+test('an actor that is woken in the middle of a round begins another at once', async () => {
+  let rounds = 0
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const actor = loop(
+    'test',
+    60_000,
+    { log: pino({ level: 'silent' }), metrics: createMetrics() },
+    async () => {
+      rounds++
+      begin()
+      await sleep(50)
+      return undefined
+    },
+  )
+  actor.start()
+  await begun
+  actor.wake()
+  const two = (count: number) => count === 2
+  expect(await eventually(async () => rounds, two, 2_000)).toSatisfy(two)
+  // Once, and not for ever.
+  await sleep(200)
+  expect(rounds).toBe(2)
+  await actor.stop()
+})
+
 describe("one sale's trouble is its own:", () => {
   const database = useDatabase()
   const redisServer = useRedis()

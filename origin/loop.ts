@@ -3,6 +3,7 @@
  * are: something done for every product.
  */
 import type { Logger } from 'pino'
+import { Alarm } from './alarm.ts'
 import type { Metrics } from './metrics.ts'
 import { within } from './within.ts'
 
@@ -15,7 +16,7 @@ export interface Actor {
 }
 
 export interface Loop extends Actor {
-  /** Ends the pause: there is a reason to look now. */
+  /** There is a reason to look now: ends the pause, or in the middle of a round the one that would follow. */
   wake(): void
 }
 
@@ -28,15 +29,7 @@ export function loop(
 ): Loop {
   let running: Promise<void> | undefined
   let stopped = false
-  let endPause = () => {}
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      endPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  const alarm = new Alarm()
   const run = async () => {
     let failures = 0
     while (!stopped) {
@@ -53,7 +46,7 @@ export function loop(
           log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
       }
       if (stopped || (again && failures === 0)) continue
-      await pause(
+      await alarm.rings(
         Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures)) * (0.75 + Math.random() / 2),
       )
     }
@@ -66,10 +59,10 @@ export function loop(
     },
     async stop() {
       stopped = true
-      endPause()
+      alarm.ring()
       await running
     },
-    wake: () => endPause(),
+    wake: alarm.ring,
   }
 }
 
