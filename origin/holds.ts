@@ -16,7 +16,7 @@ const BATCH = 500
 const LEDGER_GRACE_MS = 1_000
 
 /** Ends holds that are over, of each product all there are: its next turn comes late when another's has failed. */
-export async function sweepGate(deps: Deps): Promise<undefined> {
+export async function sweepGate(deps: Deps): Promise<void> {
   await eachProduct('hold sweeper', productsInUse(deps.sales), async ({ sale, product }) => {
     for (const bucket of deps.checkout.gate(sale, product).buckets) {
       for (let batch = BATCH; batch === BATCH; ) {
@@ -50,7 +50,7 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
 }
 
 /** Ends holds by the ledger's clock, of each product that has any all there are: none waits for the row of another. */
-export async function sweepLedger({ sql, orders }: Deps): Promise<undefined> {
+export async function sweepLedger({ sql, orders }: Deps): Promise<void> {
   // By now(), and not clock_timestamp(), which is no bound that an index is searched by: all that live would be read.
   const isOver = () =>
     sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`

@@ -70,7 +70,6 @@ test('an actor tells how often it failed, and when it last did not', async () =>
   const began = Date.now() / 1000
   const actor = loop('test', 20, { log: pino({ level: 'silent' }), metrics }, async () => {
     if (fails) throw new Error('no')
-    return undefined
   })
   actor.start()
   const started = await seen('actor_last_success_timestamp_seconds')

@@ -25,7 +25,7 @@ export function loop(
   name: string,
   everyMs: number,
   { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
-  round: () => Promise<boolean | undefined>,
+  round: () => Promise<unknown>,
 ): Loop {
   let running: Promise<void> | undefined
   let stopped = false
@@ -33,9 +33,9 @@ export function loop(
   const run = async () => {
     let failures = 0
     while (!stopped) {
-      let again: boolean | undefined = false
+      let again = false
       try {
-        again = await round()
+        again = (await round()) === true
         failures = 0
         metrics.actorSuccess.setToCurrentTime({ actor: name })
       } catch (error) {
@@ -45,7 +45,7 @@ export function loop(
         if ((failures & (failures - 1)) === 0)
           log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
       }
-      if (stopped || (again && failures === 0)) continue
+      if (stopped || again) continue
       await alarm.rings(
         Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures)) * (0.75 + Math.random() / 2),
       )

@@ -16,23 +16,22 @@ export function createWorker(deps: Deps): Actor {
   const { charges, captures, refunds } = payments
   const reconciler = new Reconciler(deps)
   // In a new run of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
-  const watch = loop('gate watch', 500, deps, () => done(reconciler.watch()))
-  const done = async (work: Promise<unknown>): Promise<undefined> => void (await work)
+  const watch = loop('gate watch', 500, deps, () => reconciler.watch())
   const actors = [
     loop('hold sweeper', 300, deps, () => sweepGate(deps)),
     loop('ledger sweeper', 1_500, deps, () => sweepLedger(deps)),
-    loop('intent recorder', 700, deps, () => done(recordAllIntents(deps))),
+    loop('intent recorder', 700, deps, () => recordAllIntents(deps)),
     loop('charges', 150, deps, () => charges.round()),
     loop('lost charges', 2_000, deps, () => charges.lost()),
     loop('captures', 1_000, deps, () => captures.round()),
     loop('refunds', 1_000, deps, () => refunds.round()),
-    loop('charge comparison', 10_000, deps, () => done(charges.compare())),
+    loop('charge comparison', 10_000, deps, () => charges.compare()),
     loop('forgotten charges', 30_000, deps, () =>
-      done(Promise.all([charges.resume(), captures.resume(), refunds.resume()])),
+      Promise.all([charges.resume(), captures.resume(), refunds.resume()]),
     ),
     watch,
-    loop('memory watch', 5_000, deps, () => done(watchMemory(deps))),
-    loop('reconciler', 5_000, deps, () => done(reconciler.round())),
+    loop('memory watch', 5_000, deps, () => watchMemory(deps)),
+    loop('reconciler', 5_000, deps, () => reconciler.round()),
   ]
   return {
     start() {
