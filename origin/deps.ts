@@ -8,6 +8,7 @@ import type { OrderEvents } from './events.ts'
 import type { Store } from './gate/redis.ts'
 import type { Sql } from './ledger/ledger.ts'
 import type { Line } from './line.ts'
+import type { ProductWork } from './loop.ts'
 import type { Metrics } from './metrics.ts'
 import type { Orders } from './orders.ts'
 import type { Payments } from './payments/payments.ts'
@@ -30,6 +31,7 @@ export interface Deps {
   readonly arrivals: Arrivals
   readonly line: Line
   readonly payments: Payments
+  readonly work: ProductWork
   /** Tells the edge to look again at a sale, behind the answer. */
   readonly tellEdge: (sale: string) => void
   readonly signatures: Signatures

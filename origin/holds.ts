@@ -7,7 +7,6 @@
 import type { Deps } from './deps.ts'
 import type { Bucket } from './gate/bucket.ts'
 import type { OrderRow } from './ledger/ledger.ts'
-import { eachProduct } from './loop.ts'
 import { holdEnd } from './orders.ts'
 import { productsInUse } from './sales.ts'
 
@@ -17,7 +16,7 @@ const LEDGER_GRACE_MS = 1_000
 
 /** Ends holds that are over, of each product all there are: its next turn comes late when another's has failed. */
 export async function sweepGate(deps: Deps): Promise<void> {
-  await eachProduct('hold sweeper', productsInUse(deps.sales), async ({ sale, product }) => {
+  await deps.work.each('hold sweeper', productsInUse(deps.sales), async ({ sale, product }) => {
     for (const bucket of deps.checkout.gate(sale, product).buckets) {
       for (let batch = BATCH; batch === BATCH; ) {
         const due = await bucket.due(BATCH)
@@ -50,13 +49,13 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
 }
 
 /** Ends holds by the ledger's clock, of each product that has any all there are: none waits for the row of another. */
-export async function sweepLedger({ sql, orders }: Deps): Promise<void> {
+export async function sweepLedger({ sql, orders, work }: Deps): Promise<void> {
   // By now(), and not clock_timestamp(), which is no bound that an index is searched by: all that live would be read.
   const isOver = () =>
     sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
   const products = await sql<{ sale: string; product: string }[]>`
     select distinct sale_id as sale, product_id as product from orders where ${isOver()}`
-  await eachProduct('ledger sweeper', products, async ({ sale, product }) => {
+  await work.each('ledger sweeper', products, async ({ sale, product }) => {
     for (let batch = BATCH; batch === BATCH; ) {
       const due = await sql<{ order_id: string }[]>`
         select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOver()}

@@ -7,7 +7,6 @@ import type { Deps } from './deps.ts'
 import { note } from './findings.ts'
 import { type Bucket, type Intent, refused } from './gate/bucket.ts'
 import { record } from './ledger/ledger.ts'
-import { eachProduct } from './loop.ts'
 import { productsInUse } from './sales.ts'
 
 const BATCH = 500
@@ -97,7 +96,7 @@ function isOfTheData(error: unknown): boolean {
 
 /** One round over all products. */
 export async function recordAllIntents(deps: Deps): Promise<void> {
-  await eachProduct('intent recorder', productsInUse(deps.sales), ({ sale, product }) =>
+  await deps.work.each('intent recorder', productsInUse(deps.sales), ({ sale, product }) =>
     recordIntents(deps, sale, product, INTENT_GRACE_MS),
   )
 }

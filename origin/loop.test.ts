@@ -20,7 +20,7 @@ import {
   writeSale,
 } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
-import { eachProduct, loop } from './loop.ts'
+import { loop, ProductWork } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { Reconciler, reconcileSale } from './reconcile.ts'
@@ -37,26 +37,29 @@ describe('work on every product', () => {
       if (product === '0') throw new Error('no')
       done.push(product)
     }
-    await expect(eachProduct('test', products(6), work)).rejects.toThrow('1 of 6')
+    await expect(new ProductWork().each('test', products(6), work)).rejects.toThrow('1 of 6')
     expect(done).toEqual(['1', '2', '3', '4', '5'])
   })
 
   test('goes on when some hang, and begins those again only when they have ended', async () => {
     const all = products(8)
+    const actors = new ProductWork()
     const begun: string[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
     const work = async ({ product }: { product: string }) => {
       begun.push(product)
       if (Number(product) < 4) await promise
     }
-    await expect(eachProduct('test', all, work, 50)).rejects.toThrow('4 of 8')
+    await expect(actors.each('test', all, work, 50)).rejects.toThrow('4 of 8')
     expect(begun.sort()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
     begun.length = 0
-    await expect(eachProduct('test', all, work, 50)).rejects.toThrow('still under way')
+    await expect(actors.each('test', all, work, 50)).rejects.toThrow('still under way')
     expect(begun.sort()).toEqual(['4', '5', '6', '7'])
+    // Those of another origin in this process are its own.
+    await expect(new ProductWork().each('test', all.slice(0, 1), work, 50)).rejects.toThrow('not within')
     resolve()
     await sleep(10)
-    await eachProduct('test', all, work, 50)
+    await actors.each('test', all, work, 50)
   })
 })
 
@@ -133,7 +136,8 @@ describe("one sale's trouble is its own:", () => {
     const charges = { addCharges: async () => {}, addCaptures: async () => {} }
     const orders = new Orders({ sql, checkout, charges, metrics, log })
     // All that these actors ask.
-    deps = { sql, redis, sales, checkout, orders, metrics, log } as unknown as Deps
+    const work = new ProductWork()
+    deps = { sql, redis, sales, checkout, orders, work, metrics, log } as unknown as Deps
   })
   afterAll(async () => {
     await sales.stop()

@@ -66,11 +66,14 @@ export function loop(
   }
 }
 
-/** Products worked on at once in one round: no more than there may be gates rebuilt at once (MAX_REBUILDS). */
+/**
+ * Products worked on at once in one round, and gates rebuilt at once in one process, of which a round begins no more than
+ * there may be. Each rebuild keeps a connection for its lock and works with others of the same pool: as many as there are
+ * connections would wait for each other for ever.
+ */
 const SIDE_BY_SIDE = 3
 /** A round waits so long for one product; what takes longer goes on beside it, and is not begun again meanwhile. */
 const WITHIN_MS = 2_000
-const underWay = new Set<string>()
 
 /** One of a sale's products, and what an actor needs to know of it. */
 interface Product {
@@ -78,32 +81,49 @@ interface Product {
   readonly product: string
 }
 
-/** Works on every product. One that fails or hangs holds up no other; that some did is thrown at the end. */
-export async function eachProduct<P extends Product>(
-  actor: string,
-  products: readonly P[],
-  work: (product: P) => Promise<unknown>,
-  withinMs = WITHIN_MS,
-): Promise<void> {
-  const failed: string[] = []
-  const waiting = products.values()
-  const lane = async () => {
-    for (const one of waiting) {
-      const name = `${one.sale}:${one.product}`
-      await once(`${actor} ${name}`, () => work(one), withinMs).catch((error) =>
-        failed.push(`${name}: ${error}`),
-      )
+/** What one origin has under way for its products. */
+export class ProductWork {
+  readonly #underWay = new Set<string>()
+  #rebuilds = 0
+
+  /** Works on every product. One that fails or hangs holds up no other; that some did is thrown at the end. */
+  async each<P extends Product>(
+    actor: string,
+    products: readonly P[],
+    work: (product: P) => Promise<unknown>,
+    withinMs = WITHIN_MS,
+  ): Promise<void> {
+    const failed: string[] = []
+    const waiting = products.values()
+    const lane = async () => {
+      for (const one of waiting) {
+        const name = `${one.sale}:${one.product}`
+        await this.#once(`${actor} ${name}`, () => work(one), withinMs).catch((error) =>
+          failed.push(`${name}: ${error}`),
+        )
+      }
+    }
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane))
+    if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
+  }
+
+  async #once(name: string, work: () => Promise<unknown>, withinMs: number): Promise<void> {
+    if (this.#underWay.has(name)) throw new Error('still under way')
+    this.#underWay.add(name)
+    await within(
+      work().finally(() => this.#underWay.delete(name)),
+      withinMs,
+    )
+  }
+
+  /** Rebuilds a gate, if there is room for another rebuild. */
+  async rebuild<Done>(work: () => Promise<Done>): Promise<Done | 'busy'> {
+    if (this.#rebuilds >= SIDE_BY_SIDE) return 'busy'
+    this.#rebuilds++
+    try {
+      return await work()
+    } finally {
+      this.#rebuilds--
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane))
-  if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
-}
-
-async function once(name: string, work: () => Promise<unknown>, withinMs: number): Promise<void> {
-  if (underWay.has(name)) throw new Error('still under way')
-  underWay.add(name)
-  await within(
-    work().finally(() => underWay.delete(name)),
-    withinMs,
-  )
 }

@@ -19,6 +19,7 @@ import { connectRedis } from './gate/redis.ts'
 import { connect, isLedgerAway, prepare } from './ledger/ledger.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { Line } from './line.ts'
+import { ProductWork } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -111,6 +112,7 @@ async function begin(): Promise<Deps> {
     events,
     arrivals,
     line: new Line(redis, metrics),
+    work: new ProductWork(),
     tellEdge: edgeTeller(config, log),
     signatures,
     keys: {

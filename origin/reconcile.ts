@@ -11,7 +11,6 @@ import type { HoldEnd, LiveOrder } from './gate/bucket.ts'
 import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import type { ProductRow, Sql } from './ledger/ledger.ts'
-import { eachProduct } from './loop.ts'
 import { type Recount, recount } from './recount.ts'
 import { available, productsInUse } from './sales.ts'
 
@@ -69,7 +68,7 @@ export class Reconciler {
 
   async round(): Promise<void> {
     await this.#deps.sales.refresh()
-    await eachProduct(
+    await this.#deps.work.each(
       'reconciler',
       productsInUse(this.#deps.sales),
       ({ sale, product }) => this.#reconcile(sale, product),
@@ -94,7 +93,8 @@ export class Reconciler {
       metrics.intents.set(one, waiting)
       if (!isOpen) await reconcileProduct(this.#deps, one.sale, one.product, {})
     }
-    await eachProduct('gate watch', productsInUse(this.#deps.sales), mend, RECONCILED_WITHIN_MS)
+    const all = productsInUse(this.#deps.sales)
+    await this.#deps.work.each('gate watch', all, mend, RECONCILED_WITHIN_MS)
   }
 
   async #reconcile(sale: string, product: string): Promise<void> {
@@ -210,29 +210,18 @@ async function rebuild(deps: Deps, sale: string, product: string, wait: boolean)
 }
 
 /**
- * Rebuilds of one process at once. Each keeps a connection for its lock and works with others of the same pool: as many
- * as there are connections would wait for each other for ever.
- */
-const MAX_REBUILDS = 3
-let rebuilds = 0
-
-/**
  * One at a time per product: a second rebuild in between would put back what has ended since. The lock is a
  * transaction's, which ends with its connection, and which may be idle for as long as a rebuild may take.
  */
 async function rebuildAlone(deps: Deps, sale: string, product: string): Promise<boolean | 'busy'> {
-  if (rebuilds >= MAX_REBUILDS) return 'busy'
-  rebuilds++
-  try {
-    return await deps.sql.begin(async (tx) => {
+  return deps.work.rebuild(() =>
+    deps.sql.begin(async (tx) => {
       const [lock] = await tx<{ taken: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
           set_config('idle_in_transaction_session_timeout', '10min', true)`
       return lock?.taken ? rebuildNow(deps, sale, product) : 'busy'
-    })
-  } finally {
-    rebuilds--
-  }
+    }),
+  )
 }
 
 /**
