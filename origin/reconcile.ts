@@ -4,6 +4,7 @@
  * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
 import type { OversellPolicy } from '../shared/api.ts'
+import { HELD, LIVE, SOLD } from '../shared/order-status.ts'
 import { noteCompared } from './compared.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
@@ -253,10 +254,10 @@ async function restore(rebuild: Rebuild, sql: Sql, sale: string, product: string
   for (;;) {
     const rows = await sql<LiveOrder[]>`
       select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
-        case when status in ('reserved', 'paying') then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
+        case when status in ${sql(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
       from orders
       where sale_id = ${sale} and product_id = ${product} and order_id > ${after}
-        and status in ('reserved', 'paying', 'confirmed', 'fulfilled')
+        and status in ${sql(LIVE)}
       order by order_id limit ${READ_CHUNK}`
     await restoring
     live += rows.length
@@ -292,9 +293,9 @@ async function readEnded(
   const [row] = await sql<(ProductRow & { ended: HoldEnd[] })[]>`
     select product_id, name, unit_price_minor, currency, total, held, sold, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'quantity', quantity,
-          'key', idempotency_key, 'how', case when status in ('confirmed', 'fulfilled') then 'sell' else 'release' end)), '[]')
+          'key', idempotency_key, 'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
       from orders o
-      where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ('reserved', 'paying')
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ${sql(HELD)}
         and age(o.xmin) <= age(${since}::xid)) as ended
     from products p where sale_id = ${sale} and product_id = ${product}`
   if (!row) throw new Error(`no product ${product} in sale ${sale}`)

@@ -4,6 +4,7 @@
  * right is put right against the version of the row that was counted, so that nothing that happens meanwhile is lost.
  */
 import type { OversellPolicy } from '../shared/api.ts'
+import { HELD, SOLD } from '../shared/order-status.ts'
 import type { Deps } from './deps.ts'
 import { audit, close, note } from './findings.ts'
 import type { Queryable } from './ledger/ledger.ts'
@@ -39,8 +40,8 @@ export async function count(sql: Queryable, sale: string, product: string): Prom
   const [row] = await sql<(Omit<Count, 'orders'> & { orders_held: number; orders_sold: number })[]>`
     select p.version, p.total, p.held, p.sold, o.held as orders_held, o.sold as orders_sold
     from products p, lateral (
-      select coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as held,
-             coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled')), 0)::int as sold
+      select coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as held,
+             coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as sold
       from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) o
     where p.sale_id = ${sale} and p.product_id = ${product}`
   if (!row) return undefined
@@ -158,7 +159,10 @@ async function lockedCount(tx: Queryable, sale: string, product: string): Promis
   return seen
 }
 
-/** Cancels who came last until the rest can be served, and gives their money back. What is fulfilled stays so. */
+/** What is fulfilled stays so. */
+const CANCELLABLE = [...HELD, 'confirmed'] as const
+
+/** Cancels who came last until the rest can be served, and gives their money back. */
 async function cancelLatest(deps: Deps, sale: string, product: string, actor: string): Promise<boolean> {
   const { cancelled, served } = await deps.sql.begin(async (tx) => {
     const seen = await lockedCount(tx, sale, product)
@@ -168,12 +172,12 @@ async function cancelLatest(deps: Deps, sale: string, product: string, actor: st
       with latest as (
         select order_id, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
         from orders
-        where sale_id = ${sale} and product_id = ${product} and status in ('reserved', 'paying', 'confirmed')
+        where sale_id = ${sale} and product_id = ${product} and status in ${tx(CANCELLABLE)}
       ),
       locked as (
         select o.order_id, o.status from orders o
         where o.order_id in (select order_id from latest where before < ${excess})
-          and o.status in ('reserved', 'paying', 'confirmed')
+          and o.status in ${tx(CANCELLABLE)}
         order by o.order_id for no key update
       )
       update orders o set status = 'cancelled', reason = 'oversold', updated_at = clock_timestamp()

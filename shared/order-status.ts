@@ -20,10 +20,12 @@ export const ORDER_STATUSES = [
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
-/** Of an order in the ledger that has its units. */
-export const LIVE_STATUSES = ['reserved', 'paying', 'confirmed', 'fulfilled'] as const
+/** Of an order in the ledger whose units are held, of one whose units are sold, and of one that has them either way. */
+export const HELD = ['reserved', 'paying'] as const
+export const SOLD = ['confirmed', 'fulfilled'] as const
+export const LIVE = [...HELD, ...SOLD] as const
 export const isLive = (status: string) => live.has(status)
-const live: ReadonlySet<string> = new Set<OrderStatus>(LIVE_STATUSES)
+const live: ReadonlySet<string> = new Set<OrderStatus>(LIVE)
 
 /**
  * True once there is nothing left for the buyer to wait for. A confirmed order may be fulfilled yet, days later: nobody

@@ -1,7 +1,7 @@
 /** What must be true of a sale however often anything was killed: read from the stores, and from what buyers noted. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { LIVE_STATUSES } from '../shared/order-status.ts'
+import { LIVE } from '../shared/order-status.ts'
 import { LIMIT_PER_VISITOR, type Notebook } from './torture-buyers.ts'
 import type { TortureSystem } from './torture-system.ts'
 
@@ -46,7 +46,7 @@ export class Inspector {
     const rows = await this.#sql<{ product_id: string; total: number; live: number }[]>`
       select p.product_id, p.total, sum(o.quantity)::int as live
       from products p join orders o using (sale_id, product_id)
-      where p.sale_id = ${sale} and o.status = any(${[...LIVE_STATUSES]})
+      where p.sale_id = ${sale} and o.status = any(${[...LIVE]})
       group by p.product_id, p.total having sum(o.quantity) > p.total`
     return rows.map((r) => `${r.product_id}: ${r.live} units live of ${r.total}`)
   }
@@ -90,7 +90,7 @@ export class Inspector {
         found.push(`the operator is told ${JSON.stringify(p)}`)
     }
     const greedy = await this.#sql`
-      select visitor from orders where sale_id = ${sale} and status = any(${[...LIVE_STATUSES]})
+      select visitor from orders where sale_id = ${sale} and status = any(${[...LIVE]})
       group by visitor having sum(quantity) > ${LIMIT_PER_VISITOR}`
     if (greedy.length > 0) found.push(`${greedy.length} visitors have more than ${LIMIT_PER_VISITOR} units`)
     return found

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LIVE_STATUSES } from '../../shared/order-status.ts'
+import { LIVE } from '../../shared/order-status.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
 import type { Deps } from '../deps.ts'
@@ -339,7 +339,7 @@ const ledgerOf = async (sale: string) => [
   ...(await sql`
     select p.product_id, p.held, (
       select coalesce(sum(o.quantity), 0)::int from orders o
-      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${[...LIVE_STATUSES]})) as live
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${[...LIVE]})) as live
     from products p where p.sale_id = ${sale} order by p.place`),
 ]
 
