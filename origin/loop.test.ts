@@ -273,6 +273,23 @@ describe("one sale's trouble is its own:", () => {
     expect(await gate.stock()).toEqual({ available: 4, held: 0 })
   })
 
+  test('a gate that somebody else has rebuilt by the time it is its turn is left as it is', async () => {
+    const gate = deps.checkout.gate(good, 'one')
+    const rebuild = await gate.fence()
+    const { watched } = await sql.begin(async (tx) => {
+      await tx`lock table products in access exclusive mode`
+      // It sees the fence, and then waits for the product.
+      const watched = new Reconciler(deps).watch()
+      await sleep(300)
+      await rebuild.open({ available: 5, held: 0 })
+      return { watched }
+    })
+    const epoch = await redis.hget(`{${good}:one:0}:stock`, 'epoch')
+    await watched
+    expect(await redis.hget(`{${good}:one:0}:stock`, 'epoch')).toBe(epoch)
+    expect(await sql`select kind from findings where sale_id = ${good}`).toEqual([])
+  })
+
   test('what differs in the held units alone is a difference', async () => {
     await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)
     expect((await reconcileSale(deps, good)).findings).toMatchObject([

@@ -142,7 +142,8 @@ async function reconcileProduct(
   deps.metrics.drift.set({ ...about, state: 'held' }, drifts ? heldDrift : 0)
   if (drifts || finding.found === 'ok') await compared('gate', !drifts)
   if (finding.found === 'ok' && !force) return finding
-  const healed = await rebuild(deps, sale, product, force)
+  const onlyFenced = finding.found === 'fenced' && !force && !stale
+  const healed = await rebuild(deps, sale, product, { wait: force, onlyFenced })
   if (healed && !drifts) await compared('gate', true)
   if (healed && !force) await remember(deps, sale, product, finding, heldDrift)
   return { ...finding, healed }
@@ -200,10 +201,22 @@ async function look(deps: Deps, sale: string, product: string): Promise<Finding 
 const TURN_WITHIN_MS = 10_000
 const TURN_EVERY_MS = 50
 
-async function rebuild(deps: Deps, sale: string, product: string, wait: boolean): Promise<boolean> {
+interface RebuildOptions {
+  /** Waits for its turn. */
+  readonly wait: boolean
+  /** The gate was seen to be out of use, which is all that is wrong: a rebuild under way may have mended it by then. */
+  readonly onlyFenced: boolean
+}
+
+async function rebuild(
+  deps: Deps,
+  sale: string,
+  product: string,
+  { wait, onlyFenced }: RebuildOptions,
+): Promise<boolean> {
   const until = performance.now() + TURN_WITHIN_MS
   for (;;) {
-    const opened = await rebuildAlone(deps, sale, product)
+    const opened = await rebuildAlone(deps, sale, product, onlyFenced)
     if (opened !== 'busy') return opened
     if (!wait || performance.now() > until) return false
     await new Promise((resolve) => setTimeout(resolve, TURN_EVERY_MS * (0.5 + Math.random())))
@@ -214,13 +227,20 @@ async function rebuild(deps: Deps, sale: string, product: string, wait: boolean)
  * One at a time per product: a second rebuild in between would put back what has ended since. The lock is a
  * transaction's, which ends with its connection, and which may be idle for as long as a rebuild may take.
  */
-async function rebuildAlone(deps: Deps, sale: string, product: string): Promise<boolean | 'busy'> {
+async function rebuildAlone(
+  deps: Deps,
+  sale: string,
+  product: string,
+  onlyFenced: boolean,
+): Promise<boolean | 'busy'> {
   return deps.work.rebuild(() =>
     deps.sql.begin(async (tx) => {
       const [lock] = await tx<{ taken: boolean }[]>`
         select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
           set_config('idle_in_transaction_session_timeout', '10min', true)`
-      return lock?.taken ? rebuildNow(deps, sale, product) : 'busy'
+      if (!lock?.taken) return 'busy'
+      if (onlyFenced && (await deps.checkout.gate(sale, product).isOpen())) return false
+      return rebuildNow(deps, sale, product)
     }),
   )
 }
