@@ -10,7 +10,7 @@
 /** Fewer go as one group, whatever room there is. */
 const WORTH_SHARING = 32
 
-export interface BatcherLimits {
+interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
   /** Most groups under way at once; one, if nothing else is said: who would wait at the next station waits here instead. */

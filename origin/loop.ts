@@ -15,7 +15,7 @@ export interface Actor {
   stop(): Promise<void>
 }
 
-export interface Loop extends Actor {
+interface Loop extends Actor {
   /** There is a reason to look now: ends the pause, or in the middle of a round the one that would follow. */
   wake(): void
 }

@@ -16,7 +16,7 @@ import type { Metrics } from './metrics.ts'
 import type { ChargeOf } from './payments/provider.ts'
 
 /** Puts charges and captures on their way, in the transaction that asks for them. */
-export interface ChargeQueue {
+interface ChargeQueue {
   addCharges(tx: Queryable, orders: readonly string[]): Promise<void>
   addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
 }
@@ -26,7 +26,7 @@ const PAYMENT_BATCH = 200
 /** Buyers waiting for their payment to begin; more are told to try again. */
 const PAYMENT_QUEUE = 5_000
 
-export interface OrdersDeps {
+interface OrdersDeps {
   readonly sql: Sql
   readonly checkout: Checkout
   readonly charges: ChargeQueue

@@ -27,7 +27,7 @@ export interface Finding {
   readonly recount?: Recount
 }
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   /** Rebuilds the gates whatever they say. */
   readonly force?: boolean
   /** Counts the orders as well. */

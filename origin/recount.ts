@@ -15,7 +15,7 @@ const DECIDE_ALONE_UP_TO = 0.05
 /** The row may change while its orders are counted; on a quiet moment one count is enough. */
 const ATTEMPTS = 5
 
-export interface Count {
+interface Count {
   readonly version: number
   readonly total: number
   readonly held: number
