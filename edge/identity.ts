@@ -14,7 +14,7 @@ import {
   jwtVerify,
 } from 'jose'
 import { ProblemError, problem } from '../shared/problem.ts'
-import { type QueueClaims, VerifiedOnce, verifyQueueToken } from '../shared/tokens.ts'
+import { type QueueClaims, VerifiedLately, verifyQueueToken } from '../shared/tokens.ts'
 import { readCookie, readForeignCookie } from './cookies.ts'
 import type { Call } from './http.ts'
 
@@ -77,16 +77,16 @@ export async function presentedPlace(sale: string, call: Call): Promise<Presente
 }
 
 /** The places that were signed with a key: a map for each, since another key makes them worth nothing. */
-function placesOf(key: CryptoKey): VerifiedOnce<QueueClaims> {
+function placesOf(key: CryptoKey): VerifiedLately<QueueClaims> {
   let known = places.get(key)
   if (!known) {
-    known = new VerifiedOnce(MAX_PLACES, (token, nowMs) => verifyQueueToken(key, token, nowMs))
+    known = new VerifiedLately(MAX_PLACES, (token, nowMs) => verifyQueueToken(key, token, nowMs))
     places.set(key, known)
   }
   return known
 }
 
-const places = new WeakMap<CryptoKey, VerifiedOnce<QueueClaims>>()
+const places = new WeakMap<CryptoKey, VerifiedLately<QueueClaims>>()
 
 /**
  * A token of ours that a request presents: as a bearer, or in the cookie of this name. Before somebody else's site the

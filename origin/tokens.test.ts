@@ -15,12 +15,10 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   ADMISSION,
-  ADMISSION_TTL_SECONDS,
   type AdmissionClaims,
-  CLOCK_TOLERANCE_SECONDS,
   signAdmissionToken,
   signQueueToken,
-  VerifiedOnce,
+  VerifiedLately,
   verifyAdmissionToken,
 } from '../shared/tokens.ts'
 import { Overloaded } from './batch.ts'
@@ -146,25 +144,20 @@ describe("the edge's keys", () => {
   })
 })
 
-test('an admission by a key that was withdrawn ends with what an admission may live, whatever it claims', async () => {
+test('an admission by a key that was withdrawn ends within a minute, whatever it claims', async () => {
   let known = jwks
-  const admissions = new VerifiedOnce<AdmissionClaims>(10, (token, nowMs) =>
+  const admissions = new VerifiedLately<AdmissionClaims>(10, (token, nowMs) =>
     readAdmission((...asked) => createLocalJWKSet(known)(...asked), holds, token, nowMs),
   )
-  const signed = (exp: number) => signAdmissionToken(keys.privateKey, 'k1', { ...admission, exp })
-  const seen = await Promise.all(
-    [60, ADMISSION_TTL_SECONDS, 10 * 365 * 86_400].map((left) => signed(iat + left)),
-  )
-  const good = async (nowMs: number) =>
-    (await Promise.all(seen.map((token) => admissions.verify(token, nowMs)))).map(({ ok }) => ok)
-  expect(await good(NOW)).toEqual([true, true, false])
+  const stolen = await signAdmissionToken(keys.privateKey, 'k1', {
+    ...admission,
+    exp: iat + 10 * 365 * 86_400,
+  })
+  const isGood = async (nowMs: number) => (await admissions.verify(stolen, nowMs)).ok
+  expect(await isGood(NOW)).toBe(true)
   known = { keys: [] }
-  expect(await good(NOW + 59_000)).toEqual([true, true, false])
-  expect(await good(NOW + (ADMISSION_TTL_SECONDS + CLOCK_TOLERANCE_SECONDS) * 1_000)).toEqual([
-    false,
-    false,
-    false,
-  ])
+  expect(await isGood(NOW + 59_000)).toBe(true)
+  expect(await isGood(NOW + 60_000)).toBe(false)
 })
 
 test('an admission that there is no room to look at now is not called invalid', async () => {

@@ -30,9 +30,8 @@ import { type Signed, signedBy } from './signatures.ts'
 export type FindKey = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
 
 /**
- * The keys are fetched again so often, behind the answers. With one that was withdrawn no other admission is verified from
- * then on; those that were before are good until they expire (VerifiedOnce), which is in about five minutes, whatever whoever
- * had the key has signed: see ADMISSION.
+ * The keys are fetched again so often, behind the answers: what one that was withdrawn has signed is refused from then on,
+ * and what was verified before, a minute later (VerifiedLately).
  */
 const KEYS_FOR_MS = 60_000
 /** For a key that is not among them they are fetched at once, but no more often than this. */

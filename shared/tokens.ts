@@ -17,8 +17,6 @@ export const EDGE_ISSUER = 'flash-sale-edge'
 
 /** How long an admission token is good for: long enough to fill in a form, short enough not to be sold on. */
 export const ADMISSION_TTL_SECONDS = 300
-/** By so much the clock that signs an admission may be ahead of the one that it is read by. */
-export const CLOCK_TOLERANCE_SECONDS = 60
 /** How long an order token is good for. */
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
 
@@ -59,8 +57,6 @@ export interface Kind<Claims> {
   readonly alg: 'HS256' | 'EdDSA'
   readonly issuer: string
   readonly audience: string
-  /** A token that claims to be good for longer from now on was not signed as the issuer signs. */
-  readonly maxSecondsLeft?: number
   readonly claims: v.GenericSchema<unknown, Claims>
 }
 
@@ -79,8 +75,6 @@ export const ADMISSION: Kind<AdmissionClaims> = {
   alg: 'EdDSA',
   issuer: EDGE_ISSUER,
   audience: 'checkout',
-  // From now on, and not since `iat`: an admission that is renewed keeps that (edge/protect.ts).
-  maxSecondsLeft: ADMISSION_TTL_SECONDS + CLOCK_TOLERANCE_SECONDS,
   claims: AdmissionClaims,
 }
 
@@ -92,22 +86,22 @@ export function claimsOf<Claims extends { exp: number }>(
 ): Verified<Claims> {
   const claims = v.safeParse(kind.claims, told)
   if (!claims.success || told.iss !== kind.issuer || told.aud !== kind.audience) return INVALID
-  const { output } = claims
-  if (kind.maxSecondsLeft !== undefined && output.exp - nowMs / 1000 > kind.maxSecondsLeft) return INVALID
-  return unlessExpired(output, nowMs)
+  return unlessExpired(claims.output, nowMs)
 }
 
 const unlessExpired = <Claims extends { exp: number }>(claims: Claims, nowMs: number): Verified<Claims> =>
   claims.exp * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
 
+/** A signature that held is looked at again after so long: its key may have been withdrawn. */
+const VERIFIED_FOR_MS = 60_000
+
 /**
- * Tokens verified once: whoever has one shows it again and again, and a signature that held does not stop holding. Only
- * the end is checked each time, which is also when a token ends that was signed by a key withdrawn since. What did not
- * hold is not kept.
+ * Tokens verified a moment ago: whoever has one shows it again and again, and of one that held only the end is checked
+ * each time. What did not hold is not kept.
  */
-export class VerifiedOnce<Claims extends { exp: number }> {
+export class VerifiedLately<Claims extends { exp: number }> {
   readonly #verify: (token: string, nowMs: number) => Promise<Verified<Claims>>
-  readonly #held: Recent<string, Claims>
+  readonly #held: Recent<string, { readonly claims: Claims; readonly atMs: number }>
 
   /** Remembers at most `max` tokens, of about 1 KB each. */
   constructor(max: number, verify: (token: string, nowMs: number) => Promise<Verified<Claims>>) {
@@ -117,10 +111,11 @@ export class VerifiedOnce<Claims extends { exp: number }> {
 
   /** Reads a token at `nowMs`. */
   verify(token: string, nowMs: number): Verified<Claims> | Promise<Verified<Claims>> {
-    const claims = this.#held.get(token)
-    if (claims) return unlessExpired(claims, nowMs)
+    const held = this.#held.get(token)
+    // A clock may be put back: then too.
+    if (held && Math.abs(nowMs - held.atMs) < VERIFIED_FOR_MS) return unlessExpired(held.claims, nowMs)
     return this.#verify(token, nowMs).then((verified) => {
-      if (verified.ok) this.#held.set(token, verified.claims)
+      if (verified.ok) this.#held.set(token, { claims: verified.claims, atMs: nowMs })
       return verified
     })
   }

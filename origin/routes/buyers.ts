@@ -8,7 +8,7 @@ import {
   INVALID,
   ORDER_TOKEN_TTL_SECONDS,
   type Verified,
-  VerifiedOnce,
+  VerifiedLately,
 } from '../../shared/tokens.ts'
 import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
@@ -42,7 +42,7 @@ export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, underWay, orders, arrivals, metrics, keys } = deps
   const app = new Hono()
   const check = (signed: Signed) => deps.signatures.check(signed)
-  const admissions = new VerifiedOnce<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
+  const admissions = new VerifiedLately<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
     readAdmission(keys.admission, check, token, nowMs),
   )
 
