@@ -1,7 +1,8 @@
 /**
  * The sales as this process knows them: read from the ledger a few times a second, decided on from memory. Those are the
- * sales in use; one that has long been over is read along with them from when it is asked for by its name. Whether a sale is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this
- * machine's monotonic clock, so that an origin whose own clock is an hour wrong is not an hour wrong.
+ * sales in use; one that has long been over is read along with them from when it is asked for by its name. Whether a sale
+ * is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this machine's
+ * monotonic clock, so that an origin whose own clock is an hour wrong is not an hour wrong.
  */
 
 import * as v from 'valibot'
