@@ -63,8 +63,9 @@ async function numberFrom(counter: Counter, sale: string, call: Call): Promise<G
     }
     counter.askingUntilMs = nowMs + ASKING_MS
     const shard = shardOf(sale, counter.shard, call.env)
-    const leased = await answerOf(() =>
-      shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
+    const leased = await answerOf(
+      () => shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
+      untilMs - nowMs,
     )
     counter.askingUntilMs = 0
     if (!leased) {

@@ -78,21 +78,44 @@ export function released<T>(answer: T): T {
 const MAX_TRIES = 3
 /** Before the next try, a random part of this, doubled each time. */
 const RETRY_MS = 25
+/** An answer that takes longer is none: whoever joins may have to wait for some seconds' worth of others. */
+const ANSWER_MS = 10_000
 
 /**
  * An object's answer; asks again if it failed for another reason than having too much to do. Everything here may be
- * asked twice: a known visitor finds their number, and a lease that got lost is a gap. Null if there is no answer.
+ * asked twice: a known visitor finds their number, and a lease that got lost is a gap. Null if there is no answer, and
+ * none within `withinMs`, all tries together: an object that hangs is not waited for again.
  */
-export async function answerOf<T>(ask: () => Promise<T>): Promise<T | null> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return released(await ask())
-    } catch (error) {
-      if (tries === MAX_TRIES || (error as { overloaded?: boolean }).overloaded) {
-        console.warn(JSON.stringify({ msg: 'an object did not answer', why: String(error) }))
-        return null
+export async function answerOf<T>(ask: () => Promise<T>, withinMs = ANSWER_MS): Promise<T | null> {
+  const { late, inTime } = deadline(withinMs)
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await Promise.race([ask().then(released), late])
+      } catch (error) {
+        if (
+          tries === MAX_TRIES ||
+          error instanceof TooLate ||
+          (error as { overloaded?: boolean }).overloaded
+        ) {
+          console.warn(JSON.stringify({ msg: 'an object did not answer', why: String(error) }))
+          return null
+        }
+        await scheduler.wait(Math.random() * RETRY_MS * 2 ** tries)
       }
-      await scheduler.wait(Math.random() * RETRY_MS * 2 ** tries)
     }
+  } finally {
+    inTime()
   }
+}
+
+class TooLate extends Error {}
+
+/** A promise that fails after so long, unless it was in time. */
+function deadline(withinMs: number): { readonly late: Promise<never>; readonly inTime: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // Nobody waits for it between two tries.
+  promise.catch(() => {})
+  const timer = setTimeout(() => reject(new TooLate(`none within ${withinMs} ms`)), withinMs)
+  return { late: promise, inTime: () => clearTimeout(timer) }
 }
