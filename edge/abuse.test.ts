@@ -1,11 +1,13 @@
 /** Rate limits, and the price of entry. */
+import { runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from './config.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { call, edgeEnv, TestSale } from './testing/edge.ts'
+import { MAX_SPENT } from './ticket-shard.ts'
 
 it('limits joins and status per address', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60', STATUS_PER_ADDRESS: '3/60' }
@@ -143,6 +145,50 @@ it('gives one number for one proof, however often and for whomever it is sent', 
   expect((await joinWith(sale, proof, { cookie: 'visitor=somebody-else-entirely' })).status).toBe(401)
   await sale.leave(places[0]?.queue_token ?? '')
   expect((await joinWith(sale, proof)).status).toBe(401)
+})
+
+it('gives no second number for a proof, whatever was paid with in between', async () => {
+  const sale = await new TestSale().tell()
+  const cookie = 'visitor=somebody-with-two-proofs'
+  const [first, second] = [await solved(sale, { cookie }), await solved(sale, { cookie })]
+  const joinAndLeave = async (proof: string) => {
+    const joined = await joinWith(sale, proof, { cookie })
+    if (joined.status === 201) await sale.leave((await joined.json<{ queue_token: string }>()).queue_token)
+    return joined.status
+  }
+  const statuses = []
+  for (const proof of [first, second, first, second, first]) statuses.push(await joinAndLeave(proof))
+  expect(statuses).toEqual([201, 201, 401, 401, 401])
+})
+
+it('remembers what was paid with for as long as it is good, and only so much of it', async () => {
+  const sale = await new TestSale().tell()
+  const shard = sale.shard(0)
+  const visitor = 'somebody-with-many-proofs'
+  const pay = async (paid_with: string) => {
+    const joined = await shard.join({ sale: sale.name, visitor, paid_with })
+    await shard.leave({ visitor })
+    return joined.joined ? 'joined' : joined.reason
+  }
+  const spent = () =>
+    runInDurableObject(shard, (_, { storage }) => storage.sql.exec('select * from spent').toArray().length)
+  for (const payment of ['a', 'b', 'c']) expect(await pay(payment)).toBe('joined')
+  expect(await pay('a')).toBe('paid-already')
+  expect(await spent()).toBe(2)
+  await runInDurableObject(shard, (_, { storage }) =>
+    storage.sql.exec(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
+      insert into spent select 'another ' || i, ? from n`,
+      MAX_SPENT - 2,
+      Date.now() + 60_000,
+    ),
+  )
+  expect(await pay('d')).toBe('try-again')
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  vi.setSystemTime(Date.now() + 3_600_000)
+  expect(await pay('d')).toBe('joined')
+  expect(await spent()).toBe(1)
 })
 
 it('refuses a proof that is forged, for another sale, or not worked for', async () => {

@@ -20,7 +20,7 @@ const PROOF_HEADER = 'x-proof-of-work'
 /** The field in which ALTCHA's widget sends it. */
 const PROOF_FIELD = 'altcha'
 /** Long enough for the slowest phone and a visitor who is called away. */
-const GOOD_FOR_SECONDS = 600
+export const GOOD_FOR_SECONDS = 600
 const MAX_PROOF_BYTES = 4_096
 
 const Payload = v.object({

@@ -6,12 +6,13 @@
  * twice has the same number. They join in turns: who comes while the turn before is being written is written together
  * with the others who do, since a write costs five times as much as all else about a join, and as much for one as for
  * fifty. A number needs no record to be unique: its block was leased to this instance alone, and a new instance begins
- * with a new block.
+ * with a new block. What a visitor paid with for a number is recorded with them, and beside them once they paid again.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { MIRROR_MS, type Told } from './bulletin.ts'
 import type { Env } from './config.ts'
 import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
+import { GOOD_FOR_SECONDS } from './proof-of-work.ts'
 import {
   type Joined,
   type JoinRequest,
@@ -28,6 +29,11 @@ import {
 const MAX_LEASES_PER_CALL = 5
 /** Known visitors waiting for their turn to join, some seconds' worth; more are told to try again. */
 const MAX_COMING = 10_000
+
+/** How long a payment is remembered that may still be good somewhere: a minute for clocks that differ. */
+const SPENT_MS = (GOOD_FOR_SECONDS + 60) * 1000
+/** Most of them remembered, besides each visitor's last; whoever pays once more then is told to try again. */
+export const MAX_SPENT = 100_000
 
 /** The way of an isolate's rest to here. */
 const RETURN_MS = 75
@@ -51,14 +57,15 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #turnBefore: Promise<unknown> = Promise.resolve()
   readonly #demand = new Demand(LEASE_MS)
   /** True once there is a record of visitors: an object that was only asked for a sale that is none leaves nothing behind. */
-  #recorded: boolean
+  #recorded = false
   #told: { readonly at: Told; readonly askedAtMs: number } | null = null
   #asking: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     const tables = ctx.storage.sql.exec("select 1 from sqlite_master where name = 'visitors'")
-    this.#recorded = tables.toArray().length > 0
+    // Begun by a neighbouring version, it may lack a table.
+    if (tables.toArray().length > 0) this.#beginRecord()
   }
 
   /** A known visitor joins: 'first' if the number is new. */
@@ -121,8 +128,28 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (!found) return null
     if (found.present === 1 && found.number !== instead_of)
       return { joined: true, number: found.number, first: false }
-    const spent = paid_with !== undefined && paid_with === found.paid_with
+    const spent = paid_with !== undefined && (paid_with === found.paid_with || this.#isSpent(paid_with))
     return spent ? { joined: false, reason: 'paid-already' } : null
+  }
+
+  #isSpent(payment: string): boolean {
+    return this.ctx.storage.sql.exec('select 1 from spent where payment = ?', payment).toArray().length > 0
+  }
+
+  /** Remembers what a visitor paid with before, who pays once more; false if there is too much of it. */
+  #keepSpent(visitor: string): boolean {
+    if (!this.#recorded) return true
+    const { sql } = this.ctx.storage
+    const [last] = sql
+      .exec('select paid_with from visitors where visitor = ? and paid_with is not null', visitor)
+      .toArray()
+    if (!last) return true
+    const nowMs = Date.now()
+    sql.exec('delete from spent where until_ms < ?', nowMs)
+    const { many } = sql.exec<{ many: number }>('select count(*) as many from spent').one()
+    if (many >= MAX_SPENT) return false
+    sql.exec('insert or ignore into spent values (?, ?)', last.paid_with, nowMs + SPENT_MS)
+    return true
   }
 
   /** What becomes of those who join now, in their order; null for who finds no number after all. */
@@ -143,11 +170,13 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** A visitor without a number takes the next of the block; null when it is used up. */
   #enter({ visitor, has, paid_with }: JoinRequest): Joined | null {
+    if (paid_with !== undefined && !this.#keepSpent(visitor)) return TRY_AGAIN
     const number = has ?? this.#take()
     if (!number) return null
     this.#beginRecord()
     this.ctx.storage.sql.exec(
-      'insert or replace into visitors (visitor, number, present, paid_with) values (?, ?, 1, ?)',
+      `insert into visitors (visitor, number, paid_with) values (?, ?, ?) on conflict do update
+        set number = excluded.number, present = 1, paid_with = coalesce(excluded.paid_with, paid_with)`,
       visitor,
       number,
       paid_with ?? null,
@@ -169,7 +198,12 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       number integer not null,
       present integer not null default 1,
       paid_with text
-    ) strict, without rowid`)
+    ) strict, without rowid;
+    create table if not exists spent (
+      payment text primary key,
+      until_ms integer not null
+    ) strict, without rowid;
+    create index if not exists spent_until on spent (until_ms)`)
     this.#recorded = true
   }
 
