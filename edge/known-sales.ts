@@ -31,7 +31,7 @@ const MAX_UNKNOWN = 1_000
 const UNKNOWN_MS = 400
 /** New names asked for: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
-/** How long a sale is asked for: the waiting room may have to ask the origin, which it waits a second for. */
+/** How long a sale is asked for: the waiting room may have to ask the origin, which it waits almost a second for. */
 const ASK_MS = 1_500
 /** How long a request waits for the next copy before it is answered from the old one: more than a call around the world. */
 const WAIT_MS = 500

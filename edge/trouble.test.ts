@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
 import { serving } from '../shared/schedule.ts'
-import { call, product, TestSale, tell, withShards } from './testing/edge.ts'
+import { asked, call, product, TestSale, tell, withShards } from './testing/edge.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -44,6 +44,19 @@ it.concurrent('stands still when the origin is gone, keeps every place, and goes
     await scheduler.wait(10)
   }
   expect(before).toBeGreaterThan(stoodAt)
+})
+
+it.concurrent('goes on when the origin leaves one look unanswered', async () => {
+  const { sale } = await movingSale()
+  const path = `/internal/sales/${sale.name}`
+  const { calls } = await asked(path)
+  await sale.tell({ delayMs: 5_000 })
+  while ((await asked(path)).calls === calls) await scheduler.wait(10)
+  await sale.tell()
+  const phases = new Set<string>()
+  for (const began = performance.now(); performance.now() - began < 3_000; await scheduler.wait(20))
+    phases.add((await sale.schedule()).phase)
+  expect(phases).toEqual(new Set(['open']))
 })
 
 it.concurrent('stands still while an operator pauses, and goes on from there', async () => {
@@ -97,6 +110,25 @@ it.concurrent('keeps the line moving without any alarm', async () => {
     await serving()
   }
   expect((await serving()) - before).toBeGreaterThan(RATE * 0.9)
+})
+
+it.concurrent('looks at the origin once a second, by its alarm or without it, however often it is read', async () => {
+  const sale = await new TestSale().tell()
+  await sale.joined()
+  const looksIn = async (ms: number, meanwhile: () => unknown) => {
+    const before = await asked(`/internal/sales/${sale.name}`)
+    for (const began = performance.now(); performance.now() - began < ms; await scheduler.wait(20)) {
+      await meanwhile()
+      await sale.schedule()
+    }
+    return (await asked(`/internal/sales/${sale.name}`)).calls - before.calls
+  }
+  const noAlarm = () => runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
+  for (const meanwhile of [() => {}, noAlarm]) {
+    const looks = await looksIn(4_000, meanwhile)
+    expect(looks).toBeGreaterThanOrEqual(2)
+    expect(looks).toBeLessThanOrEqual(4)
+  }
 })
 
 it.concurrent('changes nothing when an alarm runs twice', async () => {

@@ -35,10 +35,11 @@ import {
   withState,
 } from './sale-record.ts'
 
-/** A look at the origin younger than this is good enough for a reader; an older one is renewed behind the answer. */
-const LOOK_MS = 400
-/** The origin answers from memory; what takes longer is as good as no answer. */
-const LOOK_TIMEOUT_MS = 1_000
+/**
+ * The origin answers from memory; what takes longer is as good as no answer. Together with LOOK_EVERY_MS it is less than
+ * UNREACHED_MS: one look that is not answered leaves the line as it is.
+ */
+const LOOK_TIMEOUT_MS = 800
 /** Older than this, a reader waits for the next look: it is more than a look takes, so only after a pause. */
 const LOOK_LATE_MS = 2_000
 /** A name the origin does not know is asked for again after so long. */
@@ -161,7 +162,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const ageMs = Date.now() - lookedAtMs
     const late = ageMs > (this.#sale ? LOOK_LATE_MS : UNKNOWN_MS) || ageMs < -CLOCK_TOLERANCE_MS
     if (late) await this.#look(name)
-    else if (ageMs > LOOK_MS) this.ctx.waitUntil(this.#look(name))
+    // The alarm is late.
+    else if (ageMs > LOOK_EVERY_MS) this.ctx.waitUntil(this.#look(name))
   }
 
   #look(name: string): Promise<void> {

@@ -49,7 +49,8 @@ export class Room {
   turn(nowMs: number): void {
     if (nowMs < 0 || nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return
     this.#lookedAtMs = nowMs
-    this.writes.add(nowMs, 1)
+    // The record, and the alarm for the next look: each is charged as a row.
+    this.writes.add(nowMs, 2)
     this.#size ??= this.highest
     const { rate } = this.#s
     const { available, held, sold, arrivals } = this.#shop
