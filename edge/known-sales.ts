@@ -189,7 +189,10 @@ async function renew(name: string, call: Call, nowMs: number): Promise<void> {
   asking.restUntilMs = 0
 }
 
-/** Waits for news of a final answer: it may be live again, after a restock. */
+/**
+ * Waits for news of a final answer: it may be live again, after a restock. While final answers are given, this is the
+ * one call that leaves the isolate, and it leaves again as often as it comes back without news.
+ */
 async function listen(name: string, known: Known, call: Call, fromMs: number) {
   known.listeningUntilMs = fromMs + LISTEN_MS
   const newer_than = latest(known.bulletin.timeline).schedule.version
