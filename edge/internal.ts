@@ -2,14 +2,15 @@
 import { problem } from '../shared/problem.ts'
 import { type Call, NO_STORE, problemAnswer } from './http.ts'
 import { takeNews } from './known-sales.ts'
-import { roomOf } from './rpc.ts'
+import { answerOf, roomOf } from './rpc.ts'
 
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
 export async function refresh(sale: string, call: Call): Promise<Response> {
   const { request, config, env, nowMs } = call
   if (!(await sameText(request.headers.get('authorization') ?? '', `Bearer ${config.edgeToken}`)))
     return problemAnswer(problem('unauthorized'))
-  const told = await roomOf(sale, env).refresh({ sale })
+  const told = await answerOf(() => roomOf(sale, env).refresh({ sale }))
+  if (!told) return problemAnswer(problem('try-again', { retry_after_seconds: 1 }))
   if (!told.known) return problemAnswer(problem('unknown-sale'))
   takeNews(sale, told.bulletin, nowMs)
   return new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })

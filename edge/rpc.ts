@@ -58,20 +58,28 @@ export interface ShardCalls {
   leave(request: { readonly visitor: string }): Promise<void>
 }
 
-/** The coordinator of a sale. The platform's own types wrap every answer in a proxy; ours are plain data. */
+/** The coordinator of a sale. */
 export function roomOf(sale: string, env: Env): RoomCalls {
-  return env.WAITING_ROOM.getByName(sale) as unknown as RoomCalls
+  return releasing<RoomCalls>(env.WAITING_ROOM.getByName(sale))
 }
 
 /** One of a sale's ticket shards. */
 export function shardOf(sale: string, index: number, env: Env): ShardCalls {
-  return env.TICKET_SHARD.getByName(`${sale}/${index}`) as unknown as ShardCalls
+  return releasing<ShardCalls>(env.TICKET_SHARD.getByName(`${sale}/${index}`))
 }
 
-/** The platform keeps something open behind every answer until it is told that nobody needs it: plain data never do. */
-export function released<T>(answer: T): T {
-  ;(answer as Partial<Disposable> | undefined)?.[Symbol.dispose]?.()
-  return answer
+/**
+ * An object as its callers see it. The platform keeps something open behind every answer until it is told that nobody
+ * needs it, and its own types wrap every answer in a proxy: ours are plain data, and are released as they come in.
+ */
+function releasing<Calls extends object>(object: object): Calls {
+  return new Proxy(object as Calls, {
+    get: (_, method) => async (request: unknown) => {
+      const answer: unknown = await Reflect.apply(Reflect.get(object, method), object, [request])
+      ;(answer as Partial<Disposable> | undefined)?.[Symbol.dispose]?.()
+      return answer
+    },
+  })
 }
 
 /** Calls for one answer, before there is none. */
@@ -82,16 +90,17 @@ const RETRY_MS = 25
 const ANSWER_MS = 10_000
 
 /**
- * An object's answer; asks again if it failed for another reason than having too much to do. Everything here may be
- * asked twice: a known visitor finds their number, and a lease that got lost is a gap. Null if there is no answer, and
- * none within `withinMs`, all tries together: an object that hangs is not waited for again.
+ * An object's answer, for the Worker; asks again if it failed for another reason than having too much to do. (Objects ask
+ * each other once: a Worker waits for them, and asks again.) Everything here may be asked twice: a known visitor finds
+ * their number, and a lease that got lost is a gap. Null if there is no answer, and none within `withinMs`, all tries
+ * together: an object that hangs is not waited for again.
  */
 export async function answerOf<T>(ask: () => Promise<T>, withinMs = ANSWER_MS): Promise<T | null> {
   const { late, inTime } = deadline(withinMs)
   try {
     for (let tries = 1; ; tries++) {
       try {
-        return await Promise.race([ask().then(released), late])
+        return await Promise.race([ask(), late])
       } catch (error) {
         if (
           tries === MAX_TRIES ||

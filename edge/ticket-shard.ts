@@ -20,7 +20,6 @@ import {
   type LeaseRequest,
   type LookRequest,
   type RestRequest,
-  released,
   roomOf,
   type ShardCalls,
 } from './rpc.ts'
@@ -109,7 +108,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** What the waiting room tells, at most MIRROR_MS old; with `newer_than` and `wait_ms`, as the waiting room does. */
   async look(request: LookRequest): Promise<Told> {
-    if (request.wait_ms) return released(await roomOf(request.sale, this.env).look(request))
+    if (request.wait_ms) return roomOf(request.sale, this.env).look(request)
     const ageMs = this.#told ? Date.now() - this.#told.askedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#ask(request.sale)
     if (!this.#told) return { known: false, reason: 'unavailable' }
@@ -254,6 +253,6 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   async #askOnce(sale: string) {
     const askedAtMs = Date.now()
-    this.#told = { at: released(await roomOf(sale, this.env).look({ sale })), askedAtMs }
+    this.#told = { at: await roomOf(sale, this.env).look({ sale }), askedAtMs }
   }
 }
