@@ -2,7 +2,16 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { SaleState } from '../shared/api.ts'
 import { type Schedule, servingExactly } from '../shared/schedule.ts'
-import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from './bulletin.ts'
+import {
+  ANNOUNCE_MS,
+  announce,
+  FRESH_MS,
+  inEffect,
+  latest,
+  MIRROR_MS,
+  type Timeline,
+  USABLE_MS,
+} from './bulletin.ts'
 import { NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
 import { LAPSE_MS } from './lease.ts'
 import { beforeOpening, SETTINGS, stateOf } from './testing/crowd.ts'
@@ -71,6 +80,12 @@ it('lets no two isolates contradict each other, however old what they know', () 
     }),
     { numRuns: 300 },
   )
+})
+
+it('is asked for again before it is too old to be used, and used no longer than it is certain', () => {
+  expect(MIRROR_MS).toBeLessThan(FRESH_MS)
+  expect(FRESH_MS).toBeLessThan(USABLE_MS)
+  expect(USABLE_MS).toBeLessThan(ANNOUNCE_MS)
 })
 
 it('reveals the seed only after the last lease of before has lapsed', () => {

@@ -9,14 +9,25 @@
 import type { PublicSale } from '../shared/api.ts'
 import type { Schedule } from '../shared/schedule.ts'
 
-/** How long before it takes effect a change is announced. */
+/*
+ * The ages of what is told, all counted from the moment at which the waiting room said it. A shard's copy must still be
+ * fresh when it comes to an isolate, and an isolate's must not be used for longer than it is certain:
+ * MIRROR_MS < FRESH_MS < USABLE_MS < ANNOUNCE_MS.
+ */
+
+/** How long before it takes effect a change is announced: what was told is certain for so long. */
 export const ANNOUNCE_MS = 500
-/** How old the copy is that a ticket shard hands on; together with the next it stays well below ANNOUNCE_MS. */
+/** A ticket shard hands its copy on until it is so old, and then asks the waiting room for the next. */
 export const MIRROR_MS = 100
-/** Younger than this, an isolate's copy is answered from without a thought. */
+/** An isolate answers from a copy younger than this, and that is all. */
 export const FRESH_MS = 200
-/** Older than this, an isolate asks before it answers; in between it answers and asks behind the response. */
+/** Older than this, it asks before it answers; in between it answers, and asks behind the response. */
 export const USABLE_MS = 400
+
+/** A name that nobody knows is asked for again after so long, by an isolate and by the waiting room. */
+export const UNKNOWN_MS = 400
+/** Clocks of two machines that differ by less are left alone, since both are set by the same means. */
+export const CLOCK_TOLERANCE_MS = 1_000
 
 /** A schedule, and the moment from which it holds. */
 interface Announcement {

@@ -14,10 +14,12 @@ import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../
 import {
   ANNOUNCE_MS,
   type Bulletin,
+  CLOCK_TOLERANCE_MS,
   FRESH_MS,
   inEffect,
   latest,
   type SaleFacts,
+  UNKNOWN_MS,
   USABLE_MS,
 } from './bulletin.ts'
 import type { Call } from './http.ts'
@@ -27,8 +29,6 @@ import { answerOf, type ShardCalls, shardOf } from './rpc.ts'
 /** Most sales known at once, and most names known to be unknown; beyond it those asked for longest ago are forgotten. */
 const MAX_SALES = 1_000
 const MAX_UNKNOWN = 1_000
-/** How long a name that nobody knows is answered from memory. */
-const UNKNOWN_MS = 400
 /** New names asked for: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
 /** How long a sale is asked for: the waiting room may have to ask the origin, which it waits almost a second for. */
@@ -46,8 +46,6 @@ const NEWS_MS = 10_000
 const LISTEN_MS = NEWS_MS + ASK_MS
 /** Without news for so long, visitors are told that the line stands. */
 const PAUSED_AFTER_MS = 3_000
-/** A clock that differs from the waiting room's by less is left alone; both are set by the same means. */
-const CLOCK_TOLERANCE_MS = 1_000
 /** Most positions remembered per sale; computing one takes a hundred times as long as finding it. */
 const MAX_POSITIONS = 100_000
 

@@ -3,7 +3,7 @@
  * it, and hands on what the waiting room tells, so that neither ever meets the crowd.
  *
  * Visitors who are known (signed in, or by their cookie) are recorded in storage before they are answered: whoever joins
- * twice has the same number. They join in turns: who comes while the turn before is being written is written together
+ * twice has the same number. They join in batches: who comes while the batch before is being written is written together
  * with the others who do, since a write costs five times as much as all else about a join, and as much for one as for
  * fifty. A number needs no record to be unique: its block was leased to this instance alone, and a new instance begins
  * with a new block. What a visitor paid with for a number is recorded with them, and beside them once they paid again.
@@ -26,7 +26,7 @@ import {
 
 /** Leases asked for on behalf of one caller before it is told to try again. */
 const MAX_LEASES_PER_CALL = 5
-/** Known visitors waiting for their turn to join, some seconds' worth; more are told to try again. */
+/** Known visitors waiting for the next batch, some seconds' worth; more are told to try again. */
 const MAX_COMING = 10_000
 
 /** How long a payment is remembered that may still be good somewhere: a minute for clocks that differ. */
@@ -34,26 +34,26 @@ const SPENT_MS = (GOOD_FOR_SECONDS + 60) * 1000
 /** Most of them remembered, besides each visitor's last; whoever pays once more then is told to try again. */
 export const MAX_SPENT = 100_000
 
-/** The way of an isolate's rest to here. */
+/** How long after the end of its lease an isolate's rest may still be on its way to this shard. */
 const RETURN_MS = 75
 
 const TRY_AGAIN: Joined = { joined: false, reason: 'try-again' }
 const CLOSED: Joined = { joined: false, reason: 'closed' }
 
 /** What became of those who joined together; an error is thrown to whom it belongs. */
-type Turn = (Joined | Error | null)[]
+type Batch = (Joined | Error | null)[]
 
-type Visitor = { number: number; present: number; paid_with: string | null }
+type VisitorRow = { number: number; present: number; paid_with: string | null }
 
 export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #block: Block | null = null
   #leasing: Promise<'leased' | 'closed'> | null = null
   /** Numbers that callers wait for at this moment. */
   #wanted = 0
-  /** Who joins in the next turn, that turn, and the end of the one before. */
+  /** Who joins in the next batch, that batch, and the end of the one before. */
   #coming: JoinRequest[] = []
-  #turn: Promise<Turn> | null = null
-  #turnBefore: Promise<unknown> = Promise.resolve()
+  #batch: Promise<Batch> | null = null
+  #batchBefore: Promise<unknown> = Promise.resolve()
   readonly #demand = new Demand(LEASE_MS)
   /** True once there is a record of visitors: an object that was only asked for a sale that is none leaves nothing behind. */
   #recorded = false
@@ -71,12 +71,12 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   async join(request: JoinRequest): Promise<Joined> {
     if (this.#coming.length >= MAX_COMING) return TRY_AGAIN
     const place = this.#coming.push(request) - 1
-    if (!this.#turn) {
-      this.#turn = this.#turnBefore.then(() => this.#takeTurn())
-      this.#turnBefore = this.#turn.then(() => this.ctx.storage.sync()).catch(() => {})
+    if (!this.#batch) {
+      this.#batch = this.#batchBefore.then(() => this.#joinBatch())
+      this.#batchBefore = this.#batch.then(() => this.ctx.storage.sync()).catch(() => {})
     }
-    const turn = await this.#turn
-    const joined = turn[place] ?? TRY_AGAIN
+    const batch = await this.#batch
+    const joined = batch[place] ?? TRY_AGAIN
     if (joined instanceof Error) throw joined
     return joined
   }
@@ -122,7 +122,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #find({ visitor, instead_of, paid_with }: JoinRequest): Joined | null {
     if (!this.#recorded) return null
     const [found] = this.ctx.storage.sql
-      .exec<Visitor>('select number, present, paid_with from visitors where visitor = ?', visitor)
+      .exec<VisitorRow>('select number, present, paid_with from visitors where visitor = ?', visitor)
       .toArray()
     if (!found) return null
     if (found.present === 1 && found.number !== instead_of)
@@ -152,18 +152,18 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** What becomes of those who join now, in their order; null for who finds no number after all. */
-  async #takeTurn(): Promise<Turn> {
+  async #joinBatch(): Promise<Batch> {
     const requests = this.#coming
     this.#coming = []
-    this.#turn = null
-    const turn: Turn = requests.map(() => null)
+    this.#batch = null
+    const batch: Batch = requests.map(() => null)
     for (let leases = 0; ; leases++) {
-      for (const [i, request] of requests.entries()) turn[i] ??= this.#find(request) ?? this.#enter(request)
-      const waiting = requests.filter((_, i) => turn[i] === null)
+      for (const [i, request] of requests.entries()) batch[i] ??= this.#find(request) ?? this.#enter(request)
+      const waiting = requests.filter((_, i) => batch[i] === null)
       const [next] = waiting
-      if (!next || leases === MAX_LEASES_PER_CALL) return turn
+      if (!next || leases === MAX_LEASES_PER_CALL) return batch
       const leased = await this.#lease(next.sale, waiting.length).catch((error: Error) => error)
-      if (leased !== 'leased') return turn.map((one) => one ?? (leased === 'closed' ? CLOSED : leased))
+      if (leased !== 'leased') return batch.map((one) => one ?? (leased === 'closed' ? CLOSED : leased))
     }
   }
 

@@ -11,7 +11,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleState } from '../shared/api.ts'
 import { isDrawn, isFinal, serving } from '../shared/schedule.ts'
-import { ANNOUNCE_MS, inEffect, latest, type Told } from './bulletin.ts'
+import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, type Told, UNKNOWN_MS } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
 import { LOOK_EVERY_MS, NOTHING_SEEN, uncalled } from './controller.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
@@ -42,8 +42,6 @@ import {
 const LOOK_TIMEOUT_MS = 800
 /** Older than this, a reader waits for the next look: it is more than a look takes, so only after a pause. */
 const LOOK_LATE_MS = 2_000
-/** A name the origin does not know is asked for again after so long. */
-const UNKNOWN_MS = 400
 /** Newcomers are called at once where nobody waits, though no more often than this. */
 const CALL_EVERY_MS = 100
 /** How long before the opening the sale counts as about to open, and how seldom it is looked at until then. */
@@ -51,8 +49,6 @@ const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /** Longest that a reader who waits for news is kept. */
 const MAX_WAIT_MS = 20_000
-/** A clock behind the last look by less than this is only another machine's; by more, it was put back. */
-const CLOCK_TOLERANCE_MS = 1_000
 /** Most calls to shards under way at once while they are warmed. */
 const WARM_BATCH = 16
 
