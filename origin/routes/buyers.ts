@@ -63,7 +63,7 @@ export function buyerRoutes(deps: Deps): Hono {
       const token = bearer(c)
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
       const admission = admittedTo(sale, verified)
-      const row = (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
+      const row = sales.get(sale) ?? (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(sale, admission.sub)
       const key = keyOf(c)
       const request = accept(parseBody(c, CheckoutRequest, body))
