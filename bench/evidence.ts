@@ -21,7 +21,7 @@ export class TargetError extends UsageError {}
 const CALL_WITHIN_MS = 120_000
 const EDGE_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 500
-/** After the last hold is over and the last charge was tried, the ledger and the captures need no longer than this. */
+/** After the last hold is over and the last charge was tried, the ledger needs no longer than this, and the next capture. */
 const SETTLE_MARGIN_MS = 30_000
 /** How far a cached schedule can be behind what Workers decide by: its age and one look. */
 const DOCUMENT_LATE_MS = 2_500
@@ -105,14 +105,17 @@ export async function chargesOf(databaseUrl: string | undefined, sale: string): 
   let sql: postgres.Sql | undefined
   try {
     sql = postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
-    const untilMs = performance.now() + SETTLE_MARGIN_MS
-    for (;;) {
+    let untilMs = performance.now() + SETTLE_MARGIN_MS
+    for (let open = Number.POSITIVE_INFINITY; ; ) {
       const charges = await sql<Charge[]>`
         select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency
         from sandbox.charges c left join orders o using (order_id)
         where o.sale_id = ${sale}
           or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
-      if (charges.every((c) => c.status !== 'authorized') || performance.now() > untilMs) return charges
+      const waiting = charges.filter((c) => c.status === 'authorized').length
+      if (waiting < open) untilMs = performance.now() + SETTLE_MARGIN_MS
+      open = waiting
+      if (waiting === 0 || performance.now() > untilMs) return charges
       await sleep(LOOK_EVERY_MS)
     }
   } catch (error) {

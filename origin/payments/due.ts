@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts'
 import { DUE_ATTEMPTS, type DueJob, type DueKind, type PaymentJobs } from './jobs.ts'
 import type { ChargeOf } from './provider.ts'
 
+/** Tried in one round, of which there is one a second: money can wait, and those who want to buy come first. */
 const BATCH = 32
 /** What is open for so long has lost its job, which pg-boss keeps for longer than it tries. */
 const FORGOTTEN_HOURS = 12
@@ -47,10 +48,10 @@ export class Due {
     this.#carryOut = carryOut
   }
 
-  /** Carries out what has been asked for; true if there may be more. */
-  async round(): Promise<boolean> {
+  /** Carries out some of what has been asked for. */
+  async round(): Promise<void> {
     const jobs = await this.#jobs.take(this.#kind, BATCH)
-    if (jobs.length === 0) return false
+    if (jobs.length === 0) return
     const open = await this.#open(jobs.map((job) => job.charge))
     const outcomes = await Promise.all(
       jobs.map((job) => (open.has(job.charge) ? this.#attempt(job) : 'not due')),
@@ -58,7 +59,6 @@ export class Due {
     const ended = jobs.filter((_, i) => outcomes[i] !== 'failed')
     await this.happened(jobs.filter((_, i) => outcomes[i] === 'succeeded').map((job) => job.charge))
     await this.#jobs.done(this.#kind, ended)
-    return jobs.length === BATCH
   }
 
   async #open(charges: readonly string[]): Promise<Set<string>> {

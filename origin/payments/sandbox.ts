@@ -59,6 +59,12 @@ interface Row {
   readonly attempts: number
 }
 
+/** A charge that has just changed. */
+type Changed = Row & {
+  /** When, in seconds since the epoch. */
+  readonly at: number
+}
+
 /** Signs a webhook as `t=<seconds>,v1=<hex HMAC-SHA-256 of "t.body">`. */
 export function signWebhook(secret: string, body: string, seconds: number): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
@@ -116,6 +122,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const timer = setTimeout(end, ms)
       pauses.add(end)
     })
+  const changed = sql`returning *, extract(epoch from clock_timestamp())::int as at`
   const view = (row: Row) => ({ charge: row.charge_id, order: row.order_id, status: row.status })
 
   app.post('/charges', async (c) => {
@@ -173,9 +180,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       update sandbox.charges set capture_attempts = capture_attempts + 1 where charge_id = ${charge} returning *`
     if (!asked) return c.json({ error: 'no such charge' }, 404)
     if (asked.method === 'pm_slow') await pause(slowMs)
-    const [row] = await sql<Row[]>`
+    const [row] = await sql<Changed[]>`
       update sandbox.charges set status = 'captured', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status = 'authorized' returning *`
+      where charge_id = ${charge} and status = 'authorized' ${changed}`
     if (row) void tell(row)
     const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
     return c.json(view(stands ?? asked))
@@ -200,32 +207,29 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   /** What a charge comes to, once; whoever asks later hears the same. */
   async function end(charge: string, status: 'authorized' | 'declined', webhooks = 1): Promise<Row> {
-    const [row] = await sql<Row[]>`
+    const [row] = await sql<Changed[]>`
       update sandbox.charges set status = ${status}, changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status = 'pending' returning *`
+      where charge_id = ${charge} and status = 'pending' ${changed}`
     if (row) for (let i = 0; i < webhooks; i++) void tell(row)
     const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
     if (!stands) throw new Error('no such charge')
     return stands
   }
 
-  async function tell(row: Row): Promise<void> {
+  async function tell(row: Changed): Promise<void> {
     const body = JSON.stringify({ type: `charge.${row.status}`, ...view(row) })
+    const signature = signWebhook(options.secret, body, row.at)
     for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS; attempt++) {
-      const told = await post(body).catch(() => false)
+      const told = await post(body, signature).catch(() => false)
       if (told || stopped) return
       await pause(200 * 2 ** attempt * (0.5 + Math.random()))
     }
   }
 
-  async function post(body: string): Promise<boolean> {
-    const [clock] = await sql<{ now: number }[]>`select extract(epoch from clock_timestamp())::int as now`
+  async function post(body: string, signature: string): Promise<boolean> {
     const response = await fetch(options.webhookUrl, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'sandbox-signature': signWebhook(options.secret, body, clock?.now ?? 0),
-      },
+      headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
       body,
       signal: AbortSignal.timeout(WEBHOOK_WITHIN_MS),
     })
@@ -237,10 +241,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   /** The late ones come in whether or not anyone is still there to hear it. */
   const lateCharges = (async () => {
     while (!stopped) {
-      const rows = await sql<Row[]>`
+      const rows = await sql<Changed[]>`
         update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id()
         where status = 'pending' and method = 'pm_late'
-          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' returning *`.catch(
+          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' ${changed}`.catch(
         () => [],
       )
       for (const row of rows) void tell(row)
