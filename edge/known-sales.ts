@@ -31,7 +31,7 @@ const MAX_SALES = 1_000
 const MAX_UNKNOWN = 1_000
 /** New names asked for: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
-/** How long a sale is asked for: the waiting room may have to ask the origin, which it waits almost a second for. */
+/** When asking is taken to be in vain: the waiting room may have to ask the origin, which it waits almost a second for. */
 const ASK_MS = 1_500
 /** How long a request waits for the next copy before it is answered from the old one: more than a call around the world. */
 const WAIT_MS = 500
@@ -173,16 +173,28 @@ function mayAsk(name: string, nowMs: number): boolean {
   return !isUnderWay(askings.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)
 }
 
-/** Brings the next copy, as the others count on, from any ticket shard: they hand on what the waiting room tells. */
+/**
+ * Brings the next copy, as the others count on, from any ticket shard: they hand on what the waiting room tells. An answer
+ * that nobody waits for any more is news all the same: where the machine itself is what is slow, there are no others.
+ */
 async function renew(name: string, call: Call, nowMs: number): Promise<void> {
   const asking = askingOf(name)
   asking.waitUntilMs = nowMs + (sales.get(name) ? WAIT_MS : ASK_MS)
   asking.restUntilMs = nowMs + ASK_MS
-  const told = await answerOf(() => anyShard(name, call).look({ sale: name }), ASK_MS)
-  asking.waitUntilMs = 0
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    rest(asking)
+  }, ASK_MS)
+  const told = await answerOf(() => anyShard(name, call).look({ sale: name }))
+  clearTimeout(timer)
   const isUnknownNow = told?.known === false && told.reason === 'unknown-sale' && !sales.get(name)
   if (isUnknownNow) unknownUntilMs.set(name, Date.now() + UNKNOWN_MS)
-  else if (!told?.known || !takeNews(name, told.bulletin, nowMs)) return rest(asking)
+  else if (!told?.known || !takeNews(name, told.bulletin, nowMs)) {
+    if (!isLate) rest(asking)
+    return
+  }
+  asking.waitUntilMs = 0
   asking.failures = 0
   asking.restUntilMs = 0
 }
@@ -217,6 +229,7 @@ function askingOf(name: string): Asking {
 /** It was in vain: the next time is later, and at another moment than that of the other isolates. */
 function rest(asking: Asking) {
   const restMs = Math.min(MAX_REST_MS, REST_MS * 2 ** asking.failures++)
+  asking.waitUntilMs = 0
   asking.restUntilMs = Date.now() + restMs * (1 - Math.random() / 2)
 }
 
