@@ -1,8 +1,8 @@
 /** What an isolate does about a sale when the ticket shards do not tell it of it: few calls, and an answer for everyone. */
 import { expect, it } from 'vitest'
 import type { Env } from './config.ts'
-import type { LookRequest } from './rpc.ts'
-import { call, product, TestSale, withShards } from './testing/edge.ts'
+import { type LookRequest, shardOf } from './rpc.ts'
+import { call, edgeEnv, product, TestSale, withShards } from './testing/edge.ts'
 
 /** Settings of an isolate whose shards answer a look by `look`, counted. */
 function counted(look: (request: LookRequest) => Promise<unknown>): { env: Env; calls: () => number } {
@@ -71,6 +71,22 @@ it.concurrent.each(TROUBLES)(
     expect(await answers.at(-1)?.json()).toMatchObject({ type: '/problems/try-again' })
   },
 )
+
+it.concurrent('goes on with the line where every answer of the shards is late', async () => {
+  const sale = await new TestSale().tell()
+  await sale.until((schedule) => schedule.phase === 'open', 6_000)
+  const late = (name: string) => ({
+    look: async (request: LookRequest) => {
+      const told = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
+      await scheduler.wait(2_000)
+      return told
+    },
+  })
+  const { answers } = await crowdAt(`/sales/${sale.name}/schedule`, {}, withShards(late), 8_000)
+  const told = (await Promise.all(answers.map((answer) => answer.json()))) as { phase: string }[]
+  // What was known at first would be too old by now to go by.
+  expect(told.slice(told.length / 2).map(({ phase }) => phase)).toContain('open')
+})
 
 it.concurrent.each(TROUBLES)('goes on saying that it is sold out when the shards %s', async (_, look) => {
   const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })

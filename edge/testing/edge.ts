@@ -131,7 +131,7 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
 }
 
 /** Settings of an isolate that finds these ticket shards. */
-export function withShards(getByName: () => object): Env {
+export function withShards(getByName: (name: string) => object): Env {
   return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
 }
 
