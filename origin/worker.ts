@@ -26,9 +26,10 @@ export function createWorker(deps: Deps): Actor {
     loop('captures', 1_000, deps, () => captures.round()),
     loop('refunds', 1_000, deps, () => refunds.round()),
     loop('charge comparison', 10_000, deps, () => charges.compare()),
-    loop('forgotten charges', 30_000, deps, () =>
-      Promise.all([charges.resume(), captures.resume(), refunds.resume()]),
-    ),
+    loop('forgotten charges', 30_000, deps, async () => {
+      // One after the other: a connection opened for each would lie idle, and a ledger that vanishes leaves it to be found dead.
+      for (const owed of [charges, captures, refunds]) await owed.resume()
+    }),
     watch,
     loop('memory watch', 5_000, deps, () => watchMemory(deps)),
     loop('reconciler', 5_000, deps, () => reconciler.round()),
