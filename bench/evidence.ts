@@ -107,12 +107,13 @@ export async function chargesOf(databaseUrl: string | undefined, sale: string): 
     sql = postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} })
     let untilMs = performance.now() + SETTLE_MARGIN_MS
     for (let open = Number.POSITIVE_INFINITY; ; ) {
-      const charges = await sql<Charge[]>`
-        select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency
+      const charges = await sql<(Charge & { sold: boolean | null })[]>`
+        select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency,
+          o.status in ('confirmed', 'fulfilled') as sold
         from sandbox.charges c left join orders o using (order_id)
         where o.sale_id = ${sale}
           or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
-      const waiting = charges.filter((c) => c.status === 'authorized').length
+      const waiting = charges.filter((c) => c.status === 'authorized' && c.sold).length
       if (waiting < open) untilMs = performance.now() + SETTLE_MARGIN_MS
       open = waiting
       if (waiting === 0 || performance.now() > untilMs) return charges
