@@ -4,6 +4,7 @@
  * the one that buyers were told; so however many sweepers there are, and whatever their clocks say, a unit returns once
  * and not before its time.
  */
+import { isSold } from '../shared/order-status.ts'
 import type { Deps } from './deps.ts'
 import type { Bucket } from './gate/bucket.ts'
 import type { OrderRow } from './ledger/ledger.ts'
@@ -38,9 +39,7 @@ async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promis
   const over = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
   await deps.orders.expire(over)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
-  await bucket.settle(
-    ended.map((o) => holdEnd(o, o.status === 'confirmed' || o.status === 'fulfilled' ? 'sell' : 'release')),
-  )
+  await bucket.settle(ended.map((o) => holdEnd(o, isSold(o.status) ? 'sell' : 'release')))
   const gone = new Set([...over, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, o.left_ms]))
   await bucket.postpone(

@@ -26,6 +26,7 @@ export const SOLD = ['confirmed', 'fulfilled'] as const
 export const LIVE = [...HELD, ...SOLD] as const
 export const isLive = (status: string) => live.has(status)
 const live: ReadonlySet<string> = new Set<OrderStatus>(LIVE)
+export const isSold = (status: string | undefined) => SOLD.some((one) => one === status)
 
 /**
  * True once there is nothing left for the buyer to wait for. A confirmed order may be fulfilled yet, days later: nobody

@@ -3,6 +3,7 @@
  * is taken after that (due.ts). Every way of learning about a charge (the answer, a webhook, the provider's records) ends
  * in `settle`, which is the only place that decides, for many charges at a time.
  */
+import { isSold } from '../../shared/order-status.ts'
 import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
 import { NO_SALE, note } from '../findings.ts'
@@ -205,8 +206,8 @@ export class Charges {
   /** A charge that no order stands for, which was cancelled meanwhile, or is paid with another. */
   async #returnUnlessPaid({ charge, order }: ChargeRecord): Promise<void> {
     const now = await this.#standings.add(order)
-    const isPaid = now?.status === 'confirmed' || now?.status === 'fulfilled'
-    if (isPaid && now.charge_id === charge) return
+    const isPaid = isSold(now?.status)
+    if (isPaid && now?.charge_id === charge) return
     const reason = isPaid ? 'paid twice' : `paid when ${now?.status}`
     await this.#deps.sql.begin((tx) => this.#jobs.addRefunds(tx, [{ charge, order, reason }]))
   }
