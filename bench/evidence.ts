@@ -1,6 +1,7 @@
 /** What the operators' API, the payment provider's records and the crowd's memory say when it is over: for the verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { SOLD } from '../shared/order-status.ts'
 import { UsageError } from '../test/command.ts'
 import { servedBy } from './cdn.ts'
 import type { Crowd } from './crowd.ts'
@@ -109,7 +110,7 @@ export async function chargesOf(databaseUrl: string | undefined, sale: string): 
     for (let open = Number.POSITIVE_INFINITY; ; ) {
       const charges = await sql<(Charge & { sold: boolean | null })[]>`
         select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency,
-          o.status in ('confirmed', 'fulfilled') as sold
+          o.status in ${sql(SOLD)} as sold
         from sandbox.charges c left join orders o using (order_id)
         where o.sale_id = ${sale}
           or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`

@@ -57,3 +57,14 @@ it('asks to come again when the waiting room goes on failing', async () => {
   const told = await refresh(sale, env)
   expect(told.status).toBe(503)
 })
+
+it('asks to come again while the waiting room knows nothing of the sale yet, and says so when there is none', async () => {
+  const sale = new TestSale()
+  const told = (reason: string) =>
+    refresh(
+      sale,
+      withRoom(sale, async () => ({ known: false, reason })),
+    )
+  expect((await told('unavailable')).status).toBe(503)
+  expect((await told('unknown-sale')).status).toBe(404)
+})

@@ -1,7 +1,7 @@
 /** What must be true of a sale however often anything was killed: read from the stores, and from what buyers noted. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { LIVE } from '../shared/order-status.ts'
+import { HELD, LIVE, SOLD } from '../shared/order-status.ts'
 import { LIMIT_PER_VISITOR, type Notebook } from './torture-buyers.ts'
 import type { TortureSystem } from './torture-system.ts'
 
@@ -46,7 +46,7 @@ export class Inspector {
     const rows = await this.#sql<{ product_id: string; total: number; live: number }[]>`
       select p.product_id, p.total, sum(o.quantity)::int as live
       from products p join orders o using (sale_id, product_id)
-      where p.sale_id = ${sale} and o.status = any(${[...LIVE]})
+      where p.sale_id = ${sale} and o.status in ${this.#sql(LIVE)}
       group by p.product_id, p.total having sum(o.quantity) > p.total`
     return rows.map((r) => `${r.product_id}: ${r.live} units live of ${r.total}`)
   }
@@ -75,8 +75,8 @@ export class Inspector {
       { id: string; total: number; held: number; sold: number; o_held: number; o_sold: number }[]
     >`
       select p.product_id as id, total, held, sold,
-        coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as o_held,
-        coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled')), 0)::int as o_sold
+        coalesce(sum(quantity) filter (where status in ${this.#sql(HELD)}), 0)::int as o_held,
+        coalesce(sum(quantity) filter (where status in ${this.#sql(SOLD)}), 0)::int as o_sold
       from products p left join orders o using (sale_id, product_id)
       where p.sale_id = ${sale} group by p.product_id, total, held, sold`
     const found = rows
@@ -90,7 +90,7 @@ export class Inspector {
         found.push(`the operator is told ${JSON.stringify(p)}`)
     }
     const greedy = await this.#sql`
-      select visitor from orders where sale_id = ${sale} and status = any(${[...LIVE]})
+      select visitor from orders where sale_id = ${sale} and status in ${this.#sql(LIVE)}
       group by visitor having sum(quantity) > ${LIMIT_PER_VISITOR}`
     if (greedy.length > 0) found.push(`${greedy.length} visitors have more than ${LIMIT_PER_VISITOR} units`)
     return found
@@ -110,10 +110,10 @@ export class Inspector {
     const kept = await this.#sql<{ order_id: string; status: string }[]>`
       select o.order_id, o.status from sandbox.charges c join orders o using (order_id)
       where o.sale_id = ${sale} and c.status in ('authorized', 'captured')
-        and o.status not in ('confirmed', 'fulfilled')`
+        and o.status not in ${this.#sql(SOLD)}`
     const unpaid = await this.#sql<{ order_id: string }[]>`
       select o.order_id from orders o
-      where o.sale_id = ${sale} and o.status in ('confirmed', 'fulfilled') and not exists (
+      where o.sale_id = ${sale} and o.status in ${this.#sql(SOLD)} and not exists (
         select 1 from sandbox.charges c
         where c.order_id = o.order_id and c.charge_id = o.charge_id and c.status = 'captured')`
     return [
@@ -149,7 +149,7 @@ export class Inspector {
   async #leftOvers(sale: string): Promise<string[]> {
     const open = await this.#sql<{ status: string; n: number; first: string }[]>`
       select status, count(*)::int as n, min(order_id::text) as first from orders
-      where sale_id = ${sale} and status in ('reserved', 'paying') group by status`
+      where sale_id = ${sale} and status in ${this.#sql(HELD)} group by status`
     const grave = await this.#sql<{ kind: string; product_id: string; units: number }[]>`
       select kind, product_id, units from findings where sale_id = ${sale} and kind = any(${GRAVE})`
     return [

@@ -1,5 +1,5 @@
 /** What is checked of stock, orders and money: what buyers were told against the ledger and the provider's records. */
-import { isLive } from '../../shared/order-status.ts'
+import { isLive, isSold } from '../../shared/order-status.ts'
 import { type Check, check, count, ifAny, n } from './check.ts'
 import { type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './story.ts'
 
@@ -12,7 +12,6 @@ const ORDER_ENDS: Partial<Record<End, RegExp>> = {
   abandoned: /^expired$/,
   expired: /^expired$/,
 }
-const SOLD = /^(confirmed|fulfilled)$/
 
 /**
  * If anyone was told "sold out" every unit must be sold; and however it ended, the ledger's sum must be right, nothing
@@ -161,12 +160,12 @@ export function chargedOnce(
   const what = 'charged once, and only for what was sold'
   if ('unread' in charges)
     return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
-  const sold = [...orders.values()].filter((o) => SOLD.test(o.status))
+  const sold = [...orders.values()].filter((o) => isSold(o.status))
   const paid = charges.filter((c) => c.status === 'authorized' || c.status === 'captured')
   const once = new Set(paid.map((c) => c.order))
   const captured = new Set(paid.filter((c) => c.status === 'captured').map((c) => c.order))
   const twice = paid.length - once.size
-  const wrong = count([...once], (order) => !SOLD.test(orders.get(order)?.status ?? ''))
+  const wrong = count([...once], (order) => !isSold(orders.get(order)?.status))
   const unknown = count(charges, (c) => !orders.has(c.order))
   const amiss = count(charges, ({ order, amount_minor, currency }) => {
     const { quantity } = orders.get(order) ?? { quantity: 0 }

@@ -24,6 +24,14 @@ async function buy(sale: string, payment_method: string) {
 
 const status = async (id: string, token: string) =>
   (await origin.call('GET', `/orders/${id}`, { token })).body.status
+async function becomes(wanted: string, id: string, token: string, withinMs?: number) {
+  const told = await eventually(
+    () => status(id, token),
+    (now) => now === wanted,
+    withinMs,
+  )
+  expect(told).toBe(wanted)
+}
 const charges = (id: string) =>
   origin.sql()<
     { status: string; attempts: number; captures: number }[]
@@ -46,12 +54,7 @@ describe.concurrent('a payment', () => {
     const sale = await origin.sale({ total: 3 })
     const { id, token, paying } = await buy(sale, 'pm_ok')
     expect(paying).toMatchObject({ status: 202, body: { status: 'paying' } })
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'confirmed',
-      ),
-    ).toBe('confirmed')
+    await becomes('confirmed', id, token)
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
@@ -66,10 +69,7 @@ describe.concurrent('a payment', () => {
       ),
     )
     expect(new Set(answers.map((a) => a.status))).toEqual(new Set([202]))
-    await eventually(
-      () => status(body.order_id ?? '', token),
-      (s) => s === 'confirmed',
-    )
+    await becomes('confirmed', body.order_id ?? '', token)
     expect(await captured(body.order_id ?? '')).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
 
@@ -81,13 +81,7 @@ describe.concurrent('a payment', () => {
       const told = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'authorized' })
       const { id, token } = await buy(free, 'pm_ok')
       const inTime = 4_000
-      expect(
-        await eventually(
-          () => status(id, token),
-          (s) => s === 'confirmed',
-          inTime,
-        ),
-      ).toBe('confirmed')
+      await becomes('confirmed', id, token, inTime)
       return { answer: told }
     })
     expect(await told.answer).toMatchObject({ status: 200 })
@@ -96,12 +90,7 @@ describe.concurrent('a payment', () => {
   test('that is declined cancels the order, and exactly its unit returns', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_declined')
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'cancelled',
-      ),
-    ).toBe('cancelled')
+    await becomes('cancelled', id, token)
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
@@ -110,12 +99,7 @@ describe.concurrent('a payment', () => {
   test('that times out once succeeds at the second attempt', async () => {
     const sale = await origin.sale()
     const { id, token } = await buy(sale, 'pm_flaky')
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'confirmed',
-      ),
-    ).toBe('confirmed')
+    await becomes('confirmed', id, token)
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 2, captures: 1 }])
   })
 
@@ -125,12 +109,7 @@ describe.concurrent('a payment', () => {
     // The hold ends while the charge is in flight, and must not be taken away meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     expect(await status(id, token)).toBe('paying')
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'cancelled',
-      ),
-    ).toBe('cancelled')
+    await becomes('cancelled', id, token)
     expect((await charges(id))[0]?.attempts).toBe(3)
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
   })
@@ -138,12 +117,7 @@ describe.concurrent('a payment', () => {
   test('that is authorized too late is voided, and never captured', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_late')
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'cancelled',
-      ),
-    ).toBe('cancelled')
+    await becomes('cancelled', id, token)
     expect(await charges(id)).toMatchObject([{ status: 'pending' }])
     expect(
       await eventually(
@@ -161,10 +135,7 @@ describe.concurrent('a payment', () => {
   test('told twice, or after the fact, changes nothing', async () => {
     const sale = await origin.sale()
     const { id, token } = await buy(sale, 'pm_webhook_twice')
-    await eventually(
-      () => status(id, token),
-      (s) => s === 'confirmed',
-    )
+    await becomes('confirmed', id, token)
     const [charge] = await origin.sql()<
       { charge_id: string }[]
     >`select charge_id from sandbox.charges where order_id = ${id}`
@@ -232,12 +203,7 @@ describe.concurrent('a payment', () => {
     const token = await origin.token(sale)
     const answer = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
     expect(answer).toMatchObject({ status: 201, body: { status: 'reserved' } })
-    expect(
-      await eventually(
-        () => status(answer.body.order_id ?? '', token),
-        (s) => s === 'confirmed',
-      ),
-    ).toBe('confirmed')
+    await becomes('confirmed', answer.body.order_id ?? '', token)
   })
 
   test('of what costs nothing confirms the order without a charge', async () => {
@@ -246,12 +212,7 @@ describe.concurrent('a payment', () => {
     })
     const { id, token, paying } = await buy(sale, 'pm_declined')
     expect(paying).toMatchObject({ status: 202, body: { status: 'paying' } })
-    expect(
-      await eventually(
-        () => status(id, token),
-        (s) => s === 'confirmed',
-      ),
-    ).toBe('confirmed')
+    await becomes('confirmed', id, token)
     expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
     expect(await charges(id)).toEqual([])
   })
@@ -280,13 +241,7 @@ test.concurrent('what was paid and never recorded is found in the records of the
   await origin.sql()`
     insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
     values (${`ch_${randomUUID()}`}, ${`charge-${id}`}, ${id}, 1000, 'EUR', 'pm_ok', 'authorized')`
-  expect(
-    await eventually(
-      () => status(id, token),
-      (s) => s === 'confirmed',
-      25_000,
-    ),
-  ).toBe('confirmed')
+  await becomes('confirmed', id, token, 25_000)
 }, 30_000)
 
 describe('the sandbox', () => {

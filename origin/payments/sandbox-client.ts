@@ -1,5 +1,5 @@
 /** The sandbox, as a payment provider. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
 import { type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
@@ -87,8 +87,7 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
     async readWebhook(headers, body) {
       const given = headers.get('sandbox-signature') ?? ''
       const seconds = Number(/^t=(\d{1,12}),/.exec(given)?.[1] ?? Number.NaN)
-      const digest = (text: string) => createHash('sha256').update(text).digest()
-      const holds = timingSafeEqual(digest(given), digest(signWebhook(options.secret, body, seconds)))
+      const holds = await timingSafeEqual(given, signWebhook(options.secret, body, seconds))
       if (!holds || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Charge), body)
       return parsed.success ? parsed.output : null

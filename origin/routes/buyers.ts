@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { CheckoutRequest, type Order, OrderId, PaymentRequest, parse } from '../../shared/api.ts'
+import { isSold } from '../../shared/order-status.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import {
   type AdmissionClaims,
@@ -102,7 +103,7 @@ export function buyerRoutes(deps: Deps): Hono {
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'paying' || order.status === 'confirmed' || order.status === 'fulfilled') {
+    if (order.status === 'paying' || isSold(order.status)) {
       return sendJson(orderOf(order), 202, { 'cache-control': 'no-store' })
     }
     return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderOf(order) }))
