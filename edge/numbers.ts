@@ -15,7 +15,10 @@ import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
 const MAX_BLOCKS = 1_000
 /** How long a number is waited for, before the visitor is asked to try again. */
 const GIVE_UP_MS = 3_000
-/** Another request is counted on to bring the next block for so long, and looked for at least so often. */
+/**
+ * Another request is counted on to bring the next block for so long, and looked for at least so often. After one that
+ * asked in vain nobody asks for as long, less a random part.
+ */
 const ASKING_MS = 250
 const MAX_STEP_MS = 16
 
@@ -67,11 +70,13 @@ async function numberFrom(counter: Counter, sale: string, call: Call): Promise<G
       () => shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
       untilMs - nowMs,
     )
-    counter.askingUntilMs = 0
     if (!leased) {
+      // Another shard may be well; but one in trouble is not the place for a crowd.
       counter.shard = anyOf(call.config.ticketShards)
-      break
+      counter.askingUntilMs = Date.now() + ASKING_MS * (1 - Math.random() / 2)
+      continue
     }
+    counter.askingUntilMs = 0
     if (!leased.granted) return closed()
     const block = new Block(leased.lease, nowMs, Date.now())
     counter.block = block

@@ -214,6 +214,32 @@ it('asks for no copy of the sale on behalf of those who waited for the origin', 
   expect(looks).toBeLessThan(10)
 })
 
+it('leaves ticket shards in trouble alone, however many want to join, and seats them by one that is well', async () => {
+  const sale = await new TestSale().tell()
+  await sale.schedule()
+  let takes = 0
+  let ill = true
+  const env = withShards(() => {
+    const well = sale.shard(0)
+    const take = (request: { sale: string; count: number }) => {
+      takes++
+      return ill ? Promise.reject(Object.assign(new Error('away'), { overloaded: true })) : well.take(request)
+    }
+    return {
+      take,
+      look: (request: { sale: string }) => well.look(request),
+      takeBack: () => Promise.resolve(),
+    }
+  })
+  const joins = Array.from({ length: 100 }, () =>
+    call(`/sales/${sale.name}/queue`, { method: 'POST' }, env).then(({ status }) => status),
+  )
+  await scheduler.wait(1_000)
+  ill = false
+  expect(new Set(await Promise.all(joins))).toEqual(new Set([201]))
+  expect(takes).toBeLessThan(15)
+})
+
 it('looks on by itself after a restock', async () => {
   const sale = await new TestSale().tell()
   await sale.joined()
