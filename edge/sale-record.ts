@@ -17,6 +17,7 @@ import {
   type Settings,
   UNREACHED_MS,
 } from './controller.ts'
+import { type Foretold, NOTHING_FORETOLD, waitRatio, watch } from './foretold.ts'
 
 /** How long the opening waits for the announced beacon before it goes without. */
 export const BEACON_WITHIN_MS = 30_000
@@ -28,6 +29,7 @@ const STEADY_END_MS = 1_000
 export interface SaleRecord {
   readonly state: SaleState
   readonly memory: Memory
+  readonly foretold: Foretold
   readonly timeline: Timeline
   readonly seed: string
   readonly beacon: string | null
@@ -66,6 +68,7 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
   return {
     state,
     memory: atFirst(state, nowMs),
+    foretold: NOTHING_FORETOLD,
     timeline: [{ from_ms: nowMs, schedule }],
     seed,
     beacon: null,
@@ -124,7 +127,12 @@ export function withLook(
         ]
       : sale.timeline
   const schedule = inEffect(timeline, look.nowMs)
-  return { ...sale, timeline, memory: observe(sale.memory, { ...look, schedule }, settings) }
+  return {
+    ...sale,
+    timeline,
+    memory: observe(sale.memory, { ...look, schedule }, settings),
+    foretold: watch(sale.foretold, schedule, look.highestNumber, look.nowMs),
+  }
 }
 
 /** With the next schedule announced, if it differs from the last one; `isNew`: nobody has been told of any yet. */
@@ -176,7 +184,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
 
 /** The line as operators watch it. */
 export function figuresOf(
-  { timeline, memory }: SaleRecord,
+  { timeline, memory, foretold }: SaleRecord,
   highestNumber: number,
   nowMs: number,
 ): LineFigures {
@@ -184,12 +192,14 @@ export function figuresOf(
   const moves = schedule.phase === 'open'
   const called = calledBy(schedule, nowMs, highestNumber)
   const waiting = highestNumber - called
+  const ratio = waitRatio(foretold, nowMs)
   const wait = moves && waiting > 0 ? estimatedWaitSeconds(schedule, highestNumber, nowMs) : null
   return {
     numbers_given: highestNumber,
     called,
     waiting,
     ...(wait === null ? {} : { wait_seconds: wait }),
+    ...(ratio === null ? {} : { wait_ratio: ratio }),
     called_per_second: moves ? schedule.rate_per_second : 0,
     boost: memory.boost,
     throttle: memory.throttle,

@@ -14,6 +14,7 @@ import { isDrawn, isFinal, serving } from '../shared/schedule.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, type Told, UNKNOWN_MS } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
 import { LOOK_EVERY_MS, NOTHING_SEEN, uncalled } from './controller.ts'
+import { NOTHING_FORETOLD } from './foretold.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
 import {
   type Leased,
@@ -78,6 +79,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
           endsAtMs: kept.endsAtMs ?? null,
           state: { ...kept.state, hopeful: kept.state.hopeful ?? 0 },
           memory: { ...NOTHING_SEEN, ...kept.memory },
+          foretold: kept.foretold ?? NOTHING_FORETOLD,
         }
       : null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1

@@ -28,11 +28,19 @@ export class Line {
     const figures = read.output
     this.#told.set(sale, { figures, atMs: performance.now() })
     this.#redis.set(keyOf(sale), JSON.stringify(figures), 'PX', LINE_FADES_MS).catch(() => {})
-    const { queueWaiting, queueWait, admissionRate, admissionRateTarget, lineBoost, lineThrottle } =
-      this.#metrics
+    const {
+      queueWaiting,
+      queueWait,
+      queueWaitRatio,
+      admissionRate,
+      admissionRateTarget,
+      lineBoost,
+      lineThrottle,
+    } = this.#metrics
     queueWaiting.set({ sale }, figures.waiting)
     if (figures.wait_seconds === undefined) queueWait.remove({ sale })
     else queueWait.set({ sale }, figures.wait_seconds)
+    if (figures.wait_ratio !== undefined) queueWaitRatio.set({ sale }, figures.wait_ratio)
     admissionRate.set({ sale }, figures.called_per_second)
     admissionRateTarget.set({ sale }, rate_per_second)
     lineBoost.set({ sale }, figures.boost)

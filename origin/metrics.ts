@@ -175,6 +175,12 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       labelNames: ['sale'],
       registers,
     }),
+    queueWaitRatio: fading(LINE_FADES_MS, {
+      name: 'queue_wait_ratio',
+      help: 'Time that a turn took to come, lately, over the time its holder was told; 1 is exact, none until one was watched',
+      labelNames: ['sale'],
+      registers,
+    }),
     admissionRate: fading(LINE_FADES_MS, {
       name: 'admission_rate_per_second',
       help: 'Positions that the edge calls a second now',

@@ -259,6 +259,8 @@ export const LineFigures = v.object({
   waiting: figure,
   /** Seconds until the last in line is called, as it moves now; left out while it stands. */
   wait_seconds: v.optional(figure),
+  /** The time that a turn took to come, lately, over the time its holder was told; left out until one was watched. */
+  wait_ratio: v.optional(figure),
   /** Positions called a second now, which is the configured rate times these two. */
   called_per_second: figure,
   /** To make up for those who do not turn up; 1 or more. */

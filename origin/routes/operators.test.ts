@@ -31,6 +31,7 @@ const LINE = {
   called: '400',
   waiting: '600',
   wait_seconds: '12.5',
+  wait_ratio: '1.1',
   called_per_second: '48',
   boost: '1.2',
   throttle: '0.4',
@@ -330,7 +331,14 @@ describe('the edge', () => {
     const sale = await origin.sale()
     const untold = {
       rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
-      queue: { arrivals: 0, numbers_given: null, called: null, waiting: null, wait_seconds: null },
+      queue: {
+        arrivals: 0,
+        numbers_given: null,
+        called: null,
+        waiting: null,
+        wait_seconds: null,
+        wait_ratio: null,
+      },
     }
     expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
     const { wait_seconds: _, ...standing } = LINE
@@ -341,12 +349,20 @@ describe('the edge', () => {
     expect(await look(sale, LINE)).toMatchObject({ status: 200, body: { phase: 'open' } })
     const told = {
       rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
-      queue: { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 },
+      queue: {
+        arrivals: 0,
+        numbers_given: 1000,
+        called: 400,
+        waiting: 600,
+        wait_seconds: 12.5,
+        wait_ratio: 1.1,
+      },
     }
     expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
     expect(await other.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
     const shown = {
       queue_waiting: '600',
+      queue_wait_ratio: '1.1',
       admission_rate_per_second: '48',
       admission_rate_target_per_second: '100',
       line_boost: '1.2',

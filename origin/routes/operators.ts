@@ -205,6 +205,7 @@ export function operatorRoutes(deps: Deps): Hono {
         called: line?.called ?? null,
         waiting: line?.waiting ?? null,
         wait_seconds: line?.wait_seconds ?? null,
+        wait_ratio: line?.wait_ratio ?? null,
       },
       health: healthOf(deps, sale.sale_id),
       server_time: new Date(nowMs).toISOString(),
