@@ -14,14 +14,22 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
-import { numberOf, optionsOf, run, UsageError, wholeOf, writableFolder } from '../test/command.ts'
+import {
+  numberOf,
+  optionsOf,
+  paint,
+  run,
+  UsageError,
+  wholeOf,
+  writableFolder,
+} from '../origin/local/command.ts'
 import { againstAlternatives } from './against-alternatives.ts'
 import { againstEdge } from './against-edge.ts'
 import { againstOrigin } from './against-origin.ts'
 import { growth } from './growth.ts'
 import { recovery } from './recovery.ts'
 import { startStage } from './stage.ts'
-import { type Bench, paint, printTable, type Table } from './table.ts'
+import { type Bench, printTable, type Table } from './table.ts'
 
 const PARTS = ['recovery', 'edge', 'origin', 'alternatives', 'growth'] as const
 type Part = (typeof PARTS)[number]
@@ -50,7 +58,7 @@ const OPTIONS = {
 } as const
 
 function readOptions() {
-  const values = optionsOf(OPTIONS, 'bench')
+  const values = optionsOf(OPTIONS, 'run bench')
   if (values.help) return 'help'
   const only = (values.only ?? []).flatMap((list) => list.split(','))
   for (const part of only)

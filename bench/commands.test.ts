@@ -98,7 +98,7 @@ describe('a command', () => {
     ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
     ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],
     ['verify-draw', '--colour=red', /Unknown option '--colour'/],
-    ['start', '--data=', /--data needs a folder/],
+    ['start', '--data=', /--data needs a value/],
   ])('%s refuses %s, with one line that says what is wrong', async (name, args, what) => {
     const { status, out, err } = await command(name, args.split(' '))
     expect(err).toMatch(what)

@@ -1,8 +1,8 @@
 /** What the operators' API, the payment provider's records and the crowd's memory say when it is over: for the verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { UsageError } from '../origin/local/command.ts'
 import { SOLD } from '../shared/order-status.ts'
-import { UsageError } from '../test/command.ts'
 import { servedBy } from './cdn.ts'
 import type { Crowd } from './crowd.ts'
 import type { Charge, Evidence, LedgerOrder, Story, Unread } from './verdict/story.ts'

@@ -5,13 +5,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
 import { Block } from '../edge/lease.ts'
+import { paint } from '../origin/local/command.ts'
 import { positionOf } from '../shared/draw.ts'
 import { placeOf, pollAfterMs } from '../shared/schedule.ts'
 import { HttpClient, requestText } from './http.ts'
 import { cpuSeconds, median, residentBytes } from './load.ts'
 import { sampleSchedule } from './sample-schedule.ts'
 import { createSale, type Stage } from './stage.ts'
-import { type Bench, paint } from './table.ts'
+import type { Bench } from './table.ts'
 
 const CROWDS = [1_000, 10_000, 100_000, 1_000_000]
 const SEED = '5e'.repeat(32)

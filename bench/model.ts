@@ -4,9 +4,8 @@
  * cost, from the requests a rehearsal measured.
  */
 import { readFileSync } from 'node:fs'
-import { styleText } from 'node:util'
 import * as v from 'valibot'
-import { numberOf, optionsOf, run, UsageError, wholeOf } from '../test/command.ts'
+import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../origin/local/command.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import { play } from './model/sale.ts'
 import { LIMITS, type Outcome, type Scenario } from './model/scenario.ts'
@@ -32,10 +31,6 @@ Exit status: 0 played, 2 it could not be.`
 const WORKER_CPU_MS = 0.15
 const SHARDS = [1, 4, 16, 64, 256]
 
-const terminal = process.stdout.isTTY === true
-const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  terminal ? styleText(format, text) : text
-
 const text = { type: 'string' } as const
 const OPTIONS = {
   ...{ visitors: text, stock: text, rate: text, arrivals: text, spread: text, stampede: text },
@@ -45,7 +40,7 @@ const OPTIONS = {
 } as const
 
 function readOptions() {
-  const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'model')
+  const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'run model')
   const [first] = Object.keys(scenario)
   if (cost && first !== undefined)
     throw new UsageError(`--${first} changes nothing with --cost: what was measured is taken from a report.`)

@@ -1,8 +1,8 @@
 /** What a rehearsal can be told on the command line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { numberOf, optionsOf, UsageError, wholeOf } from '../origin/local/command.ts'
 import { ADMIN_TOKEN_FILE } from '../origin/local/data-folder.ts'
-import { numberOf, optionsOf, UsageError, wholeOf } from '../test/command.ts'
 import { SHAPES, type Shape } from './arrivals.ts'
 import type { Shares } from './visitors.ts'
 
@@ -90,7 +90,7 @@ type Name = {
 }[keyof typeof OPTIONS]
 
 export function readOptions(args: readonly string[]): Options | 'help' {
-  const values = optionsOf(OPTIONS, 'rehearse', args)
+  const values = optionsOf(OPTIONS, 'run rehearse', args)
   if (values.help) return 'help'
   const number = (name: Name, usual: number, min: number, max: number) =>
     numberOf(name, values[name], usual, min, max)

@@ -6,9 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { styleText } from 'node:util'
+import { paint, run, terminal, UsageError, writableFolder } from '../origin/local/command.ts'
 import { startSystem } from '../origin/local/system.ts'
-import { run, UsageError, writableFolder } from '../test/command.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
 import { type Dot, duration } from './charts.ts'
@@ -43,10 +42,6 @@ const END_WITHIN_MS = 3_000
 const MAX_DOTS = 4_000
 /** Bars in the charts of requests per visitor; the last one takes all beyond. */
 const SPREAD = 16
-
-const terminal = process.stdout.isTTY === true
-const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  terminal ? styleText(format, text) : text
 
 async function targetOf(
   options: Options,

@@ -1,5 +1,5 @@
 /** What a bench run is told, and how its results are shown. */
-import { styleText } from 'node:util'
+import { paint, terminal } from '../origin/local/command.ts'
 import { duration, short } from './charts.ts'
 import type { Measured } from './load.ts'
 
@@ -38,10 +38,6 @@ export interface Table {
 
 /** A 99th percentile of fewer is nothing but the slowest. */
 const ENOUGH_FOR_P99 = 100
-
-const terminal = process.stdout.isTTY === true
-export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  terminal ? styleText(format, text) : text
 
 /** Whether the aim is reached: true, false, or null where there is none. */
 export function reached({ aim, ratio, measured }: Row): boolean | null {

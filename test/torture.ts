@@ -8,7 +8,7 @@
  * take several runs of its seed to come again. Ends with status 1, and the seed, when anything was violated.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { numberOf, optionsOf, run, UsageError, wholeOf, writableFolder } from './command.ts'
+import { numberOf, optionsOf, run, UsageError, wholeOf, writableFolder } from '../origin/local/command.ts'
 import { seeded } from './random.ts'
 import { LIMIT_PER_VISITOR, Notebook, play } from './torture-buyers.ts'
 import { Inspector } from './torture-checks.ts'
@@ -214,7 +214,7 @@ const OPTIONS = {
 } as const
 
 async function main(): Promise<number> {
-  const values = optionsOf(OPTIONS, 'torture')
+  const values = optionsOf(OPTIONS, 'run torture')
   if (values.help) {
     console.log(HELP)
     return 0

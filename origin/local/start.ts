@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { parseArgs, styleText } from 'node:util'
 import type { SaleConfig } from '../../shared/api.ts'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
+import { optionsOf, paint, terminal, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
 import { WORKER_SETTINGS } from './edge.ts'
 import { type Progress, type System, startSystem } from './system.ts'
@@ -43,13 +43,7 @@ interface Settings {
   readonly demo: boolean
 }
 
-class UsageError extends Error {}
-
 // -- The terminal --------------------------------------------------------------------------------------------------
-
-const terminal = process.stdout.isTTY === true
-const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  terminal ? styleText(format, text) : text
 
 /** With a terminal, a line that moves while work is under way; without one, a plain line for each thing done. */
 class Display implements Progress {
@@ -112,18 +106,19 @@ function withoutSecrets(address: string): string {
 
 // -- Settings ------------------------------------------------------------------------------------------------------
 
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const OPTIONS = {
+  ...{ data: text, temporary: flag, port: text, 'edge-port': text, 'no-demo': flag },
+  help: { ...flag, short: 'h' },
+} as const
+
 function readSettings(): Settings | 'help' {
-  let values: ReturnType<typeof parse>
-  try {
-    values = parse()
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help`)
-  }
+  const values = optionsOf(OPTIONS, 'start')
   if (values.help) return 'help'
   if (values.temporary && values.data !== undefined) {
     throw new UsageError('--temporary and --data exclude each other.')
   }
-  if (values.data?.trim() === '') throw new UsageError('--data needs a folder, and was given none.')
   return {
     dataDir: values.temporary ? undefined : (values.data ?? given('FLASH_SALE_DATA') ?? '.data'),
     port: portOf(values.port ?? given('PORT') ?? '3000', 'PORT'),
@@ -131,18 +126,6 @@ function readSettings(): Settings | 'help' {
     demo: !values['no-demo'],
   }
 }
-
-const parse = () =>
-  parseArgs({
-    options: {
-      data: { type: 'string' },
-      temporary: { type: 'boolean' },
-      port: { type: 'string' },
-      'edge-port': { type: 'string' },
-      'no-demo': { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  }).values
 
 /** What may stand after "Bearer" (RFC 6750). */
 const BEARER = /^[A-Za-z0-9._~+/-]+=*$/

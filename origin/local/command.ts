@@ -1,11 +1,15 @@
-/** What the commands of bench/ and the fault test share: how they are told what to do, and the one way out. */
+/** What commands share: how they are told what to do, how they show it in a terminal, and the one way out. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from '../origin/local/children.ts'
+import { type ParseArgsOptionsConfig, parseArgs, styleText } from 'node:util'
+import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
 
 /** Told something it cannot do; the message is one line for the person at the terminal. */
 export class UsageError extends Error {}
+
+export const terminal = process.stdout.isTTY === true
+export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+  terminal ? styleText(format, text) : text
 
 /** The options as they stand on the command line: an unknown one is refused, and so is one with nothing in it. */
 export function optionsOf<const T extends ParseArgsOptionsConfig>(
@@ -25,7 +29,7 @@ export function optionsOf<const T extends ParseArgsOptionsConfig>(
     } catch (error) {
       // What is wrong stands in the first sentence; how to escape a dash, in the lines after it, is not what helps.
       const [sentence = ''] = (error as Error).message.split(/\.\s/)
-      throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm run ${command} -- --help`)
+      throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm ${command} -- --help`)
     }
   }
 }
