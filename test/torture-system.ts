@@ -29,7 +29,7 @@ export type PartName = (typeof PARTS)[number]
 
 interface Running {
   readonly ended: Promise<string>
-  lastWords?(): string
+  lastWords(): string
   kill(): Promise<void>
   stop(): Promise<void>
 }
@@ -91,7 +91,7 @@ class Part {
     if (this.#running !== running) return
     this.#running = undefined
     if (this.#stopped) return
-    const lastWords = running.lastWords?.().trimEnd().split('\n').slice(-LAST_LINES).join('\n') ?? ''
+    const lastWords = running.lastWords().trimEnd().split('\n').slice(-LAST_LINES).join('\n')
     this.#fault(`${this.name} ended by itself (${how}); its last words:\n${lastWords}`)
     void this.start()
   }

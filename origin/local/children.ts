@@ -71,7 +71,7 @@ export interface Child {
   lastWords(): string
   /** Asks it to end, and kills it if it has not within a bound. */
   stop(): Promise<void>
-  /** Ends it at once, as a crash would. */
+  /** Ends it at once, as a crash would; it can be started again on the same data and port. */
   kill(): Promise<void>
 }
 
@@ -81,34 +81,25 @@ const running = new Set<Child>()
 const temporaries = new Set<string>()
 let ending = false
 
-export interface LocalServer {
+/** A child that listens; data in a temporary folder go when it is stopped, and stay when it is killed. */
+export interface LocalServer extends Child {
   readonly url: string
   readonly port: number
-  readonly pid: number
-  /** Settles when the process has ended, for whatever reason, with how it ended. */
-  readonly ended: Promise<string>
-  /** Ends it in good order, and removes its data if they were temporary. */
-  stop(): Promise<void>
-  /** Ends it as a crash would. Data stay, so that it can be started again on the same folder and port. */
-  kill(): Promise<void>
 }
 
-/** A child as a server of this machine; a temporary folder goes when it is stopped, and stays when it is killed. */
 export function localServer(
   child: Child,
   { url, port }: { url: string; port: number },
-  temporary: Temporary | undefined,
+  temporary?: Temporary,
 ): LocalServer {
   return {
+    ...child,
     url,
     port,
-    pid: child.pid,
-    ended: child.ended,
     async stop() {
       await child.stop()
       temporary?.remove()
     },
-    kill: () => child.kill(),
   }
 }
 

@@ -11,6 +11,7 @@ import {
   LOOPBACK,
   LocalError,
   type LocalServer,
+  localServer,
   portTaken,
   startChild,
   untilReady,
@@ -238,14 +239,7 @@ async function startOrigin(
     await response.body?.cancel()
     return response.ok
   })
-  return {
-    url,
-    port: Number(new URL(url).port),
-    pid: child.pid,
-    ended: child.ended,
-    stop: () => child.stop(),
-    kill: () => child.kill(),
-  }
+  return localServer(child, { url, port: Number(new URL(url).port) })
 }
 
 /** Our environment, without what a test runner adds to it for its own processes. */
