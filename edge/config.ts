@@ -6,12 +6,10 @@ import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK
 import { type Asset, namedByContent } from './assets.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/index.ts'
-import type { TicketShard } from './ticket-shard.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
 export interface Env {
-  readonly WAITING_ROOM: DurableObjectNamespace<WaitingRoom>
-  readonly TICKET_SHARD: DurableObjectNamespace<TicketShard>
+  readonly WAITING_ROOM: DurableObjectNamespace
+  readonly TICKET_SHARD: DurableObjectNamespace
   readonly ORIGIN_URL: string
   readonly EDGE_TOKEN: string
   readonly QUEUE_SECRET: string
@@ -42,6 +40,8 @@ export interface Env {
   readonly BRAND_ACCENT?: string
   readonly BRAND_ACCENT_DARK?: string
 }
+
+type Setting = Exclude<keyof Env, 'WAITING_ROOM' | 'TICKET_SHARD'>
 
 /** So many calls in so many seconds. */
 export interface Rate {
@@ -115,13 +115,13 @@ const MAX_TICKET_SHARDS = 256
 
 export function readRoomConfig(env: Env): RoomConfig {
   return {
-    originUrl: url('ORIGIN_URL', env.ORIGIN_URL),
-    edgeToken: required('EDGE_TOKEN', env.EDGE_TOKEN),
-    ticketShards: whole('TICKET_SHARDS', env.TICKET_SHARDS, 1, 1, MAX_TICKET_SHARDS),
-    beaconUrl: env.DRAW_BEACON_URL ? url('DRAW_BEACON_URL', env.DRAW_BEACON_URL) : null,
-    claimSeconds: number('CLAIM_SECONDS', env.CLAIM_SECONDS, 180, 1, 24 * 3600),
-    admissionsPerUnit: number('ADMISSIONS_PER_UNIT', env.ADMISSIONS_PER_UNIT, 1.2, 1, 1000),
-    noShowBoost: number('NO_SHOW_BOOST', env.NO_SHOW_BOOST, 2, 1, 10),
+    originUrl: url(env, 'ORIGIN_URL'),
+    edgeToken: required(env, 'EDGE_TOKEN'),
+    ticketShards: whole(env, 'TICKET_SHARDS', 1, 1, MAX_TICKET_SHARDS),
+    beaconUrl: env.DRAW_BEACON_URL ? url(env, 'DRAW_BEACON_URL') : null,
+    claimSeconds: number(env, 'CLAIM_SECONDS', 180, 1, 24 * 3600),
+    admissionsPerUnit: number(env, 'ADMISSIONS_PER_UNIT', 1.2, 1, 1000),
+    noShowBoost: number(env, 'NO_SHOW_BOOST', 2, 1, 10),
   }
 }
 
@@ -131,36 +131,35 @@ export async function readConfig(env: Env): Promise<Config> {
   // The coordinator's settings too: what it refuses the Worker must not take, or all seems well and nobody can join.
   const { originUrl, ticketShards } = readRoomConfig(env)
   // In development nothing is limited: a whole crowd comes from one machine there.
-  const limit = (name: keyof Env & string, text: string | undefined, usual: string) =>
-    rate(name, text || (production ? usual : 'off'))
+  const limit = (name: Setting, usual: string) => rate(env, name, production ? usual : 'off')
   return {
     originUrl,
-    edgeToken: secret('EDGE_TOKEN', env.EDGE_TOKEN, production),
+    edgeToken: secret(env, 'EDGE_TOKEN', production),
     production,
     ticketShards,
     limits: {
-      joinsPerAddress: limit('JOINS_PER_ADDRESS', env.JOINS_PER_ADDRESS, '120/60'),
-      joinsPerVisitor: limit('JOINS_PER_VISITOR', env.JOINS_PER_VISITOR, '10/60'),
-      statusPerAddress: limit('STATUS_PER_ADDRESS', env.STATUS_PER_ADDRESS, '2400/60'),
-      statusPerVisitor: limit('STATUS_PER_VISITOR', env.STATUS_PER_VISITOR, '120/60'),
+      joinsPerAddress: limit('JOINS_PER_ADDRESS', '120/60'),
+      joinsPerVisitor: limit('JOINS_PER_VISITOR', '10/60'),
+      statusPerAddress: limit('STATUS_PER_ADDRESS', '2400/60'),
+      statusPerVisitor: limit('STATUS_PER_VISITOR', '120/60'),
     },
     addressHeader: env.ADDRESS_HEADER || 'CF-Connecting-IP',
-    powDifficulty: whole('POW_DIFFICULTY', env.POW_DIFFICULTY, 0, 0, 10_000_000),
+    powDifficulty: whole(env, 'POW_DIFFICULTY', 0, 0, 10_000_000),
     shop: env.SHOP_JWKS_URL
       ? {
-          jwksUrl: url('SHOP_JWKS_URL', env.SHOP_JWKS_URL),
-          issuer: required('SHOP_ISSUER', env.SHOP_ISSUER),
-          audience: required('SHOP_AUDIENCE', env.SHOP_AUDIENCE),
+          jwksUrl: url(env, 'SHOP_JWKS_URL'),
+          issuer: required(env, 'SHOP_ISSUER'),
+          audience: required(env, 'SHOP_AUDIENCE'),
           cookie: env.SHOP_COOKIE || 'shop_session',
         }
       : null,
     protect: env.PROTECT_UPSTREAM
       ? {
-          upstream: url('PROTECT_UPSTREAM', env.PROTECT_UPSTREAM),
-          sale: required('PROTECT_SALE', env.PROTECT_SALE),
+          upstream: url(env, 'PROTECT_UPSTREAM'),
+          sale: required(env, 'PROTECT_SALE'),
           paths: patterns(env.PROTECT_PATHS || '/*'),
           bypass: patterns(env.PROTECT_BYPASS || ''),
-          sessionSeconds: number('PROTECT_SESSION_SECONDS', env.PROTECT_SESSION_SECONDS, 1800, 60, 24 * 3600),
+          sessionSeconds: number(env, 'PROTECT_SESSION_SECONDS', 1800, 60, 24 * 3600),
         }
       : null,
     brand: await readBrand(env),
@@ -172,8 +171,8 @@ async function readBrand(env: Env): Promise<Config['brand']> {
   const logo = env.BRAND_LOGO || undefined
   if (logo !== undefined && !/^(\/(?!\/)|data:image\/)/.test(logo))
     throw new ConfigError('BRAND_LOGO must be a path of this host, or a data: URI of an image')
-  const accent = colour('BRAND_ACCENT', env.BRAND_ACCENT)
-  const accentDark = colour('BRAND_ACCENT_DARK', env.BRAND_ACCENT_DARK)
+  const accent = colour(env, 'BRAND_ACCENT')
+  const accentDark = colour(env, 'BRAND_ACCENT_DARK')
   const style =
     accent === undefined
       ? null
@@ -181,19 +180,20 @@ async function readBrand(env: Env): Promise<Config['brand']> {
   return { name: env.BRAND_NAME || null, logo, sheet: style?.path, style }
 }
 
-function colour(name: keyof Env, text: string | undefined): string | undefined {
+function colour(env: Env, name: Setting): string | undefined {
+  const text = env[name]
   if (!text) return undefined
   if (!HEX_COLOUR.test(text)) throw new ConfigError(`${name} must be a colour such as #0b6450`)
   return text
 }
 
 async function readKeys(env: Env, production: boolean): Promise<Keys> {
-  const bytes = new TextEncoder().encode(secret('QUEUE_SECRET', env.QUEUE_SECRET, production))
+  const bytes = new TextEncoder().encode(secret(env, 'QUEUE_SECRET', production))
   if (bytes.byteLength < MIN_SECRET_BYTES)
     throw new ConfigError(`QUEUE_SECRET must have ${MIN_SECRET_BYTES} bytes or more`)
   let jwk: JWK
   try {
-    jwk = JSON.parse(required('ADMISSION_PRIVATE_JWK', env.ADMISSION_PRIVATE_JWK))
+    jwk = JSON.parse(required(env, 'ADMISSION_PRIVATE_JWK'))
     if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || !jwk.d) throw new TypeError('not a private Ed25519 key')
   } catch (error) {
     throw error instanceof ConfigError
@@ -220,39 +220,42 @@ async function readKeys(env: Env, production: boolean): Promise<Keys> {
   }
 }
 
-function required(name: keyof Env, text: string | undefined): string {
+function required(env: Env, name: Setting): string {
+  const text = env[name]
   if (!text) throw new ConfigError(`${name} is not set`)
   return text
 }
 
 /** A secret; in production not one of those that the repository gives away. */
-function secret(name: keyof Env, text: string | undefined, production: boolean): string {
-  const given = required(name, text)
+function secret(env: Env, name: Setting, production: boolean): string {
+  const given = required(env, name)
   if (production && given.startsWith('development'))
     throw new ConfigError(`${name} is the one for development`)
   return given
 }
 
-function url(name: keyof Env, text: string | undefined): string {
-  const given = required(name, text)
+function url(env: Env, name: Setting): string {
+  const given = required(env, name)
   if (!/^https?:\/\//.test(given) || !URL.canParse(given))
     throw new ConfigError(`${name} must be an http(s) URL`)
   return given.replace(/\/+$/, '')
 }
 
-function number(name: keyof Env, text: string | undefined, usual: number, min: number, max: number): number {
+function number(env: Env, name: Setting, usual: number, min: number, max: number): number {
+  const text = env[name]
   const value = text ? Number(text) : usual
   if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be between ${min} and ${max}`)
   return value
 }
 
-function whole(name: keyof Env, text: string | undefined, usual: number, min: number, max: number): number {
-  const value = number(name, text, usual, min, max)
+function whole(env: Env, name: Setting, usual: number, min: number, max: number): number {
+  const value = number(env, name, usual, min, max)
   if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number`)
   return value
 }
 
-function rate(name: keyof Env, text: string): Rate | null {
+function rate(env: Env, name: Setting, usual: string): Rate | null {
+  const text = env[name] || usual
   if (text === 'off') return null
   const [calls, seconds] = text.split('/').map(Number)
   if (!calls || !seconds || !(calls > 0) || !(seconds > 0))
