@@ -15,14 +15,8 @@ import { BatcherByKey, Overloaded } from './batch.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
-import {
-  type Recorded,
-  type RecordVerdict,
-  type Reservation,
-  record,
-  type SaleRow,
-  type Sql,
-} from './ledger/ledger.ts'
+import { type Recorded, type RecordVerdict, type Reservation, record, type SaleRow } from './ledger/ledger.ts'
+import type { Sql } from './ledger/postgres.ts'
 import type { WarmConnections } from './ledger/warm.ts'
 import type { Metrics } from './metrics.ts'
 import {

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 import { OrderEvents } from './events.ts'
-import { connect, moveOrders, record } from './ledger/ledger.ts'
+import { moveOrders, record } from './ledger/ledger.ts'
+import { connect } from './ledger/postgres.ts'
 
 const database = useDatabase()
 const redis = useRedis()

@@ -12,7 +12,8 @@ import { isSettled } from '../shared/order-status.ts'
 import { problem } from '../shared/problem.ts'
 import { Alarm } from './alarm.ts'
 import { Batcher } from './batch.ts'
-import type { OrderView, Sql } from './ledger/ledger.ts'
+import type { OrderView } from './ledger/ledger.ts'
+import type { Sql } from './ledger/postgres.ts'
 import { sendProblem } from './routes/rim.ts'
 
 /** Streams open at once in one process; more are told to poll. */

@@ -4,8 +4,8 @@
  * are tried for as long as it takes; only one that the ledger can never take is set aside, for a person to look at.
  */
 import type { Deps } from './deps.ts'
-import { note } from './findings.ts'
 import { type Bucket, type Intent, refused } from './gate/bucket.ts'
+import { note } from './ledger/findings.ts'
 import { record } from './ledger/ledger.ts'
 import { productsInUse } from './sales.ts'
 

@@ -9,16 +9,8 @@ import type { Deps } from './deps.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
 import { sweepGate, sweepLedger } from './holds.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intents.ts'
-import {
-  connect,
-  findOrder,
-  moveOrders,
-  prepare,
-  type Reservation,
-  record,
-  type Sql,
-  writeSale,
-} from './ledger/ledger.ts'
+import { findOrder, moveOrders, type Reservation, record, writeSale } from './ledger/ledger.ts'
+import { connect, prepare, type Sql } from './ledger/postgres.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { loop, ProductWork } from './loop.ts'
 import { createMetrics } from './metrics.ts'

@@ -3,16 +3,8 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reservationOf } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
-import {
-  connect,
-  findOrder,
-  moveOrders,
-  type OrderRow,
-  prepare,
-  record,
-  type Sql,
-  writeSale,
-} from './ledger/ledger.ts'
+import { findOrder, moveOrders, type OrderRow, record, writeSale } from './ledger/ledger.ts'
+import { connect, prepare, type Sql } from './ledger/postgres.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import type { ChargeOf } from './payments/provider.ts'

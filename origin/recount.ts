@@ -6,8 +6,8 @@
 import type { OversellPolicy } from '../shared/api.ts'
 import { HELD, SOLD } from '../shared/order-status.ts'
 import type { Deps } from './deps.ts'
-import { audit, close, note } from './findings.ts'
-import type { Queryable } from './ledger/ledger.ts'
+import { audit, close, note } from './ledger/findings.ts'
+import type { Queryable } from './ledger/postgres.ts'
 import type { Refund } from './payments/jobs.ts'
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */

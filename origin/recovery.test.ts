@@ -9,15 +9,8 @@ import { useDatabase, useRedis } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
-import {
-  connect,
-  prepare,
-  type Reservation,
-  record,
-  type SaleRow,
-  type Sql,
-  writeSale,
-} from './ledger/ledger.ts'
+import { type Reservation, record, type SaleRow, writeSale } from './ledger/ledger.ts'
+import { connect, prepare, type Sql } from './ledger/postgres.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { freePort, LOOPBACK, temporaryFolder } from './local/children.ts'
 import { startRedis } from './local/redis.ts'

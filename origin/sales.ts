@@ -9,8 +9,9 @@ import * as v from 'valibot'
 import { SaleId, type SaleState } from '../shared/api.ts'
 import type { Counts } from './arrivals.ts'
 import { Overloaded } from './batch.ts'
-import type { ProductRow, SaleRow, Sql } from './ledger/ledger.ts'
+import type { ProductRow, SaleRow } from './ledger/ledger.ts'
 import { readSales } from './ledger/ledger.ts'
+import type { Sql } from './ledger/postgres.ts'
 import { TooLate, within } from './within.ts'
 
 /** How old what is known may be while the ledger answers. */

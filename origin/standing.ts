@@ -7,14 +7,8 @@ import { problem } from '../shared/problem.ts'
 import { Batcher } from './batch.ts'
 import type { Known } from './gate/bucket.ts'
 import type { Gate } from './gate/gate.ts'
-import {
-  findByKeys,
-  findOrder,
-  type OrderView,
-  type Reservation,
-  type SaleRow,
-  type Sql,
-} from './ledger/ledger.ts'
+import { findByKeys, findOrder, type OrderView, type Reservation, type SaleRow } from './ledger/ledger.ts'
+import type { Sql } from './ledger/postgres.ts'
 import { noStock, type Outcome, overLimit, processing, refusal, unreadable } from './outcome.ts'
 import type { Promises } from './promises.ts'
 import { available, remainingIn, type Sales } from './sales.ts'

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { useDatabase } from '../../test/servers.ts'
 import { useWay } from '../../test/way.ts'
 import { freePort, LOOPBACK, temporaryFolder } from '../local/children.ts'
-import { connect, type Sql } from './ledger.ts'
 import { changes, fileOf, mended } from './patch-driver.ts'
+import { connect, type Sql } from './postgres.ts'
 
 const database = useDatabase()
 /** One connection, so that what comes next gets the one that broke off. */
@@ -200,7 +200,7 @@ test('no ledger is connected to by a driver that is not mended', async () => {
   }
   vi.resetModules()
   vi.doMock('postgres', () => import(pathToFileURL(join(path, 'src/index.js')).href))
-  const asPublished = await import('./ledger.ts')
+  const asPublished = await import('./postgres.ts')
   expect(() => asPublished.connect(database.url)).toThrow(/driver is not mended: run ".*patch-driver.ts"/)
   expect(() => connect(database.url)).not.toThrow()
 })

@@ -5,23 +5,12 @@ import { LIVE } from '../../shared/order-status.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
 import type { Deps } from '../deps.ts'
-import { note } from '../findings.ts'
 import { createMetrics } from '../metrics.ts'
 import { recount } from '../recount.ts'
 import { Sales } from '../sales.ts'
-import {
-  connect,
-  findByKeys,
-  findOrder,
-  moveOrders,
-  prepare,
-  type Queryable,
-  type Reservation,
-  record,
-  restock,
-  type Sql,
-  writeSale,
-} from './ledger.ts'
+import { note } from './findings.ts'
+import { findByKeys, findOrder, moveOrders, type Reservation, record, restock, writeSale } from './ledger.ts'
+import { connect, prepare, type Queryable, type Sql } from './postgres.ts'
 
 const database = useDatabase()
 let sql: Sql

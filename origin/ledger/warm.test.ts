@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
-import { connect, type Sql } from './ledger.ts'
+import { connect, type Sql } from './postgres.ts'
 import { WarmConnections } from './warm.ts'
 
 const database = useDatabase()

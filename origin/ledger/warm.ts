@@ -3,7 +3,7 @@
  * has all it needs at hand. A pool gives out the connection that was idle for longest, so that each statement finds
  * another process, which has forgotten what it needs since its last turn: recording orders took a tenth longer so.
  */
-import type { Sql } from './ledger.ts'
+import type { Sql } from './postgres.ts'
 
 /** Statements at once that find a connection here; others take the pool's. */
 const MAX_CONNECTIONS = 4

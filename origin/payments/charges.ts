@@ -6,7 +6,7 @@
 import { isSold } from '../../shared/order-status.ts'
 import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
-import { NO_SALE, note } from '../findings.ts'
+import { NO_SALE, note } from '../ledger/findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
 import type { Due } from './due.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'

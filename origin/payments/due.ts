@@ -5,8 +5,8 @@
  * written down no longer, and its job ends quietly.
  */
 import type { Logger } from 'pino'
-import { closeAbout, NO_SALE, note } from '../findings.ts'
-import type { Queryable, Sql } from '../ledger/ledger.ts'
+import { closeAbout, NO_SALE, note } from '../ledger/findings.ts'
+import type { Queryable, Sql } from '../ledger/postgres.ts'
 import type { Metrics } from '../metrics.ts'
 import { DUE_ATTEMPTS, type DueJob, type DueKind, type PaymentJobs } from './jobs.ts'
 import type { ChargeOf } from './provider.ts'

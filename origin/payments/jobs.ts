@@ -5,8 +5,8 @@
  */
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
-import { closeAbout } from '../findings.ts'
-import type { Queryable } from '../ledger/ledger.ts'
+import { closeAbout } from '../ledger/findings.ts'
+import type { Queryable } from '../ledger/postgres.ts'
 import type { ChargeOf } from './provider.ts'
 
 const CHARGE = 'charge'

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { NO_SALE, readFindings } from '../findings.ts'
+import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { signWebhook, startSandbox } from './sandbox.ts'
 
 const database = useDatabase()

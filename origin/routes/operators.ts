@@ -17,8 +17,7 @@ import {
 import { invalidField, problem } from '../../shared/problem.ts'
 import { readCompared } from '../compared.ts'
 import type { Deps } from '../deps.ts'
-import { exportOrders } from '../export.ts'
-import { NO_SALE, readFindings } from '../findings.ts'
+import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import {
   findOrder,
   type ProductRow,
@@ -31,6 +30,7 @@ import {
 import { orderAt, tryAgain } from '../outcome.ts'
 import { reconcileSale } from '../reconcile.ts'
 import { available, phaseOf, stateOf } from '../sales.ts'
+import { exportOrders } from './export.ts'
 import { accept, keyOf, readBody, refuse, requireSecret } from './rim.ts'
 
 /** What an operator may decide about what was sold too many, in the query. */

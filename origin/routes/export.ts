@@ -4,10 +4,10 @@
  * once, as they were or as they are. An export that breaks off does so visibly: the connection ends before the body does.
  */
 import type { Context } from 'hono'
-import { invalidField } from '../shared/problem.ts'
-import type { Deps } from './deps.ts'
-import type { OrderRow } from './ledger/ledger.ts'
-import { sendProblem } from './routes/rim.ts'
+import { invalidField } from '../../shared/problem.ts'
+import type { Deps } from '../deps.ts'
+import type { OrderRow } from '../ledger/ledger.ts'
+import { sendProblem } from './rim.ts'
 
 /** Confirmed is one thing, and that the money is taken is another. */
 type ExportedOrder = OrderRow & { readonly captured_at: Date | null }

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { problem } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
-import { readText, refuse } from '../routes/rim.ts'
+import { readText, refuse } from './rim.ts'
 
 export function paymentWebhooks({ payments }: Deps): Hono {
   const app = new Hono()

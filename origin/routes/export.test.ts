@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../test/origin.ts'
-import { useDatabase, useRedis } from '../test/servers.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
 const redis = useRedis()
