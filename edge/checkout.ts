@@ -11,7 +11,7 @@ import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } f
 import { cookie, cookieNames, readCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, seeOther } from './http.ts'
 import { mayUse, presentedToken } from './identity.ts'
-import type { Again } from './pages/index.ts'
+import type { Again } from './pages/view.ts'
 
 /** What goes on to the origin, and what comes back from it. */
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']

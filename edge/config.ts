@@ -5,7 +5,7 @@
 import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
 import { type Asset, namedByContent } from './assets.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
-import type { Brand } from './pages/index.ts'
+import type { Brand } from './pages/view.ts'
 
 export interface Env {
   readonly WAITING_ROOM: DurableObjectNamespace

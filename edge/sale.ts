@@ -9,7 +9,8 @@ import { type Call, isKnown, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wa
 import { presentedPlace } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
-import { renderSale, type SaleView, type Shows } from './pages/index.ts'
+import { renderSale } from './pages/index.ts'
+import type { SaleView, Shows } from './pages/view.ts'
 import { wantedPage } from './protect.ts'
 import { languageOf, PAGE_HEADERS, publicSale, viewOf } from './shown.ts'
 

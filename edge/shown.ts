@@ -7,7 +7,8 @@ import type { Problem } from '../shared/problem.ts'
 import type { Config } from './config.ts'
 import { type Call, wantsHtml } from './http.ts'
 import type { SaleNow } from './known-sales.ts'
-import { type Brand, renderProblem, type SaleView, type Shows } from './pages/index.ts'
+import { renderProblem } from './pages/index.ts'
+import type { Brand, SaleView, Shows } from './pages/view.ts'
 import { LANGUAGES } from './pages/words.ts'
 
 const CONTENT_SECURITY_POLICY = [

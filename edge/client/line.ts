@@ -9,7 +9,14 @@ import {
   servingExactly,
 } from '../../shared/schedule.ts'
 import { count, fill, plural, waitText } from '../../shared/speak.ts'
-import { type AheadTexts, endsBeforeTurn, type ScheduleMoment, type WaitTexts } from '../pages/line.ts'
+import {
+  type AheadTexts,
+  endsBeforeTurn,
+  mayLeave,
+  type ScheduleMoment,
+  standsInLine,
+  type WaitTexts,
+} from '../pages/line.ts'
 import {
   announce,
   byId,
@@ -89,9 +96,9 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
     each('[data-when]', (part) => show(part, part.dataset.when === status))
     toldAtMs = Number.NEGATIVE_INFINITY
   }
-  const standing = ['waiting', 'paused', 'all_in_carts'].includes(status)
+  const standing = standsInLine(status)
   show(byId('place'), standing)
-  show(byId('leave'), standing || status === 'pre_queue')
+  show(byId('leave'), mayLeave(status))
   if (!standing || place.position === null) {
     if (!changed) return
     retitle(heading)

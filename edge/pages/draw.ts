@@ -4,7 +4,7 @@
  */
 import { isDrawn } from '../../shared/schedule.ts'
 import { type Html, html } from './html.ts'
-import type { Shown } from './index.ts'
+import type { Shown } from './view.ts'
 
 export function drawCard({ view, words }: Shown): Html {
   const { schedule } = view

@@ -11,17 +11,15 @@ import {
 } from '../../shared/schedule.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/speak.ts'
 import { type Html, html } from './html.ts'
-import type { Content, Shown } from './index.ts'
+import type { Content, Shown } from './view.ts'
 import type { Words } from './words.ts'
-
-type Part = Omit<Content, 'aside'>
 
 const hidden = (yes: boolean) => yes && html`hidden`
 
 // -- The door ------------------------------------------------------------------------------------------------------------
 
 /** For someone who has not joined: when it opens, how it works, and the way in. */
-export function doorPage(shown: Shown): Part {
+export function doorPage(shown: Shown): Content {
   const { view, words } = shown
   const { phase } = view.schedule
   const during = (phases: readonly Phase[], body: Html) =>
@@ -101,7 +99,7 @@ function countdown({ view, words, lang }: Shown, to: Countdown): Html {
 // -- The line ------------------------------------------------------------------------------------------------------------
 
 /** For someone with a ticket number, wherever they stand. */
-export function linePage(shown: Shown, place: Place, number: number): Part {
+export function linePage(shown: Shown, place: Place, number: number): Content {
   const { words, lang } = shown
   const titles: Record<Status, string> = {
     pre_queue: words.inLobby,
@@ -149,9 +147,10 @@ function leaveForm({ view, words }: Shown, offered: boolean): Html {
     </details>`
 }
 
-const standsInLine = (status: Status) =>
+/** States in which a visitor stands in line, and those in which there is a place to give up. */
+export const standsInLine = (status: Status) =>
   status === 'waiting' || status === 'paused' || status === 'all_in_carts'
-const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
+export const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
 
 /** What the page's script may have to say beside a figure. */
 export type AheadTexts = Plural & { readonly next: string }

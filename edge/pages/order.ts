@@ -4,9 +4,7 @@ import { clock, count, exactly, fill, money } from '../../shared/speak.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { tick } from './draw.ts'
 import { type Html, html } from './html.ts'
-import type { Content, Shown } from './index.ts'
-
-type Part = Omit<Content, 'aside'>
+import type { Content, Shown } from './view.ts'
 
 /** Without a script, an order that is on its way is looked at again so often. */
 const RELOAD_SECONDS = 3
@@ -20,7 +18,7 @@ function mostOf({ products, limit_per_visitor }: PublicSale): number {
 }
 
 /** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
-export function turnPage(shown: Shown, untilMs: number): Part {
+export function turnPage(shown: Shown, untilMs: number): Content {
   const { view, words, lang } = shown
   const { products, hold_seconds } = view.state
   const most = mostOf(view.state)
@@ -79,7 +77,7 @@ function timeLeft(
 
 // -- The order -----------------------------------------------------------------------------------------------------------
 
-export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Part {
+export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Content {
   const { view, words, lang } = shown
   const { title, text, tone, step, more } = stateOf(shown, order)
   const product = view.state.products.find((one) => one.product_id === order.product_id)

@@ -5,7 +5,8 @@ import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import { type Brand, renderProblem, renderSale, type SaleView, type Shows } from './index.ts'
+import { renderProblem, renderSale } from './index.ts'
+import type { Brand, SaleView, Shows } from './view.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012

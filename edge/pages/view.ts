@@ -1,0 +1,66 @@
+/** What the pages are made from, and what each part of one gives back. */
+import type { Order, PublicSale } from '../../shared/api.ts'
+import type { Problem } from '../../shared/problem.ts'
+import type { Place, Schedule } from '../../shared/schedule.ts'
+import type { Html } from './html.ts'
+import type { Words } from './words.ts'
+
+/** Whose shop it is; see brand.ts for the colours. */
+export interface Brand {
+  readonly name: string
+  /** The address of a picture to show instead of the name: a path of this host, or a `data:` URI. */
+  readonly logo?: string | undefined
+  /** The path of the brand's own style sheet, which sets custom properties and nothing else. */
+  readonly sheet?: string | undefined
+}
+
+/** What every page of a sale is made from, whatever it shows. */
+export interface SaleView {
+  readonly sale: string
+  readonly state: PublicSale
+  readonly schedule: Schedule
+  /** The visitor's ticket number; null for someone who has not joined. */
+  readonly number: number | null
+  /** The edge's clock, milliseconds since the epoch. */
+  readonly nowMs: number
+  /** Where the challenge is, if joining asks for a proof of work. */
+  readonly challenge?: string
+  readonly lang: string
+  readonly brand: Brand
+  readonly shows: Shows
+}
+
+/** What a page shows: one of these, and never something of another. */
+export type Shows =
+  | { readonly kind: 'door' }
+  | { readonly kind: 'line'; readonly place: Place; readonly number: number }
+  /** Until when the admission is good, on the edge's clock. */
+  | { readonly kind: 'turn'; readonly untilMs: number }
+  /** The order may be one they have already: a new one would be more than one person can have. */
+  | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
+  /** With the form that met the problem, to be sent again just as it was, where that may help. */
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly again?: Again | undefined }
+  | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
+
+export interface Again {
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** What every part of a page is made from. */
+export interface Shown {
+  readonly view: SaleView
+  readonly words: Words
+  readonly lang: string
+}
+
+/** What stands between header and end of a page. */
+export interface Content {
+  readonly title: string
+  readonly main: Html
+  readonly aside?: Html
+  /** Without a script the page loads itself again after so long; null for one that will not change. */
+  readonly reloadSeconds: number | null
+  /** The sale's name stands in it already. */
+  readonly named?: boolean
+}
