@@ -9,7 +9,7 @@ import { type Call, wantsHtml } from './http.ts'
 import type { SaleNow } from './known-sales.ts'
 import { renderProblem } from './pages/index.ts'
 import type { Brand, SaleView, Shows } from './pages/view.ts'
-import { LANGUAGES } from './pages/words.ts'
+import { LANGUAGES, type Language } from './pages/words.ts'
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -63,18 +63,18 @@ function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): B
 }
 
 /** The one of our languages that the browser likes best (RFC 9110, 12.5.4); of those it likes alike, the first. */
-export function languageOf(request: Request): string {
+export function languageOf(request: Request): Language {
   const wanted = request.headers.get('accept-language')
   if (wanted === null) return 'en'
-  let best = { language: 'en', weight: 0 }
+  let best: { language: Language; weight: number } = { language: 'en', weight: 0 }
   for (const item of wanted.slice(0, 200).split(',')) {
     const [name = '', q] = item
       .trim()
       .toLowerCase()
       .split(/\s*;\s*q=/)
-    const language = name.slice(0, 2)
+    const language = LANGUAGES.find((one) => one === name.slice(0, 2))
     const weight = q === undefined ? 1 : Number(q)
-    if (weight > best.weight && LANGUAGES.includes(language)) best = { language, weight }
+    if (language && weight > best.weight) best = { language, weight }
   }
   return best.language
 }

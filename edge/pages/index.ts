@@ -11,12 +11,12 @@ import { type Html, html } from './html.ts'
 import { doorPage, endState, linePage } from './line.ts'
 import { orderPage, turnPage } from './order.ts'
 import type { Again, Brand, Content, SaleView, Shown } from './view.ts'
-import { type Words, wordsFor } from './words.ts'
+import { type Language, WORDS, type Words } from './words.ts'
 
 /** The page for a visitor to a sale. */
 export function renderSale(view: SaleView): string {
-  const { lang, words } = wordsFor(view.lang)
-  const shown: Shown = { view, words, lang }
+  const { lang } = view
+  const shown: Shown = { view, words: WORDS[lang], lang }
   return documentOf(shown, content(shown)).text
 }
 
@@ -84,9 +84,9 @@ function timeOf(lang: string, at: 'opens_at' | 'ends_at', atMs: number): Html {
 /** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
 export function renderProblem(
   problem: Problem,
-  { lang: wanted, brand, sale }: { lang: string; brand: Brand; sale: string | null },
+  { lang, brand, sale }: { lang: Language; brand: Brand; sale: string | null },
 ): string {
-  const { lang, words } = wordsFor(wanted)
+  const words = WORDS[lang]
   const { title, main } = problemContent(problem, words, sale)
   const home = sale === null ? null : `/sales/${sale}`
   const retry = problem.status === 503 && home !== null
@@ -191,7 +191,7 @@ function pagePath({ sale, shows }: SaleView): string {
 }
 
 interface Shell {
-  readonly lang: string
+  readonly lang: Language
   readonly words: Words
   readonly brand: Brand
   /** Whether the header says whose shop it is. */

@@ -17,10 +17,11 @@ const assets: Record<string, Asset> = JSON.parse((await assetsDefinition()).__AS
 // The pages find their assets in a constant that the build defines.
 Object.assign(globalThis, { __ASSETS__: assets })
 const { samples } = await import('./samples.ts')
+const { LANGUAGES } = await import('./words.ts')
 
 mkdirSync(join(folder, 'assets'), { recursive: true })
 for (const { path, body } of Object.values(assets)) writeFileSync(join(folder, path), body)
-const pages = samples({ lang, nowMs: Date.now() })
+const pages = samples({ lang: LANGUAGES.find((one) => one === lang) ?? 'en', nowMs: Date.now() })
 for (const { name, html } of pages)
   writeFileSync(join(folder, `${name}.html`), html.replaceAll('"/assets/', '"assets/'))
 const links = pages.map(({ name }) => `<li><a href="${name}.html">${name}</a>`)

@@ -7,6 +7,7 @@ import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedu
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { renderProblem, renderSale } from './index.ts'
 import type { Brand, SaleView, Shows } from './view.ts'
+import type { Language } from './words.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
@@ -21,7 +22,7 @@ export interface Sample {
 }
 
 interface SampleOptions {
-  readonly lang: string
+  readonly lang: Language
   readonly nowMs: number
   readonly brand?: Brand
   /** What the sale and its first product are called. */

@@ -3,7 +3,7 @@ import type { Order, PublicSale } from '../../shared/api.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { Html } from './html.ts'
-import type { Words } from './words.ts'
+import type { Language, Words } from './words.ts'
 
 /** Whose shop it is; see brand.ts for the colours. */
 export interface Brand {
@@ -25,7 +25,7 @@ export interface SaleView {
   readonly nowMs: number
   /** Where the challenge is, if joining asks for a proof of work. */
   readonly challenge?: string
-  readonly lang: string
+  readonly lang: Language
   readonly brand: Brand
   readonly shows: Shows
 }
@@ -51,7 +51,7 @@ export interface Again {
 export interface Shown {
   readonly view: SaleView
   readonly words: Words
-  readonly lang: string
+  readonly lang: Language
 }
 
 /** What stands between header and end of a page. */

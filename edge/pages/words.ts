@@ -15,14 +15,6 @@ type Translated<T> = T extends string
 
 export type Words = Translated<typeof en>
 
-const CATALOGUES: ReadonlyMap<string, Words> = new Map<string, Words>([
-  ['en', en],
-  ['de', de],
-])
-export const LANGUAGES: readonly string[] = [...CATALOGUES.keys()]
-
-/** The catalogue of a language; English where there is none. */
-export function wordsFor(language: string): { readonly lang: string; readonly words: Words } {
-  const words = CATALOGUES.get(language)
-  return words ? { lang: language, words } : { lang: 'en', words: en }
-}
+export const WORDS = { en, de } satisfies Record<string, Words>
+export type Language = keyof typeof WORDS
+export const LANGUAGES = Object.keys(WORDS) as Language[]
