@@ -34,9 +34,7 @@ export function createApp(deps: Deps): Hono {
     if (error instanceof ProblemError) return sendProblem(error.problem)
     if (isAway(error)) {
       log.warn({ path: c.req.path, error: String(error) }, 'a store is away')
-      return sendProblem(
-        problem('try-again', { detail: 'The shop is catching its breath.', retry_after_seconds: 2 }),
-      )
+      return sendProblem(tryAgain('The shop is catching its breath.'))
     }
     log.error({ path: c.req.path, error: error.stack ?? String(error) }, 'unexpected error')
     return sendProblem(problem('internal-error'))

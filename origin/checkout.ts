@@ -101,7 +101,7 @@ export class Checkout {
       number: buyer.number,
       quantity: request.quantity,
       key,
-      hash: hashOf(request),
+      hash: requestHash(request),
       method: request.payment_method ?? null,
     }
     if (request.quantity > sale.limit_per_visitor)
@@ -289,7 +289,7 @@ export class Checkout {
 }
 
 /** Of what was sent, and not of what an operator may change about it: which product comes first, for instance. */
-function hashOf(request: CheckoutRequest): string {
+function requestHash(request: CheckoutRequest): string {
   const asked = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
   return hash('sha256', JSON.stringify(asked), 'base64url')
 }

@@ -13,48 +13,46 @@ const BATCH = 500
 /** Younger intents are on their way into the ledger with the process that made them. */
 export const INTENT_GRACE_MS = 1_500
 
-/** Records the intents of one product that are older than `minAgeMs`; returns how many it dealt with. */
+/** Records the intents of one product that are older than `minAgeMs`. */
 export async function recordIntents(
   deps: Deps,
   sale: string,
   product: string,
   minAgeMs: number,
-): Promise<number> {
-  let done = 0
+): Promise<void> {
   for (const bucket of deps.checkout.gate(sale, product).buckets) {
-    for (let batch = BATCH; batch === BATCH; done += batch) {
+    for (let batch = BATCH; batch === BATCH; ) {
       const intents = await bucket.intents(BATCH, minAgeMs)
       batch = intents.length
       if (batch > 0) await recordBatch({ deps, sale, product, bucket }, intents)
     }
   }
-  return done
 }
 
-interface Place {
+interface Stream {
   readonly deps: Deps
   readonly sale: string
   readonly product: string
   readonly bucket: Bucket
 }
 
-async function recordBatch(place: Place, batch: readonly Intent[]): Promise<void> {
+async function recordBatch(stream: Stream, batch: readonly Intent[]): Promise<void> {
   try {
-    await recordReadable(place, batch)
+    await recordReadable(stream, batch)
   } catch (error) {
     if (!isOfTheData(error)) throw error
     // One of them cannot be taken, and would keep the others from being: each for itself.
     for (const one of batch) {
-      await recordReadable(place, [one]).catch((reason) => {
+      await recordReadable(stream, [one]).catch((reason) => {
         if (!isOfTheData(reason)) throw reason
-        return setAside(place, one, String(reason))
+        return setAside(stream, one, String(reason))
       })
     }
   }
 }
 
-async function recordReadable(place: Place, batch: readonly Intent[]): Promise<void> {
-  const { deps, sale, product, bucket } = place
+async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise<void> {
+  const { deps, sale, product, bucket } = stream
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
   const came = verdicts.map((one, i) =>
@@ -70,13 +68,13 @@ async function recordReadable(place: Place, batch: readonly Intent[]): Promise<v
   await bucket.settle(untaken.map(refused))
   await bucket.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
   for (const one of batch) {
-    if (!one.intent) await setAside(place, one, 'it cannot be read')
+    if (!one.intent) await setAside(stream, one, 'it cannot be read')
   }
   deps.log.info({ sale, product, intents: batch.length, refused: untaken.length }, 'intents recorded')
 }
 
-async function setAside(place: Place, { entry, intent, fields }: Intent, error: string): Promise<void> {
-  const { deps, sale, product, bucket } = place
+async function setAside(stream: Stream, { entry, intent, fields }: Intent, error: string): Promise<void> {
+  const { deps, sale, product, bucket } = stream
   const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
   await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: fields, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })

@@ -27,7 +27,7 @@ const FORGOTTEN_SECONDS = 120
 /** What is captured was authorized: by hand, say, before this system heard of it. */
 const isAuthorized = ({ status }: ChargeRecord) => status === 'authorized' || status === 'captured'
 
-type Standing = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
+type OrderState = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
 
 export class Charges {
   readonly #deps: Omit<Deps, 'payments'>
@@ -173,7 +173,7 @@ export class Charges {
     if (charge.status === 'refund_failed') return this.#refunds.undone(charge)
     if (!isAuthorized(charge) && charge.status !== 'declined') return
     // Most of what is told is known already: it is looked at first, and the product's row left alone.
-    const before = await this.#standings.add(charge.order)
+    const before = await this.#states.add(charge.order)
     if (before?.status === 'reserved' || before?.status === 'paying')
       await this.#settling.add(before.sale_id, charge)
     if (charge.status === 'declined') return
@@ -196,8 +196,8 @@ export class Charges {
     return charges.map(() => undefined)
   })
 
-  readonly #standings = new Batcher<string, Standing | undefined>(SETTLE, async (orders) => {
-    const rows = await this.#deps.sql<Standing[]>`
+  readonly #states = new Batcher<string, OrderState | undefined>(SETTLE, async (orders) => {
+    const rows = await this.#deps.sql<OrderState[]>`
       select order_id, sale_id, status, charge_id from orders where order_id = any(${orders as string[]}::uuid[])`
     const byId = new Map(rows.map((row) => [row.order_id, row]))
     return orders.map((order) => byId.get(order))
@@ -205,7 +205,7 @@ export class Charges {
 
   /** A charge that no order stands for, which was cancelled meanwhile, or is paid with another. */
   async #returnUnlessPaid({ charge, order }: ChargeRecord): Promise<void> {
-    const now = await this.#standings.add(order)
+    const now = await this.#states.add(order)
     const isPaid = isSold(now?.status)
     if (isPaid && now?.charge_id === charge) return
     const reason = isPaid ? 'paid twice' : `paid when ${now?.status}`

@@ -172,30 +172,30 @@ export function buyerRoutes(deps: Deps): Hono {
 
   /** The order in the path, if the caller may see it; its reservation while it is still being recorded. */
   async function ownOrder(c: Context): Promise<OrderView | Reservation> {
-    const id = parse(OrderId, c.req.param('order'))
-    const token = bearer(c)
-    const nowMs = sales.nowMs()
-    const admission = token ? await admissions.verify(token, nowMs) : undefined
-    const view = token && !admission?.ok ? readOrderToken(keys.order, token, nowMs) : undefined
-    if (!admission?.ok && !view?.ok) {
-      return refuse(
-        problem('not-admitted', {
-          detail: 'Send the admission token or the order_token.',
-          retry_after_seconds: 5,
-        }),
-      )
+    const right = await rightOf(bearer(c))
+    if (!right) {
+      const detail = 'Send the admission token or the order_token.'
+      return refuse(problem('not-admitted', { detail, retry_after_seconds: 5 }))
     }
-    if (!id.ok) return refuse(problem('unknown-order'))
-    const sale = admission?.ok ? admission.claims.sale : view?.ok ? view.claims.sale : ''
-    const owns = (visitor: string) =>
-      admission?.ok ? admission.claims.sub === visitor : view?.ok === true && view.claims.sub === id.value
-    const found = await checkout.standing.find(sale, id.value).catch(() => null)
-    if (found === null)
-      return refuse(
-        problem('try-again', { detail: 'Orders cannot be read at this moment.', retry_after_seconds: 2 }),
-      )
-    const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === sale
-    return isOfSale && owns(found.visitor) ? found : refuse(problem('unknown-order'))
+    const id = parse(OrderId, c.req.param('order'))
+    if (!id.ok || (right.order ?? id.value) !== id.value) return refuse(problem('unknown-order'))
+    const found = await checkout.standing.find(right.sale, id.value).catch(() => null)
+    if (found === null) return refuse(tryAgain('Orders cannot be read at this moment.'))
+    const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === right.sale
+    const owns = isOfSale && (right.visitor ?? found.visitor) === found.visitor
+    return owns ? found : refuse(problem('unknown-order'))
+  }
+
+  /** What a token gives a right to: an admission to a visitor's orders of a sale, an order's own token to that order. */
+  async function rightOf(
+    token: string | undefined,
+  ): Promise<{ sale: string; visitor?: string; order?: string } | null> {
+    if (token === undefined) return null
+    const nowMs = sales.nowMs()
+    const admission = await admissions.verify(token, nowMs)
+    if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
+    const view = readOrderToken(keys.order, token, nowMs)
+    return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null
   }
 
   function processingOf(r: Reservation): Order {
