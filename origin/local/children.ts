@@ -53,8 +53,8 @@ export interface ChildOptions {
   readonly logFile: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
-  readonly uid?: number
-  readonly gid?: number
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
   /** Written to the child's standard input, which is then closed; secrets travel this way, not in the arguments. */
   readonly input?: string
   /** Ends the server in good order; default SIGTERM. */
@@ -129,9 +129,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       detached: true,
       stdio: [options.input === undefined ? 'ignore' : 'pipe', log, log],
       env: options.env ?? process.env,
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      ...(options.uid === undefined ? {} : { uid: options.uid }),
-      ...(options.gid === undefined ? {} : { gid: options.gid }),
+      cwd: options.cwd,
+      uid: options.uid,
+      gid: options.gid,
     })
   } finally {
     closeSync(log)

@@ -7,24 +7,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { buildWorker } from '../../edge/build.ts'
-import {
-  freePort,
-  LOOPBACK,
-  LocalError,
-  type LocalServer,
-  localServer,
-  startChild,
-  temporaryFolder,
-  untilReady,
-} from './children.ts'
+import { LOOPBACK, LocalError, type LocalServer, localServer, startChild, untilReady } from './children.ts'
 
-export interface EdgeOptions {
-  readonly port?: number
+interface EdgeOptions {
+  readonly port: number
   readonly originUrl: string
   /** Variables and secrets of the Worker, as in wrangler.toml. */
   readonly vars: Readonly<Record<string, string>>
-  /** Where the Durable Objects' storage stays; without it, a folder that is removed at the end. */
-  readonly dataDir?: string
+  /** Where the Durable Objects' storage stays. */
+  readonly dataDir: string
 }
 
 /** What the Worker is tested with; workerd refuses a date later than its own. */
@@ -45,38 +36,31 @@ export const WORKER_SETTINGS = [
   ...['PROTECT_UPSTREAM', 'PROTECT_SALE', 'PROTECT_PATHS', 'PROTECT_BYPASS', 'PROTECT_SESSION_SECONDS'],
 ]
 
-export async function startEdge(options: EdgeOptions): Promise<LocalServer> {
-  const temporary = options.dataDir === undefined ? temporaryFolder('edge') : undefined
-  const folder = resolve(options.dataDir ?? temporary?.path ?? '')
-  try {
-    const objects = join(folder, 'objects')
-    mkdirSync(objects, { recursive: true })
-    // Beside the config, since workerd embeds a module only by a path within the config's own folder.
-    await build(join(folder, 'worker.js'))
-    const port = options.port ?? (await freePort())
-    const vars = { ...options.vars, ORIGIN_URL: options.originUrl }
-    writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
-    const child = await startChild({
-      name: 'the edge',
-      command: await findWorkerd(),
-      args: ['serve', join(folder, 'config.capnp')],
-      logFile: join(folder, 'edge.log'),
-      cwd: folder,
-      env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
-    })
-    const url = `http://${LOOPBACK}:${port}`
-    await untilReady(child, async () => {
-      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
-      await response.body?.cancel()
-      if (response.ok) return true
-      const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1] ?? `it answers ${response.status}`
-      throw new LocalError(`The edge does not accept its settings: ${why}`)
-    })
-    return localServer(child, { url, port }, temporary)
-  } catch (error) {
-    temporary?.remove()
-    throw error
-  }
+export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<LocalServer> {
+  const folder = resolve(options.dataDir)
+  const objects = join(folder, 'objects')
+  mkdirSync(objects, { recursive: true })
+  // Beside the config, since workerd embeds a module only by a path within the config's own folder.
+  await build(join(folder, 'worker.js'))
+  const vars = { ...options.vars, ORIGIN_URL: originUrl }
+  writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
+  const child = await startChild({
+    name: 'the edge',
+    command: findWorkerd(),
+    args: ['serve', join(folder, 'config.capnp')],
+    logFile: join(folder, 'edge.log'),
+    cwd: folder,
+    env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
+  })
+  const url = `http://${LOOPBACK}:${port}`
+  await untilReady(child, async () => {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
+    await response.body?.cancel()
+    if (response.ok) return true
+    const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1] ?? `it answers ${response.status}`
+    throw new LocalError(`The edge does not accept its settings: ${why}`)
+  })
+  return localServer(child, { url, port })
 }
 
 /** Bundles the Worker from its sources, which may have changed since the last time. */
@@ -88,7 +72,7 @@ async function build(file: string): Promise<void> {
   }
 }
 
-async function findWorkerd(): Promise<string> {
+function findWorkerd(): string {
   try {
     const found = createRequire(import.meta.url)('workerd') as { default: string }
     return found.default

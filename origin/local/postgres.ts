@@ -255,7 +255,8 @@ async function initialise(
     logFile: join(folder, 'initdb.log'),
     cwd: '/',
     env: { ...process.env, LC_ALL: 'C' },
-    ...ids(account),
+    uid: account.uid,
+    gid: account.gid,
   })
   const end = await child.ended
   if (end !== 'exit code 0') {
@@ -268,11 +269,6 @@ async function initialise(
   }
   renameSync(unfinished, data)
 }
-
-const ids = (account: Account) => ({
-  ...(account.uid === undefined ? {} : { uid: account.uid }),
-  ...(account.gid === undefined ? {} : { gid: account.gid }),
-})
 
 async function launch(
   binary: string,
@@ -304,7 +300,8 @@ async function launch(
       stopSignal: 'SIGINT',
       cwd: '/',
       env: { ...process.env, LC_ALL: 'C' },
-      ...ids(account),
+      uid: account.uid,
+      gid: account.gid,
     })
     try {
       await untilReady(child, () => answers(port, password))

@@ -314,21 +314,19 @@ async function main(): Promise<void> {
       `${fresh ? 'Starting, with new data in' : 'Starting on the data in'} ${shortPath(resolve(dataDir))}`,
     )
   }
-  const databaseUrl = given('DATABASE_URL')
-  const redisUrl = given('REDIS_URL')
   const adminToken = given('ADMIN_TOKEN')
   if (adminToken !== undefined && !BEARER.test(adminToken)) {
     throw new UsageError('ADMIN_TOKEN may hold letters, digits and -._~+/= only: it travels in a header.')
   }
   system = await startSystem({
+    dataDir,
     port,
     edgePort,
     progress: display,
+    databaseUrl: given('DATABASE_URL'),
+    redisUrl: given('REDIS_URL'),
+    adminToken,
     edgeVars: workerSettings(),
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    ...(redisUrl === undefined ? {} : { redisUrl }),
-    ...(adminToken === undefined ? {} : { adminToken }),
   })
   const demo = settings.demo ? await ensureDemo(system) : undefined
   if (finishing) return

@@ -24,14 +24,14 @@ import { startRedis } from './redis.ts'
 
 export interface SystemOptions {
   /** Where data, secrets and logs stay; without it, a folder that is removed at the end. */
-  readonly dataDir?: string
+  readonly dataDir?: string | undefined
   /** Ports of origin and edge; without them, free ones. */
-  readonly port?: number
-  readonly edgePort?: number
+  readonly port?: number | undefined
+  readonly edgePort?: number | undefined
   /** A Postgres and a Redis that are there already. */
-  readonly databaseUrl?: string
-  readonly redisUrl?: string
-  readonly adminToken?: string
+  readonly databaseUrl?: string | undefined
+  readonly redisUrl?: string | undefined
+  readonly adminToken?: string | undefined
   /** Further settings of the origin and the Worker; they win over our own. */
   readonly originEnv?: Readonly<Record<string, string>>
   readonly edgeVars?: Readonly<Record<string, string>>
