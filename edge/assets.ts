@@ -23,7 +23,7 @@ export const { style, script, proofStyle, proofScript, proofWorker } =
     ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none }
     : __ASSETS__
 
-/** An asset made while the Worker runs: a brand's style sheet. */
+/** An asset under a name that hashes its content: made by the build, or while the Worker runs (a brand's style sheet). */
 export async function namedByContent(
   name: string,
   ending: string,

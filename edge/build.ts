@@ -4,10 +4,10 @@
  *
  *     node edge/build.ts
  */
-import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
+import { namedByContent } from './assets.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const SCRIPT = path('client/room.ts')
@@ -27,9 +27,7 @@ async function bundleAsset(
   options: BuildOptions = {},
 ) {
   const { outputFiles } = await build({ ...options, ...common, entryPoints: [entry] })
-  const body = outputFiles[0]?.text ?? ''
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
-  return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }
+  return namedByContent(name, ending, type, outputFiles[0]?.text ?? '')
 }
 
 /** The assets as the constant that assets.ts declares; the tests inside workerd define it too. */

@@ -25,7 +25,10 @@ export function unkeptAnswer(body: object, status = 200): Response {
 
 export function problemAnswer(problem: Problem, cookies: readonly string[] = []): Response {
   const { status, headers, body } = problemResponse(problem)
-  const response = new Response(body, { status, headers })
+  return withCookies(new Response(body, { status, headers }), cookies)
+}
+
+export function withCookies(response: Response, cookies: readonly string[]): Response {
   for (const value of cookies) response.headers.append('set-cookie', value)
   return response
 }
@@ -64,7 +67,6 @@ export function isKnown(request: Request, etag: string): boolean {
 
 /** Back to a page after a form was sent. */
 export function seeOther(location: string, cookies: readonly string[] = []): Response {
-  const headers = new Headers({ location, 'cache-control': NO_STORE })
-  for (const value of cookies) headers.append('set-cookie', value)
-  return new Response(null, { status: 303, headers })
+  const headers = { location, 'cache-control': NO_STORE }
+  return withCookies(new Response(null, { status: 303, headers }), cookies)
 }

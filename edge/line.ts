@@ -13,7 +13,7 @@ import {
 } from '../shared/tokens.ts'
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
-import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer } from './http.ts'
+import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from './http.ts'
 import { presentedPlace, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { addressKey, Limiter } from './limits.ts'
@@ -112,8 +112,7 @@ export async function leave(sale: string, call: Call): Promise<Response> {
     else await numberOf({ sale, visitor: sub, has: num }, call)
   }
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
-  for (const value of placeForgotten(sale, call)) response.headers.append('set-cookie', value)
-  return response
+  return withCookies(response, placeForgotten(sale, call))
 }
 
 /** `GET /sales/{sale}/challenge`: what to solve before joining, where a proof of work is asked for. */
@@ -163,14 +162,14 @@ async function answer(
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
   }
-  const response = unkeptAnswer(body, httpStatus)
+  const cookies: string[] = []
   if (token !== null) {
-    response.headers.append('set-cookie', placeCookie(claims, token, call))
+    cookies.push(placeCookie(claims, token, call))
     if (!claims.sub.includes(':'))
-      response.headers.append('set-cookie', cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
+      cookies.push(cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
   }
-  if (admission) response.headers.append('set-cookie', admissionCookie(claims.sale, admission.token, call))
-  return response
+  if (admission) cookies.push(admissionCookie(claims.sale, admission.token, call))
+  return withCookies(unkeptAnswer(body, httpStatus), cookies)
 }
 
 /** The cookie in which a browser keeps its place. */

@@ -5,7 +5,16 @@ import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
 import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
 import { finalAnswer } from './final.ts'
-import { type Call, isKnown, NO_STORE, problemAnswer, seeOther, unkeptAnswer, wantsJson } from './http.ts'
+import {
+  type Call,
+  isKnown,
+  NO_STORE,
+  problemAnswer,
+  seeOther,
+  unkeptAnswer,
+  wantsJson,
+  withCookies,
+} from './http.ts'
 import { presentedPlace } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
@@ -104,8 +113,7 @@ async function livePage(
     status: shows.kind === 'problem' ? shows.problem.status : 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
-  for (const value of cookies) response.headers.append('set-cookie', value)
-  return response
+  return withCookies(response, cookies)
 }
 
 /** A visitor's turn: whose it is, until when, and the admission if it is a fresh one. */
