@@ -1,5 +1,7 @@
 /** Charts as inline SVG, drawn here and styled by the report's stylesheet: no script, no library, sharp at any size. */
 
+import { duration, n, short } from './figures.ts'
+
 /** No `y` is a gap in the line: nothing was measured there. */
 export type Point = readonly [x: number, y: number | null]
 type Known = readonly [x: number, y: number]
@@ -107,7 +109,7 @@ export function scatter(
         `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
     )
   const strong = dots.filter((d) => d.kind === 'strong').length
-  const told = `${label}. ${dots.length.toLocaleString('en')} visitors, ${strong.toLocaleString('en')} of them ${legend.strong}.`
+  const told = `${label}. ${n(dots.length)} visitors, ${n(strong)} of them ${legend.strong}.`
   return figure(told, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
     { name: legend.plain, color: 'a' },
     { name: legend.strong, color: 'c' },
@@ -239,21 +241,5 @@ function thinned(points: readonly Known[], group: number): readonly Known[] {
     kept.push(points.slice(at, at + group).reduce((high, p) => (p[1] > high[1] ? p : high)))
   return kept
 }
-
-export const short = (value: number) => {
-  const size = Math.abs(value)
-  if (size >= 1e6) return `${round(value / 1e6)}M`
-  if (size >= 1e4) return `${round(value / 1e3)}k`
-  return size >= 1000 ? Math.round(value).toLocaleString('en') : String(round(value))
-}
-
-export const duration = (ms: number) =>
-  ms >= 60_000
-    ? `${round(ms / 60_000)} min`
-    : ms >= 1000
-      ? `${round(ms / 1000)} s`
-      : `${ms < 10 ? round(ms) : Math.round(ms)} ms`
-
-const round = (value: number) => Math.round(value * 100) / 100
 
 export const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)

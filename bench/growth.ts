@@ -8,6 +8,7 @@ import { Block } from '../edge/lease.ts'
 import { paint } from '../origin/local/command.ts'
 import { positionOf } from '../shared/draw.ts'
 import { placeOf, pollAfterMs } from '../shared/schedule.ts'
+import { n } from './figures.ts'
 import { HttpClient, requestText } from './http.ts'
 import { cpuSeconds, median, residentBytes } from './load.ts'
 import { sampleSchedule } from './sample-schedule.ts'
@@ -38,7 +39,7 @@ export async function growth(stage: Stage, { rounds, crowd }: Bench) {
     'Growth: what one visitor costs, by the size of the crowd',
     ['visitors', 'a number', 'a position', 'a place, and when to ask', 'the schedule'],
     pure.map((r) => [
-      r.visitors.toLocaleString('en'),
+      n(r.visitors),
       `${r.numberNanos.toFixed(0)} ns`,
       `${r.positionMicros.toFixed(1)} us`,
       `${r.placeNanos.toFixed(0)} ns`,
@@ -56,7 +57,7 @@ export async function growth(stage: Stage, { rounds, crowd }: Bench) {
     'Growth: real joins at the edge',
     ['visitors', 'CPU for each more', 'memory in all', 'storage in all'],
     real.map((r) => [
-      r.visitors.toLocaleString('en'),
+      n(r.visitors),
       `${r.joinCpuMicros.toFixed(0)} us`,
       `${(r.memoryBytes / 2 ** 20).toFixed(0)} MB`,
       `${(r.storageBytes / 1024).toFixed(0)} KB`,
@@ -87,7 +88,7 @@ function pureCosts(visitors: number, rounds: number): PureRow {
     visitors,
     numberNanos:
       1e6 *
-      fastest(rounds, TAKES, () => {
+      medianMs(rounds, TAKES, () => {
         // A lease holds a quarter of a second of a crowd that comes within ten.
         const count = Math.max(1, Math.ceil(visitors / 40))
         let block = blockOf(1, count)
@@ -95,12 +96,12 @@ function pureCosts(visitors: number, rounds: number): PureRow {
       }),
     positionMicros:
       1e3 *
-      fastest(rounds, some, () => {
+      medianMs(rounds, some, () => {
         for (let i = 0; i < some; i++) positionOf(draw, number(i))
       }),
     placeNanos:
       1e6 *
-      fastest(rounds, 100_000, () => {
+      medianMs(rounds, 100_000, () => {
         for (let i = 0; i < 100_000; i++) pollAfterMs(placeOf(schedule, number(i), 1_000_500, known), 0.5)
       }),
     scheduleBytes: JSON.stringify(schedule).length,
@@ -112,7 +113,7 @@ const blockOf = (first: number, count: number) =>
   new Block({ first, count, lives_ms: 1e9, lapses_in_ms: null }, 0, 0)
 
 /** Milliseconds per item: the median of the rounds, after one that does not count. */
-function fastest(rounds: number, items: number, work: () => void): number {
+function medianMs(rounds: number, items: number, work: () => void): number {
   work()
   return median(
     Array.from({ length: Math.max(3, rounds) }, () => {

@@ -4,6 +4,7 @@
  */
 import { servingExactly } from '../shared/schedule.ts'
 import type { Crowd } from './crowd.ts'
+import { duration, n } from './figures.ts'
 
 /** The sale at one moment. */
 export interface Sample {
@@ -119,8 +120,8 @@ export class Live {
       `admitted ${n(s.admitted)} (${n(this.#perSecond((x) => x.shopping))}/s of ${n(this.#target.rate)}/s)`,
       `bought ${n(s.bought)}`,
       `sold out ${n(s.over)}`,
-      s.joinP99Ms > 0 ? `join p99 ${ms(s.joinP99Ms)}` : '',
-      s.checkoutP99Ms > 0 ? `checkout p99 ${ms(s.checkoutP99Ms)}` : '',
+      s.joinP99Ms > 0 ? `join p99 ${duration(s.joinP99Ms)}` : '',
+      s.checkoutP99Ms > 0 ? `checkout p99 ${duration(s.checkoutP99Ms)}` : '',
     ]
       .filter((part) => part !== '')
       .join('  ')
@@ -142,7 +143,7 @@ export class Live {
         'joined',
         s.joined,
         visitors,
-        `${n(this.#perSecond((x) => x.joined))}/s, p99 ${ms(latency.join.percentile(0.99))}`,
+        `${n(this.#perSecond((x) => x.joined))}/s, p99 ${duration(latency.join.percentile(0.99))}`,
       ),
       row('waiting', s.waiting, visitors, ''),
       row('admitted', s.admitted, visitors, `${n(this.#perSecond((x) => x.shopping))}/s of ${n(rate)}/s`),
@@ -150,7 +151,7 @@ export class Live {
         'reserved',
         s.reserved,
         stock,
-        `checkout p99 ${ms(latency.checkout.percentile(0.99))}, ${n(s.paying)} paying`,
+        `checkout p99 ${duration(latency.checkout.percentile(0.99))}, ${n(s.paying)} paying`,
       ),
       row('bought', s.bought, stock, ''),
       row('sold out', s.over, visitors, lost > 0 ? `${n(lost)} lost` : ''),
@@ -160,11 +161,3 @@ export class Live {
     this.#drawn = lines.length
   }
 }
-
-const n = (value: number) => Math.round(value).toLocaleString('en')
-const ms = (value: number) =>
-  value < 10
-    ? `${value.toFixed(1)} ms`
-    : value < 10_000
-      ? `${value.toFixed(0)} ms`
-      : `${(value / 1000).toFixed(1)} s`

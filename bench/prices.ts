@@ -1,4 +1,5 @@
 /** What Cloudflare charges for what a sale does (Workers Paid, list prices in dollars, allowances not taken off). */
+import { n } from './figures.ts'
 
 /** Per million. */
 export const PRICES = {
@@ -59,5 +60,4 @@ export function costOf(usage: Usage): Cost[] {
 
 export const sum = (costs: readonly Cost[]) => costs.reduce((total, cost) => total + cost.dollars, 0)
 
-export const count = (value: number) =>
-  value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 100) / 100)
+export const count = (value: number) => (value >= 100 ? n(value) : String(Math.round(value * 100) / 100))

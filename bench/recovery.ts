@@ -15,6 +15,7 @@ import { type System, startSystem } from '../origin/local/system.ts'
 import { AdmissionMint } from './admissions.ts'
 import { checkoutsOf, flat, pidsOf, row } from './against-origin.ts'
 import { admin } from './evidence.ts'
+import { n } from './figures.ts'
 import { Histogram } from './histogram.ts'
 import { closedLoop, contest, type Measured, median } from './load.ts'
 import { createSale, type Stage } from './stage.ts'
@@ -79,7 +80,7 @@ async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<
   const read = timed(readMs)
   const aim = { slowestMs: 2_000 }
   return {
-    title: `Recovery: the gate rebuilt from ${LIVE.toLocaleString('en')} live orders`,
+    title: `Recovery: the gate rebuilt from ${n(LIVE)} live orders`,
     against: 'of reading',
     rows: [
       row('the orders read, one statement', read, null),

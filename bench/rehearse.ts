@@ -10,7 +10,7 @@ import { paint, run, terminal, UsageError, writableFolder } from '../origin/loca
 import { startSystem } from '../origin/local/system.ts'
 import { seeded } from '../test/random.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
-import { type Dot, duration } from './charts.ts'
+import type { Dot } from './charts.ts'
 import { Crowd } from './crowd.ts'
 import {
   admin,
@@ -21,6 +21,7 @@ import {
   type Target,
   TargetError,
 } from './evidence.ts'
+import { duration, n } from './figures.ts'
 import type { Percentiles } from './histogram.ts'
 import { Live } from './live.ts'
 import { HELP, type Options, readOptions } from './options.ts'
@@ -235,8 +236,6 @@ function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
   }
   return dots
 }
-
-const n = (value: number) => value.toLocaleString('en')
 
 function print(r: Result): void {
   const mark = ({ holds }: Check) =>

@@ -1,5 +1,6 @@
 /** The report of a rehearsal: one HTML file without a script, readable in light and dark, on paper and on a phone. */
-import { bars, type Dot, duration, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
+import { bars, type Dot, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
+import { duration, n } from './figures.ts'
 import type { Percentiles } from './histogram.ts'
 import type { Sample } from './live.ts'
 import type { Options } from './options.ts'
@@ -48,7 +49,6 @@ export function reportHtml(r: Result): string {
   const shopping = perSecond((s) => s.shopping)
   const busy = shopping.filter(([, y]) => y > 0)
   const [from, to] = [busy[0]?.[0] ?? 0, busy.at(-1)?.[0] ?? 1]
-  const n = (value: number) => value.toLocaleString('en')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -166,7 +166,7 @@ function countTable(
   return table(
     caption,
     [what, 'times'],
-    counts.map(([each, times]) => [each, times.toLocaleString('en')]),
+    counts.map(([each, times]) => [each, n(times)]),
   )
 }
 
@@ -179,7 +179,7 @@ function checkItem({ what, holds, detail }: Check): string {
 }
 
 function latencyRow(name: string, p: Percentiles): string[] {
-  return [name, p.count.toLocaleString('en'), ...percentileTexts(p)]
+  return [name, n(p.count), ...percentileTexts(p)]
 }
 
 /** p50, p90, p99, p99.9 and the slowest, for a reader; a dash for a percentile that is nothing but the slowest. */
@@ -194,7 +194,7 @@ function spreadRows(spread: readonly number[]) {
     .map((visitors, times) => ({
       name: times === last ? `${times} or more` : String(times),
       value: visitors,
-      note: visitors.toLocaleString('en'),
+      note: n(visitors),
     }))
     .filter((row) => row.value > 0)
 }

@@ -1,6 +1,6 @@
 /** What a bench run is told, and how its results are shown. */
 import { paint, terminal } from '../origin/local/command.ts'
-import { duration, short } from './charts.ts'
+import { duration, n, short } from './figures.ts'
 import type { Measured } from './load.ts'
 
 export interface Bench {
@@ -64,7 +64,7 @@ export function printTable({ title, against, rows }: Table): void {
     const good = reached(row)
     const mark = good === null ? '' : good ? paint('green', ' ✔') : paint('red', ' ✘')
     const cells = [
-      Math.round(m.perSecond).toLocaleString('en'),
+      n(m.perSecond),
       m.ms.count < 1 ? '–' : duration(m.ms.p50),
       m.ms.count < ENOUGH_FOR_P99 ? '–' : duration(m.ms.p99),
       ratio === null ? '' : times(ratio),

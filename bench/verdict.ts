@@ -2,7 +2,8 @@
  * The verdict on a rehearsal: pure, from what every client was told and from what the ledger and the payment provider
  * have on record. Every check can fail, and says by how much.
  */
-import { type Check, check, ifAny, n } from './verdict/check.ts'
+import { n } from './figures.ts'
+import { type Check, check, ifAny } from './verdict/check.ts'
 import {
   drawCommitted,
   drawOf,

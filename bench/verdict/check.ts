@@ -10,7 +10,6 @@ export interface Check {
 export const isGood = (checks: readonly Check[]) => checks.every((c) => c.holds !== false)
 
 export const check = (what: string, holds: boolean | null, detail: string): Check => ({ what, holds, detail })
-export const n = (count: number) => count.toLocaleString('en')
 /** A check of something that did not occur says so, and proves nothing. */
 export const ifAny = (occurred: number, holds: boolean) => (occurred === 0 ? null : holds)
 

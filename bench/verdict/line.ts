@@ -2,7 +2,8 @@
 import { LEASE_MS } from '../../edge/lease.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
-import { type Check, check, count, ifAny, n } from './check.ts'
+import { n } from '../figures.ts'
+import { type Check, check, count, ifAny } from './check.ts'
 import type { Evidence, Seen, Story } from './story.ts'
 
 /** A number of the lobby may still be handed out for a lease's life and a little more when the lobby has closed. */

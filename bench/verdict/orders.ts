@@ -1,6 +1,7 @@
 /** What is checked of stock, orders and money: what buyers were told against the ledger and the provider's records. */
 import { isLive, isSold } from '../../shared/order-status.ts'
-import { type Check, check, count, ifAny, n } from './check.ts'
+import { n } from '../figures.ts'
+import { type Check, check, count, ifAny } from './check.ts'
 import { type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './story.ts'
 
 /** Whoever comes to pay so long before their hold is over has come in time; and no hold ends so much too soon. */
