@@ -1,23 +1,16 @@
 /** How an origin starts and ends: it waits for Postgres, and gives up only where waiting is of no use. */
 import postgres from 'postgres'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
-import { emptyDatabase, useRedis } from '../test/servers.ts'
+import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { useWay } from '../test/way.ts'
-import { freePort, portTaken, temporaryFolder } from './local/children.ts'
+import { portTaken } from './local/children.ts'
 import { startPostgres } from './local/postgres.ts'
 
-const folder = temporaryFolder('start-ledger')
-const port = await freePort()
-const startLedger = () => startPostgres({ dataDir: folder.path, port })
-let ledger = await startLedger()
+const ledger = await useReturning(startPostgres)
 const redis = useRedis()
 let databaseUrl = ledger.url
 const origin = useOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
-afterAll(async () => {
-  await ledger.stop()
-  folder.remove()
-})
 
 const isAlive = () =>
   eventually(
@@ -45,7 +38,7 @@ describe('while Postgres is away', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(told().slice(0, 3)).toEqual([1, 2, 4])
-    ledger = await startLedger()
+    await ledger.back()
     const back = Date.now()
     await started
     expect(Date.now() - back).toBeLessThan(5_000)
@@ -66,13 +59,13 @@ describe('while Postgres is away', () => {
     expect(Date.now() - asked).toBeLessThan(2_000)
     await ended
     expect(await portTaken(Number(new URL(origin.url()).port))).toBe(false)
-    ledger = await startLedger()
+    await ledger.back()
     await origin.restart()
   }, 40_000)
 })
 
 describe('where Postgres is behind a way that can fail', () => {
-  const way = useWay(() => port)
+  const way = useWay(() => ledger.port)
 
   test('an origin whose connections break off in the middle of its start begins again', async () => {
     await origin.stop()

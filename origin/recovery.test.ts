@@ -5,31 +5,25 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
-import { useDatabase, useRedis } from '../test/servers.ts'
+import { useDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
 import { type Reservation, record, type SaleRow, writeSale } from './ledger/ledger.ts'
 import { connect, prepare, type Sql } from './ledger/postgres.ts'
 import { WarmConnections } from './ledger/warm.ts'
-import { freePort, LOOPBACK, temporaryFolder } from './local/children.ts'
+import { LOOPBACK } from './local/children.ts'
 import { startRedis } from './local/redis.ts'
 import { createMetrics } from './metrics.ts'
 import type { Outcome } from './outcome.ts'
 import { Sales } from './sales.ts'
 
 const database = useDatabase()
-const folder = temporaryFolder('recovery-test')
-const port = await freePort()
-let server = await startRedis({ dataDir: folder.path, port })
+const server = await useReturning(startRedis)
 const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null })
 redis.on('error', () => {})
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-  folder.remove()
-})
+afterAll(() => redis.disconnect())
 
 const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
 const buyers = (sale: string, count: number) =>
@@ -120,7 +114,7 @@ describe('when Redis', () => {
     // An order that Redis may know of is not said to be none.
     expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
 
-    server = await startRedis({ dataDir: folder.path, port })
+    await server.back()
     const gate = await eventually(
       () => gateOf(sale),
       (g) => g.available === '0' && g.held === '8' && 'run' in g,
@@ -134,7 +128,7 @@ describe('when Redis', () => {
     const { run } = await gateOf(sale)
     await buyers(sale, 15)
     await server.kill()
-    server = await startRedis({ dataDir: folder.path, port })
+    await server.back()
     // As the snapshot would have it: all units there, and loaded into a run that is over.
     await redis.hset(`{${sale}:one:0}:stock`, { available: 20, held: 0, run: run ?? '' })
     expect(sold(await buyers(sale, 20))).toBe(5)
@@ -298,7 +292,7 @@ describe('a checkout without a worker behind it', () => {
   async function lossyWay() {
     let lossy = false
     const way = createServer((client) => {
-      const redis = connectTcp(port, LOOPBACK).on('error', () => {})
+      const redis = connectTcp(server.port, LOOPBACK).on('error', () => {})
       client.on('error', () => {}).on('close', () => redis.destroy())
       client.pipe(redis)
       redis.on('data', (answer) => lossy || client.write(answer))

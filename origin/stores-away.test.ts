@@ -1,21 +1,13 @@
 /** What the edge, operators and monitors are told while the stores are away: first Redis, then Postgres, then both. */
 import { Redis } from 'ioredis'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
-import { freePort, temporaryFolder } from './local/children.ts'
+import { useReturning } from '../test/servers.ts'
 import { startPostgres } from './local/postgres.ts'
 import { startRedis } from './local/redis.ts'
 
-const [ledgerFolder, gateFolder] = [temporaryFolder('away-ledger'), temporaryFolder('away-gate')]
-const [ledgerPort, gatePort] = [await freePort(), await freePort()]
-const startLedger = () => startPostgres({ dataDir: ledgerFolder.path, port: ledgerPort })
-const startGate = () => startRedis({ dataDir: gateFolder.path, port: gatePort })
-let [ledger, gate] = await Promise.all([startLedger(), startGate()])
+const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])
 const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))
-afterAll(async () => {
-  await Promise.all([ledger.stop(), gate.stop()])
-  for (const folder of [ledgerFolder, gateFolder]) folder.remove()
-})
 
 const edge = (sale: string) => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
 const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)
@@ -38,7 +30,7 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await counted(false)).toMatchObject({ body: { arrivals: 0, counted: false, health: 'ok' } })
     expect(await stores()).toEqual(['ledger'])
-    gate = await startGate()
+    await gate.back()
     expect(await counted(true)).toMatchObject({ body: { arrivals: 1, counted: true } })
     expect(await stores()).toEqual(['ledger', 'redis'])
   }, 40_000)
@@ -73,9 +65,9 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await told(503)).toMatchObject(neither)
     expect(await stores()).toEqual([])
 
-    gate = await startGate()
+    await gate.back()
     expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
-    ledger = await startLedger()
+    await ledger.back()
     expect(
       await eventually(
         () => edge(sale),

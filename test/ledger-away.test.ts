@@ -6,24 +6,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { afterAll, describe, expect, test } from 'vitest'
-import { freePort, temporaryFolder } from '../origin/local/children.ts'
+import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../origin/local/postgres.ts'
 import { eventually, useOrigin } from './origin.ts'
-import { useDatabase, useRedis } from './servers.ts'
+import { useDatabase, useRedis, useReturning } from './servers.ts'
 import { useWay } from './way.ts'
 
 const AWAY_SECONDS = Number(process.env.LEDGER_AWAY_SECONDS ?? 6)
-const folder = temporaryFolder('ledger-away-test')
-const port = await freePort()
-const start = () => startPostgres({ dataDir: folder.path, port })
-let postgres = await start()
+const postgres = await useReturning(startPostgres)
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: postgres.url, redisUrl: redis.url }))
-afterAll(async () => {
-  await postgres.stop()
-  folder.remove()
-})
 
 test(
   `orders taken while Postgres is away for ${AWAY_SECONDS} s are all there when it is back`,
@@ -52,7 +44,7 @@ test(
     expect((await fetch(`${origin.url()}/readyz`)).status).toBe(200)
 
     await sleep(AWAY_SECONDS * 1000)
-    postgres = await start()
+    await postgres.back()
     for (const { body } of away) {
       const order = `/orders/${body.order_id}`
       const ask = () => origin.call('GET', order, { token: String(body.order_token) })

@@ -8,8 +8,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
-import type { LocalServer } from '../origin/local/children.ts'
-import { createDatabase, dropDatabase } from '../origin/local/postgres.ts'
+import { freePort, type LocalServer, temporaryFolder } from '../origin/local/children.ts'
+import { createDatabase, dropDatabase, type startPostgres } from '../origin/local/postgres.ts'
 import { type RedisOptions, startRedis } from '../origin/local/redis.ts'
 import type {} from './one-postgres.ts'
 
@@ -57,6 +57,25 @@ export function useRedis(
       return begun(server).port
     },
     kill: () => begun(server).kill(),
+  }
+}
+
+/** A server that the tests of this file take away and bring back, on the same data and port; there at once. */
+export async function useReturning(start: typeof startPostgres | typeof startRedis) {
+  const folder = temporaryFolder('returning')
+  const at = { dataDir: folder.path, port: await freePort() }
+  let server = await start(at)
+  afterAll(async () => {
+    await server.stop()
+    folder.remove()
+  }, HOOK_WITHIN_MS)
+  return {
+    url: server.url,
+    port: at.port,
+    kill: () => server.kill(),
+    async back() {
+      server = await start(at)
+    },
   }
 }
 
