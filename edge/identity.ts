@@ -54,9 +54,12 @@ export async function visitorOf(call: Call): Promise<Visitor> {
 
 const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
 
+/** True for the name of a signed-in subject: who it is says the shop's own session, and no cookie of ours. */
+export const isSubject = (name: string) => name.startsWith(SUBJECT_PREFIX)
+
 /** True if whoever presents a token made out to `name` may use it: a subject's only with the subject's session. */
 export async function mayUse(name: string, call: Call): Promise<boolean> {
-  return !name.startsWith(SUBJECT_PREFIX) || name === SUBJECT_PREFIX + (await subjectOf(call))
+  return !isSubject(name) || name === SUBJECT_PREFIX + (await subjectOf(call))
 }
 
 /** The place in line that a request presents, as a bearer token or in its cookie. */

@@ -14,7 +14,7 @@ import {
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from './http.ts'
-import { presentedPlace, visitorOf } from './identity.ts'
+import { isSubject, presentedPlace, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
@@ -165,8 +165,7 @@ async function answer(
   const cookies: string[] = []
   if (token !== null) {
     cookies.push(placeCookie(claims, token, call))
-    if (!claims.sub.includes(':'))
-      cookies.push(cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
+    if (!isSubject(claims.sub)) cookies.push(cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
   }
   if (admission) cookies.push(admissionCookie(claims.sale, admission.token, call))
   return withCookies(unkeptAnswer(body, httpStatus), cookies)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventually, reservationOf } from '../test/origin.ts'
+import { eventually, reservationOf, saleOf } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import type { Deps } from './deps.ts'
@@ -142,12 +142,7 @@ describe("one sale's trouble is its own:", () => {
     await redis.flushall()
     await sql`truncate sales, products, orders cascade`
     for (const sale of [randomUUID(), randomUUID()]) {
-      await writeSale(sql, sale, {
-        ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
-        ...{ hold_seconds: 1, limit_per_visitor: 1, oversell_policy: 'alarm' },
-        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
-        admission: { rate_per_second: 1, max_inside: null },
-      })
+      await writeSale(sql, sale, saleOf(5, { hold_seconds: 1 }))
       await reconcileSale(deps, sale, { force: true })
     }
     // The trouble is with the one whose turn comes first.

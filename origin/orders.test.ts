@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reservationOf } from '../test/origin.ts'
+import { reservationOf, saleOf } from '../test/origin.ts'
 import { useDatabase } from '../test/servers.ts'
 import { findOrder, moveOrders, type OrderRow, record, writeSale } from './ledger/ledger.ts'
 import { connect, prepare, type Sql } from './ledger/postgres.ts'
@@ -23,12 +23,7 @@ afterAll(() => sql.end({ timeout: 1 }))
 
 async function order(status: OrderRow['status']) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
-  await writeSale(sql, sale, {
-    ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
-    ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
-    products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
-    admission: { rate_per_second: 1, max_inside: null },
-  })
+  await writeSale(sql, sale, saleOf(5))
   const asked = reservationOf(sale)
   const id = asked.order
   await record(sql, sale, [asked], false)

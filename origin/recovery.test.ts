@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
+import { eventually, reservationOf, saleOf, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
@@ -259,12 +259,7 @@ describe('a checkout without a worker behind it', () => {
   /** One process's checkout of one sale, on the stores at these addresses. */
   async function alone({ total = 5, limit = 1, ledger = quiet.url, gate = server.url } = {}) {
     const sale = `sale-${randomUUID().slice(0, 8)}`
-    await writeSale(sql, sale, {
-      ...{ name: sale, opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
-      ...{ hold_seconds: 90, limit_per_visitor: limit, oversell_policy: 'alarm' },
-      products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
-      admission: { rate_per_second: 1, max_inside: null },
-    })
+    await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
     const there = new Sales(sql)
     await there.refresh()
     const row = there.get(sale) as SaleRow

@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
 import type { Reservation } from '../origin/ledger/ledger.ts'
 import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../origin/local/children.ts'
-import type { Order } from '../shared/api.ts'
+import type { Order, SaleConfig } from '../shared/api.ts'
 import type { Problem } from '../shared/problem.ts'
 import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../shared/tokens.ts'
 
@@ -196,6 +196,15 @@ export async function eventually<T>(
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
+
+/** A sale of one product that is open, as the ledger takes it. */
+export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
+  ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
+  ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
+  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+  admission: { rate_per_second: 1, max_inside: null },
+  ...changes,
+})
 
 /** What a checkout would ask the gates for: one unit, for a visitor of no account. */
 export const reservationOf = (sale: string): Reservation => ({
