@@ -157,7 +157,8 @@ export async function readConfig(env: Env): Promise<Config> {
       ? {
           upstream: url(env, 'PROTECT_UPSTREAM'),
           sale: required(env, 'PROTECT_SALE'),
-          paths: patterns(env.PROTECT_PATHS || '/*'),
+          // A path with a line break in it is a path like any other; what is let through knows none.
+          paths: patterns(env.PROTECT_PATHS || '/*', 's'),
           bypass: patterns(env.PROTECT_BYPASS || ''),
           sessionSeconds: number(env, 'PROTECT_SESSION_SECONDS', 1800, 60, 24 * 3600),
         }
@@ -264,10 +265,10 @@ function rate(env: Env, name: Setting, usual: string): Rate | null {
 }
 
 /** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
-function patterns(text: string): RegExp {
+function patterns(text: string, flags = ''): RegExp {
   const each = text
     .split(/[\s,]+/)
     .filter((pattern) => pattern !== '')
     .map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'))
-  return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`) : /^(?!)/
+  return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`, flags) : /^(?!)/
 }

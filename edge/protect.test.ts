@@ -150,6 +150,11 @@ it('holds every spelling of a protected path', async () => {
     `/x%2fopen/${sale.name}`,
     `//${sale.name}/lamp`,
     `/${sale.name}/%ff`,
+    `/${sale.name}/lamp%0A`,
+    `/${sale.name}/lamp%0d`,
+    `/${sale.name}/%E2%80%A8lamp`,
+    `/${sale.name}/lamp%0A.css`,
+    `/${sale.name}/lamp%E2%80%A9.css`,
   ]) {
     const response = await call(path, { headers: page }, env)
     expect([path, response.status]).toEqual([path, 302])
