@@ -157,8 +157,8 @@ export async function readConfig(env: Env): Promise<Config> {
       ? {
           upstream: url(env, 'PROTECT_UPSTREAM'),
           sale: required(env, 'PROTECT_SALE'),
-          // A path with a line break in it is a path like any other; what is let through knows none.
-          paths: patterns(env.PROTECT_PATHS || '/*', 's'),
+          // In any case, and over line breaks: a site may read them all as one path. What is let through is read to the letter.
+          paths: patterns(env.PROTECT_PATHS || '/*', 'is'),
           bypass: patterns(env.PROTECT_BYPASS || ''),
           sessionSeconds: number(env, 'PROTECT_SESSION_SECONDS', 1800, 60, 24 * 3600),
         }

@@ -155,10 +155,25 @@ it('holds every spelling of a protected path', async () => {
     `/${sale.name}/%E2%80%A8lamp`,
     `/${sale.name}/lamp%0A.css`,
     `/${sale.name}/lamp%E2%80%A9.css`,
+    `/${sale.name.toUpperCase()}/lamp`,
+    `/${sale.name};x/lamp`,
+    `/${sale.name}%3Bx/lamp`,
+    `/x/..;/${sale.name}/lamp`,
+    `/%2573${rest}/lamp`,
+    ...[';x', '%3bx', '%00', '%3f', '%23'].map((cut) => `/${sale.name}/lamp${cut}.css`),
   ]) {
     const response = await call(path, { headers: page }, env)
     expect([path, response.status]).toEqual([path, 302])
   }
+})
+
+it('lets no header ask the site for another path than the one that was judged', async () => {
+  const sale = await new TestSale().tell()
+  await tell('/free', 200, 'x')
+  const headers = { 'x-original-url': `/${sale.name}/lamp`, 'x-rewrite-url': `/${sale.name}/lamp` }
+  await call('/free', { headers }, protecting(sale))
+  const [request] = (await asked('/free')).requests
+  for (const name of Object.keys(headers)) expect(request?.headers[name], name).toBeUndefined()
 })
 
 it('knows a visitor whose requests carry the site’s own credentials, and keeps its own from the site', async () => {

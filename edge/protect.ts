@@ -26,6 +26,9 @@ const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
 const UPSTREAM_TIMEOUT_MS = 30_000
 
+/** With these some sites can be asked for another path than the one that was judged. */
+const PATH_HEADERS = ['x-original-url', 'x-rewrite-url']
+
 type Protect = NonNullable<Config['protect']>
 
 /** Answers a request for the protected site; null where there is none. */
@@ -38,11 +41,17 @@ export function protectedSite(call: Call): Promise<Response> | null {
 }
 
 /**
+ * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, and
+ * where some believe the path to end: at a `?`, a `#` or a control character.
+ */
+const AMBIGUOUS = /[;\\]|\/\/|%(?:[01].|2[35f]|3[bf]|5c|7f)/i
+
+/**
  * Judged is the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one
  * is held, so that no spelling of a protected path gets round the line.
  */
 function isHeld(pathname: string, { paths, bypass }: Protect): boolean {
-  const path = /%2f|%5c|\/\/|\\/i.test(pathname) ? null : decoded(pathname)
+  const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)
   return path === null || (paths.test(path) && !bypass.test(path))
 }
 
@@ -113,7 +122,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const cookies = foreignCookies(headers.get('cookie') ?? '', protect.sale, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
-  headers.delete(ADMISSION_HEADER)
+  for (const name of [ADMISSION_HEADER, ...PATH_HEADERS]) headers.delete(name)
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
