@@ -221,10 +221,21 @@ it('leaves no empty pairs among the site’s cookies', async () => {
 it('lets no shared cache keep what only those see whose turn has come', async () => {
   const sale = await new TestSale().tell()
   const path = `/${sale.name}/lamp`
-  await tell(path, 200, 'the lamp', 0, { 'cache-control': 'public, max-age=600, s-maxage=900' })
+  const targeted = [
+    'cdn-cache-control',
+    'cloudflare-cdn-cache-control',
+    'surrogate-control',
+    'edge-control',
+    'x-accel-expires',
+  ]
+  await tell(path, 200, 'the lamp', 0, {
+    'cache-control': 'public, max-age=600, s-maxage=900',
+    ...Object.fromEntries(targeted.map((name) => [name, 'max-age=900'])),
+  })
   const { queue_token, admission_token } = await sale.ready()
   const seen = async (cookie: string) => {
     const response = await call(path, { headers: { ...page, cookie } }, protecting(sale))
+    for (const name of targeted) expect(response.headers.has(name), name).toBe(false)
     return [response.headers.get('cache-control'), response.headers.getSetCookie().length]
   }
   expect(await seen(`queue-${sale.name}=${queue_token}`)).toEqual(['private, no-store', 1])

@@ -152,6 +152,9 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   }
 }
 
+/** What tells a CDN how long to keep an answer, whatever `Cache-Control` says (RFC 9213, and what was there before it). */
+const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
+
 /** What only those see whose turn has come is for no shared cache; least of all with somebody's admission. */
 function forOne(response: Response, setCookie: string | null): Response {
   const answer = new Response(response.body, response)
@@ -161,6 +164,7 @@ function forOne(response: Response, setCookie: string | null): Response {
     .map((part) => part.trim())
     .filter((part) => part !== '' && !/^(public|private|no-store|s-maxage=.*)$/i.test(part))
   const unkept = setCookie !== null || /\bno-store\b/i.test(told)
+  for (const name of [...answer.headers.keys()]) if (TARGETED.test(name)) answer.headers.delete(name)
   answer.headers.set('cache-control', unkept ? 'private, no-store' : ['private', ...others].join(', '))
   if (setCookie !== null) answer.headers.append('set-cookie', setCookie)
   return answer
