@@ -64,6 +64,27 @@ it('tells the site that visitors come over https, in production, where a front e
   expect(told?.headers['x-forwarded-for']).toBeUndefined()
 })
 
+it('hands on where a visitor comes from in its own word, and never in theirs', async () => {
+  const sale = await new TestSale().tell()
+  const env: Env = { ...protecting(sale), ADDRESS_HEADER: 'X-Real-IP' }
+  const theirs = [
+    ...['forwarded', 'x-forwarded-port', 'x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip'],
+    ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token'],
+  ]
+  const headers = Object.fromEntries(theirs.map((name) => [name, '6.6.6.6']))
+  await tell('/from', 200, 'x')
+  await call('/from', { headers: { ...headers, 'x-real-ip': '1.2.3.4', 'x-basket': '1' } }, env)
+  const [request] = (await asked('/from')).requests
+  for (const name of theirs) expect(request?.headers[name], name).toBeUndefined()
+  expect(request?.headers).toMatchObject({
+    'x-forwarded-for': '1.2.3.4',
+    'x-real-ip': '1.2.3.4',
+    'x-basket': '1',
+  })
+  await call('/from', { headers: { 'x-real-ip': '1.2.3.4' } }, protecting(sale))
+  expect((await asked('/from')).requests.at(-1)?.headers['x-real-ip']).toBeUndefined()
+})
+
 it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {
   const sale = await new TestSale().tell()
   const env = protecting(sale)

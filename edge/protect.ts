@@ -26,8 +26,11 @@ const RETURN_SECONDS = 24 * 3600
 const MAX_RETURN = 1_000
 const UPSTREAM_TIMEOUT_MS = 30_000
 
-/** With these some sites can be asked for another path than the one that was judged. */
-const PATH_HEADERS = ['x-original-url', 'x-rewrite-url']
+/**
+ * What a site behind a proxy believes of that proxy, and is the visitor's own word: where they come from, and for some
+ * sites which path they ask for. With `_`, since many sites read it as `-`.
+ */
+const BELIEVED = /^(x-)?forwarded(-|$)|^x-(original|rewrite)-|(^|-)(client)?ip$|_/
 
 type Protect = NonNullable<Config['protect']>
 
@@ -122,16 +125,15 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const cookies = foreignCookies(headers.get('cookie') ?? '', protect.sale, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
-  for (const name of [ADMISSION_HEADER, ...PATH_HEADERS]) headers.delete(name)
+  for (const name of [...headers.keys()]) if (BELIEVED.test(name)) headers.delete(name)
+  headers.delete(ADMISSION_HEADER)
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
   headers.set('x-forwarded-host', url.host)
   headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
   const address = request.headers.get(config.addressHeader)
-  // Never the visitor's own word for it.
-  if (address) headers.set('x-forwarded-for', address)
-  else headers.delete('x-forwarded-for')
+  if (address) for (const name of ['x-forwarded-for', config.addressHeader]) headers.set(name, address)
   try {
     const response = await fetch(protect.upstream + url.pathname + url.search, {
       method: request.method,
