@@ -160,6 +160,35 @@ it('leaves the site open once the sale has ended', async () => {
   expect(await response.text()).toBe('open to all again')
 })
 
+it('shows those who waited until the sale had ended the way on to the page they wanted', async () => {
+  const sale = await new TestSale().tell()
+  const env = protecting(sale)
+  const path = `/${sale.name}/lamp?colour=red`
+  const cookie = cookiesOf(await call(path, { headers: page }, env))
+  await sale.tell({ phase: 'ended' })
+  await sale.push()
+  await sale.until(({ phase }) => phase === 'ended')
+  const wanted = `/sales/${sale.name}/wanted`
+  expect(await (await call(`/sales/${sale.name}`, { headers: page }, env)).text()).toContain(
+    `href="${wanted}"`,
+  )
+  const onwards = await call(wanted, { headers: { ...page, cookie } }, env)
+  expect([onwards.status, onwards.headers.get('location')]).toEqual([303, path])
+  expect((await call(wanted, { headers: page })).status).toBe(404)
+})
+
+it('loads a page of the site again while the site is away, but nothing that a form was sent to', async () => {
+  const sale = await new TestSale().tell()
+  await tell('/away', 0, '')
+  const away = async (init: RequestInit) => {
+    const response = await call('/away', { ...init, headers: page }, protecting(sale))
+    expect(response.status).toBe(503)
+    return response.text()
+  }
+  expect(await away({})).toMatch(/<meta http-equiv="refresh" content="\d+">/)
+  expect(await away({ method: 'POST', body: 'x' })).not.toContain('http-equiv="refresh"')
+})
+
 it('holds every spelling of a protected path', async () => {
   const sale = await new TestSale().tell()
   const env = protecting(sale)

@@ -13,7 +13,7 @@ import {
 import { admissionFor } from './checkout.ts'
 import type { Config } from './config.ts'
 import { cookie, foreignCookies, readCookie } from './cookies.ts'
-import { type Call, NO_STORE, problemAnswer, wantsHtml } from './http.ts'
+import { type Call, NO_STORE, problemAnswer, seeOther, wantsHtml } from './http.ts'
 import { bearer, presentedPlace } from './identity.ts'
 import { saleNow } from './known-sales.ts'
 import { admissionCookie, admit } from './line.ts'
@@ -64,6 +64,12 @@ export function wantedPage(sale: string, { config, request, secure }: Call): str
   const wanted = decoded(readCookie(request, `return-${sale}`, secure) ?? '/') ?? '/'
   // A path of this host, and not of another one; a browser leaves out control characters before it reads one.
   return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
+}
+
+/** `GET /sales/{sale}/wanted`: on to it from a page that is the same for all, where the sale has ended. */
+export function onwards(sale: string, call: Call): Response {
+  const page = wantedPage(sale, call)
+  return page === null ? problemAnswer(problem('not-found')) : seeOther(page)
 }
 
 /** Null for what cannot be decoded. */

@@ -54,6 +54,7 @@ export function viewOf(
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
     ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
+    protects: config.protect?.sale === sale,
     shows,
   }
 }
@@ -97,6 +98,8 @@ async function problemPage(response: Response, { request, config }: Call): Promi
     lang: languageOf(request),
     brand: brandOf(config, 'Waiting room'),
     sale: known ? sale : null,
+    // Loading the answer to a form again would ask for something else.
+    mayReload: request.method === 'GET',
   })
   const headers = new Headers(response.headers)
   for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)

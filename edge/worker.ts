@@ -12,7 +12,7 @@ import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
 import { refresh } from './internal.ts'
 import { challenge, join, leave, status } from './line.ts'
-import { protectedSite } from './protect.ts'
+import { onwards, protectedSite } from './protect.ts'
 import { buyForm, orderForm, schedule, showOrder, showSale } from './sale.ts'
 import { shown } from './shown.ts'
 
@@ -103,6 +103,8 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
         return only('POST', call, () => checkout(sale, call))
       case 'challenge':
         return only('GET', call, () => challenge(sale, call))
+      case 'wanted':
+        return only('GET', call, () => onwards(sale, call))
       case 'buy':
         return only('POST', call, () => buyForm(sale, call))
     }

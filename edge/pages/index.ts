@@ -84,15 +84,16 @@ function timeOf(lang: string, at: 'opens_at' | 'ends_at', atMs: number): Html {
 /** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
 export function renderProblem(
   problem: Problem,
-  { lang, brand, sale }: { lang: Language; brand: Brand; sale: string | null },
+  { lang, brand, sale, mayReload }: { lang: Language; brand: Brand; sale: string | null; mayReload: boolean },
 ): string {
   const words = WORDS[lang]
   const { title, main } = problemContent(problem, words, sale)
   const home = sale === null ? null : `/sales/${sale}`
-  const retry = problem.status === 503 && home !== null
+  const retry = problem.status === 503 && (home !== null || mayReload)
   // Spread, so that those who were turned away together do not come back together.
   const seconds = Math.ceil((problem.retry_after_seconds ?? 3) * (1 + Math.random()) + 2)
-  const head = retry && html`<meta http-equiv="refresh" content="${seconds};url=${home}">`
+  const head =
+    retry && html`<meta http-equiv="refresh" content="${seconds}${home !== null && `;url=${home}`}">`
   return shell(
     { lang, words, brand, marked: true, home, title, head: head || null },
     html`<main id="main">${main}</main>`,

@@ -43,7 +43,7 @@ export function doorPage(shown: Shown): Content {
     ${during(['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
     ${during(['open', 'paused', 'all_in_carts'], joinForm(shown, words.joinLine))}
     ${during(['sold_out'], lead(words.soldOut, words.soldOutText))}
-    ${during(['ended'], lead(words.ended, words.endedText))}
+    ${during(['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
   </section>
   ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
   ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
@@ -66,10 +66,8 @@ function joinForm({ view, words, lang }: Shown, label: string): Html {
 }
 
 function howItWorks({ view, words, lang }: Shown, before: boolean): Html {
-  const pays = [
-    words.stepTurn,
-    fill(words.stepTurnText, { t: exactly(lang, view.state.hold_seconds) }),
-  ] as const
+  const hold = { t: exactly(lang, view.state.hold_seconds) }
+  const pays = [words.stepTurn, view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)] as const
   const steps: readonly (readonly [string, string])[] = before
     ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], pays]
     : [[words.stepLine, words.stepLineText], pays]
@@ -130,7 +128,7 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
     ${when('ready', html`${lead(words.readyText)}<progress aria-label="${words.readyText}"></progress>`)}
     ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, words.joinAgain)}`)}
     ${when('sold_out', lead(words.soldOutText))}
-    ${when('ended', lead(words.endedText))}
+    ${when('ended', html`${lead(words.endedText)}${toWanted(shown)}`)}
     ${placeFigures(shown, place, number)}
     ${leaveForm(shown, mayLeave(place.status))}
   </section>`
@@ -201,11 +199,17 @@ const reload = (waitSeconds: number) => Math.round(Math.min(60, Math.max(3, wait
 // -- The end -------------------------------------------------------------------------------------------------------------
 
 /** The same for everyone, so that it can come from a cache. */
-export function endState({ view, words }: Shown, phase: 'sold_out' | 'ended'): Html {
+export function endState(shown: Shown, phase: 'sold_out' | 'ended'): Html {
+  const { view, words } = shown
   const soldOut = phase === 'sold_out'
   return html`<section class="card final" id="final" data-tone="quiet">
     <p class="label">${view.state.name}</p>
     <h1 tabindex="-1">${soldOut ? words.soldOut : words.ended}</h1>
     <p class="lead">${soldOut ? words.soldOutText : words.endedText}</p>
+    ${!soldOut && toWanted(shown)}
   </section>`
 }
+
+/** After the sale its site is open to all. The link is the same for all as well: a cookie says which page they wanted. */
+const toWanted = ({ view, words }: Shown) =>
+  view.protects && html`<p><a class="button" href="/sales/${view.sale}/wanted">${words.toWanted}</a></p>`

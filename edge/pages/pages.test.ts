@@ -92,6 +92,17 @@ describe('a page says what holds', () => {
     expect(page('lobby')).toMatch(/<noscript>.*Nov 27, 2026, 12:12.PM&nbsp;UTC/)
   })
 
+  it('of a turn: that it leads to the site that the sale stands before, where no hold begins', () => {
+    expect(page('sale-open')).toContain('90 seconds')
+    expect(page('site-open')).toContain(words.stepSiteText)
+    expect(page('site-open')).not.toContain('90 seconds')
+  })
+
+  it('of the end: the way on to the site that is open to all now', () => {
+    for (const name of ['site-ended', 'site-line-ended']) expect(page(name), name).toContain('/demo/wanted"')
+    expect(page('ended')).not.toContain('/wanted"')
+  })
+
   it('gives a place up only in two steps', () => {
     expect(page('line')).toMatch(
       /<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,

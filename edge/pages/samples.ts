@@ -80,6 +80,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     nowMs,
     lang,
     brand: brand ?? { name: 'Halfway Records' },
+    protects: false,
     shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'door' },
     ...changes,
   })
@@ -103,7 +104,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const tooMany = met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })
   const wrong = met(problem('invalid-fields', { errors: [FIELD] }))
   const bare = (type: ProblemType, sale: string | null) =>
-    renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale })
+    renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale, mayReload: true })
 
   return [
     ['sale-upcoming', renderSale(view(schedule('upcoming')))],
@@ -129,6 +130,9 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
     ['order-had-already', ordered('reserved', true)],
+    ['site-open', renderSale(view(open, { protects: true }))],
+    ['site-ended', renderSale(view(schedule('ended'), { protects: true }))],
+    ['site-line-ended', renderSale({ ...inLine(schedule('ended')), protects: true })],
     ['sold-out', renderSale(view(schedule('sold_out')))],
     ['ended', renderSale(view(schedule('ended')))],
     ['problem-less-left', refused(shop.state.products)],

@@ -25,6 +25,8 @@ export interface SaleView {
   readonly nowMs: number
   /** Where the challenge is, if joining asks for a proof of work. */
   readonly challenge?: string
+  /** Whether the sale stands before a site of somebody else's, which is open to all once the sale has ended. */
+  readonly protects: boolean
   readonly lang: Language
   readonly brand: Brand
   readonly shows: Shows

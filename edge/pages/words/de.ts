@@ -33,6 +33,7 @@ export const de: Words = {
     'Dein Platz bleibt auf diesem Gerät. Du kannst die Seite schließen, das Gerät weglegen oder das Netz verlieren.',
   stepTurn: 'Du bist dran',
   stepTurnText: 'Wähle aus. Es bleibt dir {t} lang zurückgelegt, während du bezahlst.',
+  stepSiteText: 'Diese Seite bringt dich von selbst weiter zum Shop.',
   about: 'Über diesen Verkauf',
   left: 'noch etwa {n}',
   perVisitor: 'Höchstens {n} pro Person',
@@ -142,6 +143,7 @@ export const de: Words = {
     'Jedes Stück hat seinen Besitzer gefunden. Danke, dass du da warst. Sollte noch etwas dazukommen, steht es hier.',
   ended: 'Der Verkauf ist vorbei',
   endedText: 'Danke, dass du da warst.',
+  toWanted: 'Weiter zum Shop',
   tryAgain: 'Noch einmal versuchen',
   problem: 'Das hat nicht geklappt',
   problemText:

@@ -33,6 +33,7 @@ export const en = {
   stepLineText: 'It is kept on this device. You may close the page, sleep, or lose the connection.',
   stepTurn: 'Your turn',
   stepTurnText: 'Choose, and it is reserved for you for {t} while you pay.',
+  stepSiteText: 'This page takes you on to the shop by itself.',
   // About the sale
   about: 'About this sale',
   left: 'about {n} left',
@@ -147,6 +148,7 @@ export const en = {
     'Every unit has found its owner. Thank you for coming. Should more come in, this page will say so.',
   ended: 'The sale has ended',
   endedText: 'Thank you for coming.',
+  toWanted: 'On to the shop',
   // When something is wrong
   tryAgain: 'Try again',
   problem: 'That did not work',
