@@ -45,16 +45,18 @@ export function count(lang: string, value: number): string {
   return numbers(lang).format(value)
 }
 
-const fractionDigits = new WeakMap<Intl.NumberFormat, number>()
+/**
+ * Currencies whose minor unit is not a hundredth: those that have none, and those that have a thousandth (ISO 4217, list
+ * one). What Intl takes for usual is CLDR's: there a forint has no fillér, and a price of 12900 would be a hundred times
+ * too high.
+ */
+const WITHOUT_MINOR = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/
+const IN_THOUSANDTHS = /^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/
 
 export function money(lang: string, minor: number, currency: string): string {
-  const format = numbers(lang, { style: 'currency', currency })
-  let digits = fractionDigits.get(format)
-  if (digits === undefined) {
-    digits = format.resolvedOptions().maximumFractionDigits ?? 2
-    fractionDigits.set(format, digits)
-  }
-  return format.format(minor / 10 ** digits)
+  const digits = WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return numbers(lang, { style: 'currency', currency, ...fraction }).format(minor / 10 ** digits)
 }
 
 /** A rough duration, for a wait: "3 minutes", "40 seconds", "2 hours". */
