@@ -74,6 +74,31 @@ it('takes the admission from a browser’s cookie, and puts the order’s token 
   expect(requests[requests.length - 1]?.headers.authorization).toBe('Bearer a-token-of-the-origin')
 })
 
+it('leads to the shop’s page for paying, which needs no token: the browser’s cookie says whose order it is', async () => {
+  const sale = await new TestSale().tell()
+  const env = { ...edgeEnv, PAYMENT_PAGE: '/pay/{order}' }
+  const order = newOrder()
+  const cookie = `order-${order}=a-token-of-the-origin`
+  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  const ours = { headers: { accept: 'text/html', cookie } }
+  const shown = await (await call(`/sales/${sale.name}/order/${order}`, ours, env)).text()
+  expect(shown).toContain(`href="/pay/${order}"`)
+  expect(shown).not.toContain('pm_ok')
+
+  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  const paid = (from: string) => {
+    const headers = { cookie, 'content-type': 'application/json', 'sec-fetch-site': from }
+    const body = '{"payment_method":"pm_1QxCard"}'
+    return call(`/orders/${order}/payment`, { method: 'POST', headers, body }, env)
+  }
+  expect((await paid('same-site')).status).toBe(403)
+  expect((await paid('same-origin')).status).toBe(202)
+  const { requests } = await asked(`/orders/${order}/payment`)
+  expect(requests).toHaveLength(1)
+  expect(requests[0]?.headers.authorization).toBe('Bearer a-token-of-the-origin')
+  expect(requests[0]?.body).toBe('{"payment_method":"pm_1QxCard"}')
+})
+
 it('answers 429 without an admission, and tells where to join', async () => {
   const sale = await new TestSale().tell()
   const path = `/sales/${sale.name}/checkout`

@@ -32,6 +32,9 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { POW_DIFFICULTY: 'hard' },
     { SHOP_JWKS_URL: 'https://shop.example/jwks' },
     { PROTECT_UPSTREAM: 'https://shop.example' },
+    { PAYMENT_PAGE: 'https://pay.example/{order}' },
+    { PAYMENT_PAGE: '//pay.example/{order}' },
+    { PAYMENT_PAGE: '/pay-here' },
     { ENVIRONMENT: 'production', EDGE_TOKEN: 'development-edge-token-00000000000' },
   ]
   for (const changed of wrong) {
@@ -40,6 +43,16 @@ it('names the setting that is missing or wrong, and never its value', async () =
     for (const value of Object.values(changed)) if (value.length > 4) expect(message).not.toContain(value)
   }
   expect(await refusal({})).toBeNull()
+})
+
+it('asks in production where buyers pay, but not where the site behind it sees to that', async () => {
+  const forgotten = { ENVIRONMENT: 'production', PAYMENT_PAGE: '' }
+  expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)
+  const protect = { PROTECT_UPSTREAM: 'https://shop.example', PROTECT_SALE: 'drop' }
+  expect(await refusal({ ...forgotten, ...protect })).toBeNull()
+  expect(await refusal({ ...forgotten, PAYMENT_PAGE: '/pay/{order}' })).toBeNull()
+  const inDevelopment = { ...edgeEnv, PAYMENT_PAGE: '' }
+  expect((await readConfig(inDevelopment)).paymentPage).toBeNull()
 })
 
 it('limits nothing by itself in development, and something everywhere else', async () => {

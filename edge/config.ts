@@ -25,6 +25,7 @@ export interface Env {
   readonly STATUS_PER_VISITOR?: string
   readonly ADDRESS_HEADER?: string
   readonly POW_DIFFICULTY?: string
+  readonly PAYMENT_PAGE?: string
   readonly SHOP_JWKS_URL?: string
   readonly SHOP_ISSUER?: string
   readonly SHOP_AUDIENCE?: string
@@ -63,6 +64,8 @@ export interface Config {
   readonly addressHeader: string
   /** Largest number a client may have to try in the proof of work; 0 when none is asked for. */
   readonly powDifficulty: number
+  /** The shop's own page for paying, a path of this host with `{order}` in it; null where the sandbox is played with. */
+  readonly paymentPage: string | null
   readonly shop: {
     readonly jwksUrl: string
     readonly issuer: string
@@ -145,6 +148,7 @@ export async function readConfig(env: Env): Promise<Config> {
     },
     addressHeader: env.ADDRESS_HEADER || 'CF-Connecting-IP',
     powDifficulty: whole(env, 'POW_DIFFICULTY', 0, 0, 10_000_000),
+    paymentPage: paymentPage(env, production),
     shop: env.SHOP_JWKS_URL
       ? {
           jwksUrl: url(env, 'SHOP_JWKS_URL'),
@@ -166,6 +170,16 @@ export async function readConfig(env: Env): Promise<Config> {
     brand: await readBrand(env),
     keys: await readKeys(env, production),
   }
+}
+
+/** In production it is not left to chance that nobody can pay; before somebody else's site that site sees to it. */
+function paymentPage(env: Env, production: boolean): string | null {
+  const page = env.PAYMENT_PAGE || (production && !env.PROTECT_UPSTREAM ? '' : 'sandbox')
+  if (page === 'sandbox') return null
+  // On this host, since the cookie that says whose order it is goes to no other.
+  if (!/^\/(?![/\\]).*\{order\}/.test(page))
+    throw new ConfigError('PAYMENT_PAGE must be a path of this host with {order} in it, or sandbox')
+  return page
 }
 
 async function readBrand(env: Env): Promise<Config['brand']> {

@@ -55,6 +55,7 @@ export function viewOf(
     brand: brandOf(config, now.facts.name),
     ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
     protects: config.protect?.sale === sale,
+    paymentPage: config.paymentPage,
     shows,
   }
 }

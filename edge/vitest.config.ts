@@ -30,6 +30,7 @@ export default defineConfig(async () => ({
           QUEUE_SECRET: 'a secret for places in line, long enough',
           ADMISSION_PRIVATE_JWK: JSON.stringify(privateKey),
           ENVIRONMENT: 'development',
+          PAYMENT_PAGE: 'sandbox',
           TICKET_SHARDS: '4',
           CLAIM_SECONDS: '3',
         },

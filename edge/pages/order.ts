@@ -152,20 +152,29 @@ function stateOf(shown: Shown, order: Order): State {
 
 function payment(shown: Shown, order: Order): Html {
   const { view, words, lang } = shown
-  const methods = Object.entries(words.methods).map(
-    ([method, name], i) => html`<label class="choice">
-      <input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required>
-      <span>${name}</span></label>`,
-  )
+  const pay = fill(words.pay, { m: total(lang, order) })
   return html`${timeLeft(shown, {
     seconds: order.expires_in_seconds,
     of: Math.max(view.state.hold_seconds, order.expires_in_seconds),
     label: words.holdEndsIn,
     id: 'hold',
   })}
-    <form method="post" action="/sales/${view.sale}/order/${order.order_id}/payment" class="once">
+    ${
+      view.paymentPage === null
+        ? sandboxForm(shown, order, pay)
+        : html`<p><a class="button" href="${fill(view.paymentPage, { order: order.order_id })}">${pay}</a></p>`
+    }`
+}
+
+function sandboxForm({ view, words }: Shown, order: Order, pay: string): Html {
+  const methods = Object.entries(words.methods).map(
+    ([method, name], i) => html`<label class="choice">
+      <input type="radio" name="payment_method" value="${method}" ${i === 0 && html`checked`} required>
+      <span>${name}</span></label>`,
+  )
+  return html`<form method="post" action="/sales/${view.sale}/order/${order.order_id}/payment" class="once">
       <fieldset><legend>${words.payWith}</legend>${methods}</fieldset>
-      <button class="button">${fill(words.pay, { m: total(lang, order) })}</button>
+      <button class="button">${pay}</button>
     </form>`
 }
 

@@ -92,6 +92,12 @@ describe('a page says what holds', () => {
     expect(page('lobby')).toMatch(/<noscript>.*Nov 27, 2026, 12:12.PM&nbsp;UTC/)
   })
 
+  it('of paying: where the buyer pays, and of the sandbox only where it is played with', () => {
+    expect(page('order-reserved')).toContain('value="pm_ok"')
+    expect(page('order-paid-elsewhere')).not.toContain('pm_')
+    expect(page('order-paid-elsewhere')).toMatch(/href="\/pay\/[0-9a-f-]{36}">Pay €78.00</)
+  })
+
   it('of a turn: that it leads to the site that the sale stands before, where no hold begins', () => {
     expect(page('sale-open')).toContain('90 seconds')
     expect(page('site-open')).toContain(words.stepSiteText)

@@ -81,6 +81,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     lang,
     brand: brand ?? { name: 'Halfway Records' },
     protects: false,
+    paymentPage: null,
     shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'door' },
     ...changes,
   })
@@ -91,8 +92,8 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
   const turn = (leftMs: number): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
   const shop = view(schedule('open', called_), { number: NUMBER, shows: turn(ADMISSION_TTL_SECONDS * 1000) })
   const last = product('tape', 'Cassette', 1_450, 300, 1)
-  const ordered = (status: OrderStatus, alreadyHas = false) =>
-    renderSale({ ...shop, shows: { kind: 'order', order: order(status, nowMs), alreadyHas } })
+  const ordered = (status: OrderStatus, alreadyHas = false, paymentPage: string | null = null) =>
+    renderSale({ ...shop, paymentPage, shows: { kind: 'order', order: order(status, nowMs), alreadyHas } })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const refused = (products: typeof shop.state.products) =>
     renderSale({
@@ -129,6 +130,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['turn-half-over', renderSale({ ...shop, shows: turn(83_000) })],
     ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
+    ['order-paid-elsewhere', ordered('reserved', false, '/pay/{order}')],
     ['order-had-already', ordered('reserved', true)],
     ['site-open', renderSale(view(open, { protects: true }))],
     ['site-ended', renderSale(view(schedule('ended'), { protects: true }))],

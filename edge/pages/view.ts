@@ -27,6 +27,8 @@ export interface SaleView {
   readonly challenge?: string
   /** Whether the sale stands before a site of somebody else's, which is open to all once the sale has ended. */
   readonly protects: boolean
+  /** The path of the shop's own page for paying, with `{order}` in it; null: the sandbox's ways to pay are offered here. */
+  readonly paymentPage: string | null
   readonly lang: Language
   readonly brand: Brand
   readonly shows: Shows
