@@ -21,8 +21,8 @@ const scenario: Scenario = {
   seed: 1,
 }
 
-describe('the model of a sale', () => {
-  const outcome = play(scenario)
+describe('the model of a sale', async () => {
+  const outcome = await play(scenario)
 
   test('sells exactly the stock, and everyone comes once and is told', () => {
     expect(outcome.sold).toBe(scenario.stock)
@@ -32,32 +32,41 @@ describe('the model of a sale', () => {
     expect(outcome.requests.final).toBeGreaterThan(scenario.visitors - 10 * scenario.stock)
   })
 
+  test('hears an interruption while it is played', async () => {
+    let heard = false
+    setImmediate(() => {
+      heard = true
+    })
+    await play(scenario)
+    expect(heard).toBe(true)
+  })
+
   test('calls in no more people than may find something', () => {
     expect(outcome.requests.admission).toBeGreaterThanOrEqual(scenario.stock)
     expect(outcome.requests.admission).toBeLessThan(4 * scenario.stock)
   })
 
-  test('is the same again for the same seed, and another for another', () => {
-    expect(play(scenario)).toEqual(outcome)
-    expect(play({ ...scenario, seed: 2 })).not.toEqual(outcome)
+  test('is the same again for the same seed, and another for another', async () => {
+    expect(await play(scenario)).toEqual(outcome)
+    expect(await play({ ...scenario, seed: 2 })).not.toEqual(outcome)
   })
 
-  test('is as busy as the stampede says', () => {
+  test('is as busy as the stampede says', async () => {
     const mean = scenario.visitors / scenario.spreadSeconds
-    const calm = play({ ...scenario, stampede: 1 })
+    const calm = await play({ ...scenario, stampede: 1 })
     expect(outcome.peaks.workerRequests).toBeGreaterThan(2 * scenario.stampede * mean * 0.9)
     expect(calm.isolates).toBeLessThanOrEqual(outcome.isolates)
   })
 
-  test('spreads its visitors over more shards, at the expense of the coordinator', () => {
-    const more = play({ ...scenario, shards: 16 })
+  test('spreads its visitors over more shards, at the expense of the coordinator', async () => {
+    const more = await play({ ...scenario, shards: 16 })
     expect(more.peaks.shardCalls).toBeLessThan(outcome.peaks.shardCalls)
     expect(more.peaks.coordinatorCalls).toBeGreaterThan(outcome.peaks.coordinatorCalls)
     expect(more.peaks.coordinatorCalls).toBeLessThan(LIMITS.objectCalls)
   })
 
-  test('asks the objects no more for a crowd that merely waits longer', () => {
-    const patient = play({ ...scenario, holdSeconds: 60 })
+  test('asks the objects no more for a crowd that merely waits longer', async () => {
+    const patient = await play({ ...scenario, holdSeconds: 60 })
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
     expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
   })

@@ -204,7 +204,7 @@ function readReport(file: string): v.InferOutput<typeof Report> {
 }
 
 /** What a rehearsal measured, as dollars. Object calls are not seen from outside: the model's are taken. */
-function printMeasuredCost(file: string): void {
+async function printMeasuredCost(file: string): Promise<void> {
   const report = readReport(file)
   const { worker, cdn } = report.perVisitor
   const s = {
@@ -215,7 +215,7 @@ function printMeasuredCost(file: string): void {
     dataCentres: 330,
     stampede: 5,
   }
-  const o = play(s)
+  const o = await play(s)
   console.log(
     paint(
       'bold',
@@ -234,11 +234,13 @@ function printMeasuredCost(file: string): void {
 await run('Could not be played:', async () => {
   const { help, cost, report, scenario: values } = readOptions()
   if (help) console.log(HELP)
-  else if (cost) printMeasuredCost(report ?? 'bench/results/report.json')
+  else if (cost) await printMeasuredCost(report ?? 'bench/results/report.json')
   else {
     const scenario = scenarioOf(values)
-    const sweep = SHARDS.map((shards) => ({ shards, o: play({ ...scenario, shards }) }))
-    print(scenario, sweep.find(({ shards }) => shards === scenario.shards)?.o ?? play(scenario), sweep)
+    const sweep: { shards: number; o: Outcome }[] = []
+    for (const shards of SHARDS) sweep.push({ shards, o: await play({ ...scenario, shards }) })
+    const asked = sweep.find(({ shards }) => shards === scenario.shards)?.o
+    print(scenario, asked ?? (await play(scenario)), sweep)
   }
   return 0
 })
