@@ -27,10 +27,12 @@ const FORGOTTEN_SECONDS = 120
 /** What is captured was authorized: by hand, say, before this system heard of it. */
 const isAuthorized = ({ status }: ChargeRecord) => status === 'authorized' || status === 'captured'
 
+type ChargesDeps = Pick<Deps, 'sql' | 'orders' | 'metrics' | 'log'>
+
 type OrderState = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
 
 export class Charges {
-  readonly #deps: Omit<Deps, 'payments'>
+  readonly #deps: ChargesDeps
   readonly #jobs: PaymentJobs
   readonly #captures: Due
   readonly #refunds: Due
@@ -38,7 +40,7 @@ export class Charges {
   readonly #underWay = new Set<Promise<void>>()
 
   constructor(
-    deps: Omit<Deps, 'payments'>,
+    deps: ChargesDeps,
     jobs: PaymentJobs,
     due: { readonly captures: Due; readonly refunds: Due },
     provider: PaymentProvider,
@@ -123,17 +125,28 @@ export class Charges {
     return jobs.map(() => undefined)
   })
 
-  /** After the last attempt: what the provider has on record counts, and nothing on record means nothing was authorized. */
+  /**
+   * After the last attempt: what the provider has on record counts, and nothing on record means nothing was authorized. The
+   * ledger is asked before a charge under way is ended, since one that is authorized meanwhile may have confirmed the order.
+   */
   async #giveUp(order: string): Promise<void> {
-    try {
-      const found = await this.#provider.find(order)
-      const stands = found?.status === 'pending' ? await this.#provider.cancel(found.charge) : found
-      if (stands && isAuthorized(stands)) return await this.settle(stands)
-    } catch (error) {
+    const found = await this.#answerAbout(order, this.#provider.find(order))
+    if (found && isAuthorized(found)) await this.settle(found)
+    const cancelled = await this.#deps.orders.cancel(order, ['paying'], 'payment_timeout')
+    if (!cancelled || found?.status !== 'pending') return
+    // A charge that is not reached here, or whose worker dies here, is voided as soon as it is heard to be authorized.
+    const stands = await this.#answerAbout(order, this.#provider.cancel(found.charge))
+    if (stands) await this.settle(stands)
+  }
+
+  async #answerAbout(
+    order: string,
+    asked: Promise<ChargeRecord | undefined>,
+  ): Promise<ChargeRecord | undefined> {
+    return asked.catch((error) => {
       this.#deps.log.warn({ order, error: String(error) }, 'given up without an answer from the provider')
-    }
-    // Should the charge be authorized after this, it is voided as soon as it is heard of.
-    await this.#deps.orders.cancel(order, ['paying'], 'payment_timeout')
+      return undefined
+    })
   }
 
   /** Charges whose last attempt died with its worker; true if there may be more. */

@@ -1,0 +1,89 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reservationOf, saleOf } from '../../test/origin.ts'
+import { useDatabase } from '../../test/servers.ts'
+import { startStripe } from '../../test/stripe.ts'
+import { findOrder, record, writeSale } from '../ledger/ledger.ts'
+import { connect, prepare, type Sql } from '../ledger/postgres.ts'
+import { createMetrics } from '../metrics.ts'
+import { Orders } from '../orders.ts'
+import { Charges } from './charges.ts'
+import { Due } from './due.ts'
+import { CHARGE_ATTEMPTS, PaymentJobs } from './jobs.ts'
+import type { PaymentProvider } from './provider.ts'
+import { stripeProvider } from './stripe.ts'
+
+const secrets = { secretKey: 'sk_test_played_by_a_local_server', webhookSecret: 'whsec_played' }
+const log = pino({ level: 'silent' })
+const database = useDatabase()
+const stripe = await startStripe(secrets)
+const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
+const metrics = createMetrics()
+let sql: Sql
+let jobs: PaymentJobs
+let orders: Orders
+beforeAll(async () => {
+  await prepare(database.url)
+  sql = connect(database.url, 4)
+  jobs = new PaymentJobs(database.url, log, false)
+  await jobs.start()
+  // What the gate would hear of it is not looked at here.
+  const checkout = { gate: () => ({ settle: async () => {} }) } as never
+  orders = new Orders({ sql, checkout, charges: jobs, metrics, log })
+})
+afterAll(async () => {
+  await jobs.stop()
+  await sql.end({ timeout: 1 })
+  await stripe.stop()
+})
+
+function chargesBy(from: PaymentProvider): Charges {
+  const deps = { sql, orders, metrics, log }
+  const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
+  const refunds = new Due('refund', deps, jobs, async (due) => {
+    await from.refund(due)
+    return true
+  })
+  return new Charges(deps, jobs, { captures, refunds }, from)
+}
+
+async function payingWith(method: string): Promise<string> {
+  const sale = `sale-${method}`
+  await writeSale(sql, sale, saleOf(5, { limit_per_visitor: 5 }))
+  const asked = { ...reservationOf(sale), key: crypto.randomUUID() }
+  await record(sql, sale, [asked], false)
+  await orders.pay(asked.order, method)
+  return asked.order
+}
+/** Takes the charges there are, at their last attempt, and waits for what comes of them. */
+async function lastAttempt(charges: Charges): Promise<void> {
+  await sql`
+    update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1}, start_after = now() where name = 'charge'`
+  await charges.round()
+  await charges.drain()
+}
+const intentOf = (order: string) => stripe.intents(order)[0]
+
+test('a charge that has not happened by the last attempt is ended, and the order cancelled', async () => {
+  const order = await payingWith('pm_card_processing')
+  await lastAttempt(chargesBy(provider))
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
+  expect(intentOf(order)).toMatchObject({ status: 'canceled' })
+})
+
+test('one that is authorized just as it is given up keeps its money, and the order is confirmed', async () => {
+  const order = await payingWith('pm_card_processing')
+  const charges = chargesBy({
+    ...provider,
+    async find(of) {
+      const found = await provider.find(of)
+      stripe.authorize(found?.charge ?? '')
+      const authorized = await provider.find(of)
+      if (authorized) await charges.settle(authorized)
+      return found
+    },
+  })
+  await lastAttempt(charges)
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
+  expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
+})
