@@ -14,6 +14,7 @@ import type { HoldEnd } from './gate/bucket.ts'
 import { findOrder, type Move, moveOrders, type OrderRow } from './ledger/ledger.ts'
 import type { Queryable, Sql } from './ledger/postgres.ts'
 import type { Metrics } from './metrics.ts'
+import { kindOf } from './outcome.ts'
 import type { ChargeOf } from './payments/provider.ts'
 
 /** Puts charges and captures on their way, in the transaction that asks for them. */
@@ -41,9 +42,6 @@ const HOLD_ENDS: Partial<Record<OrderRow['status'], 'release' | 'sell'>> = {
   expired: 'release',
   cancelled: 'release',
 }
-
-/** Of a reason such as `declined: card_expired` what comes before the detail, of which there may be very many. */
-const kindOf = (reason: string) => reason.split(':', 1)[0]
 
 /** The end of an order's hold, as the gate is told of it. */
 export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({

@@ -3,6 +3,7 @@
  * sale have said.
  */
 import type { Order } from '../shared/api.ts'
+import { CANCEL_REASONS } from '../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../shared/problem.ts'
 import type { Stock } from './gate/bucket.ts'
 import type { OrderRow, OrderView, ProductRow, Recorded, Reservation, SaleRow } from './ledger/ledger.ts'
@@ -62,9 +63,14 @@ export function orderFrom(r: Reservation, at: Recorded): OrderView {
   }
 }
 
+/** Of a reason such as `declined: card_expired` what comes before the detail, of which there may be very many. */
+export const kindOf = (reason: string) => reason.split(':', 1)[0]
+
 /** An order as it is told of at `nowMs`, to its buyer and to operators alike. */
 export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
+  const kind = order.status === 'cancelled' && order.reason !== null && kindOf(order.reason)
+  const reason = CANCEL_REASONS.find((one) => one === kind)
   return {
     order_id: order.order_id,
     sale: order.sale_id,
@@ -73,6 +79,7 @@ export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): 
     unit_price_minor: order.unit_price_minor,
     currency: order.currency,
     status: order.status,
+    ...(reason && { reason }),
     reserved_until: order.reserved_until.toISOString(),
     expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
     created_at: order.created_at.toISOString(),

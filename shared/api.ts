@@ -3,7 +3,7 @@
  * for the browser). Parsing happens once, at the rim; behind it the types tell the truth.
  */
 import * as v from 'valibot'
-import { ORDER_STATUSES } from './order-status.ts'
+import { CANCEL_REASONS, ORDER_STATUSES } from './order-status.ts'
 import { type FieldError, type Problem, problem } from './problem.ts'
 import { PHASES, STATUSES } from './schedule.ts'
 
@@ -161,6 +161,8 @@ export const Order = v.object({
   unit_price_minor: v.number(),
   currency: v.string(),
   status: v.picklist(ORDER_STATUSES),
+  /** Only of a cancelled order. */
+  reason: v.optional(v.picklist(CANCEL_REASONS)),
   /** ISO 8601; null while the order is still being recorded. */
   reserved_until: v.nullable(v.string()),
   /** Seconds left of the hold, by the server's clock; 0 when there is no hold any more. */

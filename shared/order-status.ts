@@ -34,3 +34,23 @@ export const isSold = (status: string | undefined) => SOLD.some((one) => one ===
  */
 export const isSettled = (status: string) => settled.has(status)
 const settled: ReadonlySet<string> = new Set<OrderStatus>(['confirmed', 'fulfilled', 'expired', 'cancelled'])
+
+/**
+ * Why an order was cancelled, as its buyer is told:
+ *
+ * given_back        by the buyer, before it was paid
+ * declined          the payment was refused
+ * payment_timeout   the payment was not answered in time
+ * oversold          more had been sold than there was
+ * no_stock, limit, replay   it was taken while the ledger was away, which then found no unit left, the visitor's limit used
+ *                   up, or another order of the same key
+ */
+export const CANCEL_REASONS = [
+  'given_back',
+  'declined',
+  'payment_timeout',
+  'oversold',
+  'no_stock',
+  'limit',
+  'replay',
+] as const

@@ -91,6 +91,7 @@ describe.concurrent('a payment', () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_declined')
     await becomes('cancelled', id, token)
+    expect((await origin.call('GET', `/orders/${id}`, { token })).body.reason).toBe('declined')
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
