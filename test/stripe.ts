@@ -70,6 +70,7 @@ export async function startStripe(options: StripeOptions) {
   const calls: string[] = []
   let webhooks = true
   let refundStatus = 'succeeded'
+  let turnedAway = 0
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error) => send(response, failure(500, 'api_error', String(error))))
@@ -85,6 +86,10 @@ export async function startStripe(options: StripeOptions) {
       return send(response, failure(401, 'invalid_request_error', undefined, 'Invalid API Key provided'))
     }
     if (request.method !== 'POST') return send(response, read(url))
+    if (turnedAway > 0) {
+      turnedAway--
+      return send(response, failure(429, 'rate_limit_error'))
+    }
     const key = request.headers['idempotency-key']
     const known = typeof key === 'string' ? answered.get(key) : undefined
     if (known && known.form !== text) return send(response, failure(400, 'idempotency_error'))
@@ -287,6 +292,10 @@ export async function startStripe(options: StripeOptions) {
     /** What becomes of refunds from now on. */
     refundsAre: (status: 'succeeded' | 'pending' | 'failed') => {
       refundStatus = status
+    },
+    /** So many of the next writes are too many. */
+    turnAway: (times: number) => {
+      turnedAway = times
     },
     sendWebhooks: (send: boolean) => {
       webhooks = send

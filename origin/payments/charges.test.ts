@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { startStripe } from '../../test/stripe.ts'
@@ -31,6 +31,7 @@ beforeAll(async () => {
   const checkout = { gate: () => ({ settle: async () => {} }) } as never
   orders = new Orders({ sql, checkout, charges: jobs, metrics, log })
 })
+afterEach(() => vi.useRealTimers())
 afterAll(async () => {
   await jobs.stop()
   await sql.end({ timeout: 1 })
@@ -38,7 +39,7 @@ afterAll(async () => {
 })
 
 function chargesBy(from: PaymentProvider): Charges {
-  const deps = { sql, orders, metrics, log }
+  const deps = { sql, sales: { nowMs: Date.now } as never, orders, metrics, log }
   const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
   const refunds = new Due('refund', deps, jobs, async (due) => {
     await from.refund(due)
@@ -55,12 +56,15 @@ async function payingWith(method: string): Promise<string> {
   await orders.pay(asked.order, method)
   return asked.order
 }
-/** Takes the charges there are, at their last attempt, and waits for what comes of them. */
-async function lastAttempt(charges: Charges): Promise<void> {
-  await sql`
-    update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1}, start_after = now() where name = 'charge'`
+/** Takes the charges there are, and waits for what comes of them. */
+async function attempt(charges: Charges): Promise<void> {
+  await sql`update pgboss.job set start_after = now() where name = 'charge' and state < 'active'`
   await charges.round()
   await charges.drain()
+}
+async function lastAttempt(charges: Charges): Promise<void> {
+  await sql`update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1} where name = 'charge'`
+  await attempt(charges)
 }
 const intentOf = (order: string) => stripe.intents(order)[0]
 
@@ -86,4 +90,39 @@ test('one that is authorized just as it is given up keeps its money, and the ord
   await lastAttempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
   expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
+})
+
+test('one that the provider turns away is tried again, more often than one that is not answered', async () => {
+  const order = await payingWith('pm_card_visa')
+  for (let times = 0; times <= CHARGE_ATTEMPTS; times++) {
+    stripe.turnAway(1)
+    await attempt(chargesBy(provider))
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
+  }
+  await attempt(chargesBy(provider))
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+})
+
+test('but not for ever', async () => {
+  const order = await payingWith('pm_card_visa')
+  stripe.turnAway(2)
+  await attempt(chargesBy(provider))
+  await sql`
+    update pgboss.job set data = jsonb_set(data, '{turnedAwayAtMs}', to_jsonb(${Date.now() - 3_600_000}::bigint))
+    where name = 'charge' and state < 'active'`
+  await attempt(chargesBy(provider))
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
+})
+
+test('and no others are taken for a moment', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const order = await payingWith('pm_card_visa')
+  const charges = chargesBy(provider)
+  stripe.turnAway(1)
+  await attempt(charges)
+  await attempt(charges)
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
+  vi.advanceTimersByTime(1_000)
+  await attempt(charges)
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
 })

@@ -19,6 +19,13 @@ const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left to the process that took it for so long. */
 const BEGIN_AFTER_MS = 1_000
 /**
+ * A worker whose charge was turned away takes no others for so long, since providers count by the second: it asks for no more
+ * than CONCURRENCY a second in vain.
+ */
+const PAUSE_MS = 1_000
+/** What is turned away for so long is given up. A provider that takes 25 charges a second takes 20,000 in less. */
+const TURNED_AWAY_MS = 15 * 60_000
+/**
  * Paying for so long without a word: the job may be gone, but more likely the workers or the ledger were away, or a long
  * line waits. Which of them cannot be told from here.
  */
@@ -27,7 +34,7 @@ const FORGOTTEN_SECONDS = 120
 /** What is captured was authorized: by hand, say, before this system heard of it. */
 const isAuthorized = ({ status }: ChargeRecord) => status === 'authorized' || status === 'captured'
 
-type ChargesDeps = Pick<Deps, 'sql' | 'orders' | 'metrics' | 'log'>
+type ChargesDeps = Pick<Deps, 'sql' | 'sales' | 'orders' | 'metrics' | 'log'>
 
 type OrderState = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
 
@@ -38,6 +45,7 @@ export class Charges {
   readonly #refunds: Due
   readonly #provider: PaymentProvider
   readonly #underWay = new Set<Promise<void>>()
+  #pausedUntilMs = 0
 
   constructor(
     deps: ChargesDeps,
@@ -57,6 +65,7 @@ export class Charges {
   /** Takes as many jobs as there is room for; true if there may be more. */
   async round(): Promise<boolean> {
     await this.#beginAsked()
+    if (performance.now() < this.#pausedUntilMs) return false
     const room = CONCURRENCY - this.#underWay.size
     if (room <= 0) {
       await Promise.race(this.#underWay)
@@ -117,8 +126,21 @@ export class Charges {
         if (job.attempt < CHARGE_ATTEMPTS) return this.#jobs.failed('charge', job, 'no answer in time')
         await this.#giveUp(order.order_id)
         return this.#ended.add(job)
+      case 'turned_away': {
+        this.#pausedUntilMs = performance.now() + PAUSE_MS
+        const nowMs = this.#deps.sales.nowMs()
+        const { turnedAwayAtMs = nowMs } = job
+        if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS) return this.#putBack.add({ ...job, turnedAwayAtMs })
+        await this.#giveUp(order.order_id)
+        return this.#ended.add(job)
+      }
     }
   }
+
+  readonly #putBack = new Batcher<Job & { readonly turnedAwayAtMs: number }, void>(SETTLE, async (jobs) => {
+    await this.#jobs.putBack(jobs)
+    return jobs.map(() => undefined)
+  })
 
   readonly #ended = new Batcher<Job, void>(SETTLE, async (jobs) => {
     await this.#jobs.done('charge', jobs)

@@ -25,6 +25,8 @@ const SUPERVISE_SECONDS = 2
 /** Its queries take milliseconds; the connection of one that takes so long is given up. */
 const QUERY_TIMEOUT_MS = 10_000
 const BACKOFF = { retryDelay: 1, retryBackoff: true }
+/** What was put back waits so long and up to twice as long, so that not all of it comes again at once. */
+const PUT_BACK_SECONDS = 2
 /** Jobs that are done are of interest for a day, and would only slow down the looks for lost ones. */
 const KEEP_DONE_SECONDS = 24 * 3600
 
@@ -34,14 +36,19 @@ type Taken<Of> = Of & {
   /** 1 for the first. */
   readonly attempt: number
 }
-export type Job = Taken<{ readonly order: string }>
+interface ChargeAsked {
+  readonly order: string
+  /** Since when the provider has turned it away, by the ledger's time; undefined unless it has. */
+  readonly turnedAwayAtMs?: number
+}
+export type Job = Taken<ChargeAsked>
 /** Whose money is to be taken, or given back. */
 export type DueJob = Taken<ChargeOf>
 
 /** What is written down once per charge, and open until it has happened: see due.ts. */
 export type DueKind = typeof CAPTURE | typeof REFUND
 type JobKind = typeof CHARGE | typeof LOST | DueKind
-type Of<Kind extends JobKind> = Kind extends DueKind ? ChargeOf : { readonly order: string }
+type Of<Kind extends JobKind> = Kind extends DueKind ? ChargeOf : ChargeAsked
 
 export interface Refund extends ChargeOf {
   readonly reason: string
@@ -136,6 +143,19 @@ export class PaymentJobs {
       jobs.map((data) => ({ data })),
       { db: { executeSql: async (text, values) => ({ rows: await tx.unsafe(text, values as never[]) }) } },
     )
+  }
+
+  /**
+   * To be tried again after a while, with all attempts. The old job ends last: one too many asks for the same charge, and one
+   * too few for none.
+   */
+  async putBack(jobs: readonly (Job & { readonly turnedAwayAtMs: number })[]): Promise<void> {
+    const again = jobs.map(({ order, turnedAwayAtMs }) => ({
+      data: { order, turnedAwayAtMs },
+      startAfter: PUT_BACK_SECONDS * (1 + Math.random()),
+    }))
+    await this.#boss.insert(CHARGE, again)
+    await this.done(CHARGE, jobs)
   }
 
   async take<Kind extends JobKind>(name: Kind, limit: number): Promise<Taken<Of<Kind>>[]> {

@@ -15,6 +15,8 @@ type AuthorizeResult =
   | { readonly result: 'declined'; readonly reason: string }
   /** No answer in time: it may have happened, or may yet. */
   | { readonly result: 'unknown' }
+  /** Nothing has happened: the provider had no time for it, and may have later. */
+  | { readonly result: 'turned_away' }
 
 /** A charge, and the order that it was made for. */
 export interface ChargeOf {

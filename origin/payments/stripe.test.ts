@@ -87,7 +87,14 @@ describe('Stripe as a provider', async () => {
     expect(await authorize(randomUUID(), method)).toEqual({ result: 'declined', reason })
   })
 
-  test.each(['pm_card_silent', 'pm_card_error_409', 'pm_card_error_429', 'pm_card_error_500'])(
+  test('knows that nothing has happened where it asked too much of Stripe', async () => {
+    const order = randomUUID()
+    stripe.turnAway(1)
+    expect(await authorize(order)).toEqual({ result: 'turned_away' })
+    expect(await authorize(order)).toMatchObject({ result: 'authorized' })
+  })
+
+  test.each(['pm_card_silent', 'pm_card_error_409', 'pm_card_error_500'])(
     'does not know after %s',
     async (method) => {
       const order = randomUUID()

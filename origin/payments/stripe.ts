@@ -112,9 +112,9 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
         return { result: 'unknown' }
       } catch (error) {
-        return isRefusal(error)
-          ? { result: 'declined', reason: error.code ?? error.type }
-          : { result: 'unknown' }
+        if (isRefusal(error)) return { result: 'declined', reason: error.code ?? error.type }
+        const turnedAway = error instanceof Stripe.errors.StripeRateLimitError
+        return { result: turnedAway ? 'turned_away' : 'unknown' }
       }
     },
 
