@@ -82,8 +82,10 @@ export async function startStripe(options: StripeOptions) {
     for await (const chunk of request) text += chunk
     const url = new URL(request.url ?? '/', 'http://stripe')
     calls.push(`${request.method} ${url.pathname}`)
-    if (request.headers.authorization !== `Bearer ${options.secretKey}`) {
-      return send(response, failure(401, 'invalid_request_error', undefined, 'Invalid API Key provided'))
+    const given = request.headers.authorization?.replace('Bearer ', '')
+    if (given !== options.secretKey) {
+      const message = `Invalid API Key provided: ${given?.replace(/(?<=_)[a-z]+(?=\w{4}$)/, '*****')}`
+      return send(response, failure(401, 'invalid_request_error', undefined, message))
     }
     if (request.method !== 'POST') return send(response, read(url))
     if (turnedAway > 0) {
@@ -98,7 +100,7 @@ export async function startStripe(options: StripeOptions) {
       return send(response, known.reply)
     }
     const { lost, ...reply } = write(url.pathname, new URLSearchParams(text))
-    if (typeof key === 'string' && ![0, 401, 409, 429].includes(reply.status)) {
+    if (typeof key === 'string' && ![0, 401, 403, 409, 429].includes(reply.status)) {
       answered.set(key, { form: text, reply })
     }
     // Whoever waits for this one gives up by themselves.

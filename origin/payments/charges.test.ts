@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { startStripe } from '../../test/stripe.ts'
@@ -31,6 +31,8 @@ beforeAll(async () => {
   const checkout = { gate: () => ({ settle: async () => {} }) } as never
   orders = new Orders({ sql, checkout, charges: jobs, metrics, log })
 })
+/** What a test before left for later is none of the next one's. */
+beforeEach(() => sql`delete from pgboss.job`)
 afterEach(() => vi.useRealTimers())
 afterAll(async () => {
   await jobs.stop()
@@ -38,7 +40,7 @@ afterAll(async () => {
   await stripe.stop()
 })
 
-function chargesBy(from: PaymentProvider): Charges {
+function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
   const deps = { sql, sales: { nowMs: Date.now } as never, orders, metrics, log }
   const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
   const refunds = new Due('refund', deps, jobs, async (due) => {
@@ -125,4 +127,21 @@ test('and no others are taken for a moment', async () => {
   vi.advanceTimersByTime(1_000)
   await attempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+})
+
+test('what the provider says is wrong is logged, once for many charges', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const lines: string[] = []
+  const charges = chargesBy(provider, pino({ level: 'warn' }, { write: (line) => lines.push(line) }))
+  const refused = [await payingWith('pm_card_error_403'), await payingWith('pm_card_error_500')]
+  const told = () => lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason !== undefined)
+  await attempt(charges)
+  expect(told()).toHaveLength(1)
+  expect(refused).toContain(told()[0].order)
+  vi.advanceTimersByTime(10_000)
+  await attempt(charges)
+  expect(told()[1]).toMatchObject({
+    reason: expect.stringMatching(/^Stripe\w+: It did not work/),
+    charges: 2,
+  })
 })

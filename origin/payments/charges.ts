@@ -25,6 +25,8 @@ const BEGIN_AFTER_MS = 1_000
 const PAUSE_MS = 1_000
 /** What is turned away for so long is given up. A provider that takes 25 charges a second takes 20,000 in less. */
 const TURNED_AWAY_MS = 15 * 60_000
+/** What goes wrong does so for many charges at once: it is told once in so long, with how many there were since. */
+const TELL_EVERY_MS = 10_000
 /**
  * Paying for so long without a word: the job may be gone, but more likely the workers or the ledger were away, or a long
  * line waits. Which of them cannot be told from here.
@@ -46,6 +48,7 @@ export class Charges {
   readonly #provider: PaymentProvider
   readonly #underWay = new Set<Promise<void>>()
   #pausedUntilMs = 0
+  #untold = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
 
   constructor(
     deps: ChargesDeps,
@@ -115,6 +118,7 @@ export class Charges {
       method: order.payment_method ?? '',
     })
     this.#deps.metrics.payments.inc({ outcome: answer.result })
+    if (answer.result === 'unknown' || answer.result === 'turned_away') this.#tell(order.order_id, answer)
     switch (answer.result) {
       case 'authorized':
         await this.settle({ charge: answer.charge, order: order.order_id, status: 'authorized' })
@@ -123,7 +127,7 @@ export class Charges {
         await this.#deps.orders.cancel(order.order_id, ['paying'], `declined: ${answer.reason}`)
         return this.#ended.add(job)
       case 'unknown':
-        if (job.attempt < CHARGE_ATTEMPTS) return this.#jobs.failed('charge', job, 'no answer in time')
+        if (job.attempt < CHARGE_ATTEMPTS) return this.#jobs.failed('charge', job, answer.reason)
         await this.#giveUp(order.order_id)
         return this.#ended.add(job)
       case 'turned_away': {
@@ -135,6 +139,15 @@ export class Charges {
         return this.#ended.add(job)
       }
     }
+  }
+
+  #tell(order: string, { result, reason }: { readonly result: string; readonly reason: string }): void {
+    this.#untold.charges++
+    const nowMs = performance.now()
+    if (nowMs - this.#untold.sinceMs < TELL_EVERY_MS) return
+    const { charges } = this.#untold
+    this.#deps.log.warn({ order, result, reason, charges }, 'charges are neither authorized nor declined')
+    this.#untold = { charges: 0, sinceMs: nowMs }
   }
 
   readonly #putBack = new Batcher<Job & { readonly turnedAwayAtMs: number }, void>(SETTLE, async (jobs) => {

@@ -14,9 +14,9 @@ type AuthorizeResult =
   | { readonly result: 'authorized'; readonly charge: string }
   | { readonly result: 'declined'; readonly reason: string }
   /** No answer in time: it may have happened, or may yet. */
-  | { readonly result: 'unknown' }
-  /** Nothing has happened: the provider had no time for it, and may have later. */
-  | { readonly result: 'turned_away' }
+  | { readonly result: 'unknown'; readonly reason: string }
+  /** Nothing has happened: the provider had no time for it, or does not let us charge, and may later. */
+  | { readonly result: 'turned_away'; readonly reason: string }
 
 /** A charge, and the order that it was made for. */
 export interface ChargeOf {

@@ -51,9 +51,9 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
         const { charge, status } = v.parse(Charge, await call('/charges', { body, key: `charge-${order}` }))
         if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
         if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
-        return { result: 'unknown' }
-      } catch {
-        return { result: 'unknown' }
+        return { result: 'unknown', reason: `the charge is ${status}` }
+      } catch (error) {
+        return { result: 'unknown', reason: String(error) }
       }
     },
 

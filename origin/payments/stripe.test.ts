@@ -87,10 +87,14 @@ describe('Stripe as a provider', async () => {
     expect(await authorize(randomUUID(), method)).toEqual({ result: 'declined', reason })
   })
 
-  test('knows that nothing has happened where it asked too much of Stripe', async () => {
+  test('knows that nothing has happened where it asked too much of Stripe, or what it may not', async () => {
     const order = randomUUID()
     stripe.turnAway(1)
-    expect(await authorize(order)).toEqual({ result: 'turned_away' })
+    expect(await authorize(order)).toMatchObject({ result: 'turned_away' })
+    expect(await authorize(order, 'pm_card_error_403')).toEqual({
+      result: 'turned_away',
+      reason: 'StripePermissionError: It did not work.',
+    })
     expect(await authorize(order)).toMatchObject({ result: 'authorized' })
   })
 
@@ -98,19 +102,22 @@ describe('Stripe as a provider', async () => {
     'does not know after %s',
     async (method) => {
       const order = randomUUID()
-      expect(await authorize(order, method)).toEqual({ result: 'unknown' })
+      expect(await authorize(order, method)).toMatchObject({ result: 'unknown' })
       expect(await provider.find(order)).toBeUndefined()
     },
   )
 
-  test('does not take a key that is not accepted for a no', async () => {
+  test('does not take a key that is not accepted for a no, and says what is wrong without it', async () => {
     const request = { order: randomUUID(), amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
-    expect(await provide({ secretKey: 'sk_test_other' }).authorize(request)).toEqual({ result: 'unknown' })
+    expect(await provide({ secretKey: 'sk_test_another' }).authorize(request)).toEqual({
+      result: 'turned_away',
+      reason: 'StripeAuthenticationError: Invalid API Key provided: test key',
+    })
   })
 
   test('finds, and does not repeat, the charge whose answer was lost', async () => {
     const order = randomUUID()
-    expect(await authorize(order, 'pm_card_unheard')).toEqual({ result: 'unknown' })
+    expect(await authorize(order, 'pm_card_unheard')).toMatchObject({ result: 'unknown' })
     const [intent] = stripe.intents(order)
     expect(await provider.find(order)).toEqual({ charge: intent?.id, order, status: 'authorized' })
     expect(await authorize(order, 'pm_card_unheard')).toEqual({ result: 'authorized', charge: intent?.id })
@@ -119,7 +126,7 @@ describe('Stripe as a provider', async () => {
 
   test('cancels what has not happened, and says what stands where it is too late', async () => {
     const [early, late] = [randomUUID(), randomUUID()]
-    expect(await authorize(early, 'pm_card_processing')).toEqual({ result: 'unknown' })
+    expect(await authorize(early, 'pm_card_processing')).toMatchObject({ result: 'unknown' })
     const pending = await provider.find(early)
     expect(pending).toMatchObject({ status: 'pending' })
     expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })

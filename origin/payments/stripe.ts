@@ -110,11 +110,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         const { charge, status } = recordOf(intent, order)
         if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
         if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
-        return { result: 'unknown' }
+        return { result: 'unknown', reason: `the charge is ${status}` }
       } catch (error) {
         if (isRefusal(error)) return { result: 'declined', reason: error.code ?? error.type }
-        const turnedAway = error instanceof Stripe.errors.StripeRateLimitError
-        return { result: turnedAway ? 'turned_away' : 'unknown' }
+        return { result: isTurnedAway(error) ? 'turned_away' : 'unknown', reason: wordsOf(error) }
       }
     },
 
@@ -201,6 +200,20 @@ const isOrder = (id: string | undefined): id is string =>
 function isRefusal(error: unknown): error is Stripe.errors.StripeError {
   if (error instanceof Stripe.errors.StripeCardError) return true
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
+}
+
+/** True for what Stripe does not begin with: too much was asked of it, or the key may not ask for this. */
+function isTurnedAway(error: unknown): boolean {
+  const { StripeAuthenticationError, StripePermissionError, StripeRateLimitError } = Stripe.errors
+  return [StripeAuthenticationError, StripePermissionError, StripeRateLimitError].some(
+    (kind) => error instanceof kind,
+  )
+}
+
+/** What went wrong in Stripe's own words, without the parts of the key that it repeats. */
+function wordsOf(error: unknown): string {
+  const words = error instanceof Stripe.errors.StripeError ? `${error.type}: ${error.message}` : String(error)
+  return words.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
 function orderOf(intent: Stripe.PaymentIntent): string {
