@@ -153,7 +153,7 @@ export const findings = pgTable(
     saleId: text('sale_id').notNull(),
     /** Empty where it is not about one product. */
     productId: text('product_id').notNull(),
-    /** fenced, drift, miscounted, oversold, unreadable_intent, unknown_charge, refund_failed, capture_failed */
+    /** What kinds there are is said in findings.ts. */
     kind: text('kind').notNull(),
     /** What it is about, where one product can have several of a kind. */
     subject: text('subject').notNull().default(''),

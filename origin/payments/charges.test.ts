@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { startStripe } from '../../test/stripe.ts'
@@ -9,7 +9,7 @@ import { createMetrics } from '../metrics.ts'
 import { Orders } from '../orders.ts'
 import { Charges } from './charges.ts'
 import { Due } from './due.ts'
-import { CHARGE_ATTEMPTS, PaymentJobs } from './jobs.ts'
+import { CHARGE_ATTEMPTS, DUE_ATTEMPTS, PaymentJobs } from './jobs.ts'
 import type { PaymentProvider } from './provider.ts'
 import { stripeProvider } from './stripe.ts'
 
@@ -40,14 +40,15 @@ afterAll(async () => {
   await stripe.stop()
 })
 
-function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
-  const deps = { sql, sales: { nowMs: Date.now } as never, orders, metrics, log }
-  const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
-  const refunds = new Due('refund', deps, jobs, async (due) => {
+const refundsBy = (from: PaymentProvider) =>
+  new Due('refund', { sql, metrics, log }, jobs, async (due) => {
     await from.refund(due)
     return true
   })
-  return new Charges(deps, jobs, { captures, refunds }, from)
+function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
+  const deps = { sql, sales: { nowMs: Date.now } as never, orders, metrics, log }
+  const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
+  return new Charges(deps, jobs, { captures, refunds: refundsBy(from) }, from)
 }
 
 async function payingWith(method: string): Promise<string> {
@@ -68,6 +69,8 @@ async function lastAttempt(charges: Charges): Promise<void> {
   await sql`update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1} where name = 'charge'`
   await attempt(charges)
 }
+const findingsAbout = async (charge: string) =>
+  sql`select sale_id, kind, closed_at is null as open, outcome, detail from findings where subject = ${charge}`
 const intentOf = (order: string) => stripe.intents(order)[0]
 
 test('a charge that has not happened by the last attempt is ended, and the order cancelled', async () => {
@@ -143,5 +146,52 @@ test('what the provider says is wrong is logged, once for many charges', async (
   expect(told()[1]).toMatchObject({
     reason: expect.stringMatching(/^Stripe\w+: It did not work/),
     charges: 2,
+  })
+})
+
+describe('what was given back by hand', () => {
+  test('is told of an order that is sold, once, and that stays sold', async () => {
+    const order = await payingWith('pm_card_visa')
+    const charges = chargesBy(provider)
+    await attempt(charges)
+    const charge = intentOf(order)?.id ?? ''
+    await provider.capture({ charge, order })
+    stripe.refund(charge)
+    const news = { charge, order, status: 'refunded' } as const
+    await Promise.all([charges.settle(news), charges.settle(news)])
+    await charges.settle(news)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+    expect(await findingsAbout(charge)).toMatchObject([
+      { sale_id: 'sale-pm_card_visa', kind: 'refunded_outside', open: true, detail: { order } },
+    ])
+    expect(
+      await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`,
+    ).toEqual([{ done: true }])
+    expect(await jobs.take('refund', 10)).toEqual([])
+  })
+
+  test('need not be looked at any more where the refund had failed, as soon as that is heard', async () => {
+    const { id: charge, metadata } = stripe.add({ order: crypto.randomUUID() }, 1_000, 'eur')
+    const order = metadata.order ?? ''
+    stripe.succeed(charge)
+    await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
+    await sql`update pgboss.job set retry_count = ${DUE_ATTEMPTS - 1} where name = 'refund'`
+    stripe.refundsAre('failed')
+    await refundsBy(provider).round()
+    stripe.refundsAre('succeeded')
+    expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
+    stripe.refund(charge)
+    await chargesBy(provider).settle({ charge, order, status: 'refunded' })
+    await refundsBy(provider).round()
+    expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'refunded after all' }])
+  })
+
+  test('nor a charge for an order that there is not', async () => {
+    const order = crypto.randomUUID()
+    const charges = chargesBy(provider)
+    await charges.settle({ charge: 'pi_of_another', order, status: 'authorized' })
+    expect(await findingsAbout('pi_of_another')).toMatchObject([{ kind: 'unknown_charge', open: true }])
+    await charges.settle({ charge: 'pi_of_another', order, status: 'cancelled' })
+    expect(await findingsAbout('pi_of_another')).toMatchObject([{ open: false, outcome: 'given back' }])
   })
 })

@@ -3,10 +3,10 @@
  * is taken after that (due.ts). Every way of learning about a charge (the answer, a webhook, the provider's records) ends
  * in `settle`, which is the only place that decides, for many charges at a time.
  */
-import { isSold } from '../../shared/order-status.ts'
+import { isSold, SOLD } from '../../shared/order-status.ts'
 import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
-import { NO_SALE, note } from '../ledger/findings.ts'
+import { closeAbout, NO_SALE, note } from '../ledger/findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
 import type { Due } from './due.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
@@ -219,7 +219,8 @@ export class Charges {
   /** What the provider says of a charge: the order is confirmed or cancelled, or the money goes back. */
   async settle(charge: ChargeRecord): Promise<void> {
     if (charge.status === 'refund_failed') return this.#refunds.undone(charge)
-    if (!isAuthorized(charge) && charge.status !== 'declined') return
+    if (charge.status === 'refunded' || charge.status === 'cancelled') return this.#returned.add(charge)
+    if (charge.status === 'pending') return
     // Most of what is told is known already: it is looked at first, and the product's row left alone.
     const before = await this.#states.add(charge.order)
     if (before?.status === 'reserved' || before?.status === 'paying')
@@ -244,6 +245,14 @@ export class Charges {
     return charges.map(() => undefined)
   })
 
+  readonly #returned = new Batcher<ChargeRecord, void>(SETTLE, async (records) => {
+    const charges = records.map(({ charge }) => charge)
+    await this.#refunds.lookAgain(charges)
+    await closeAbout(this.#deps.sql, 'unknown_charge', charges, 'given back')
+    await this.#noteRefundedOutside(records.filter(({ status }) => status === 'refunded'))
+    return records.map(() => undefined)
+  })
+
   readonly #states = new Batcher<string, OrderState | undefined>(SETTLE, async (orders) => {
     const rows = await this.#deps.sql<OrderState[]>`
       select order_id, sale_id, status, charge_id from orders where order_id = any(${orders as string[]}::uuid[])`
@@ -266,6 +275,27 @@ export class Charges {
     const about = { sale: NO_SALE, product: '', kind: 'unknown_charge', subject: charge } as const
     await note(this.#deps.sql, { ...about, units: 0, detail: { order } })
     this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })
+  }
+
+  /** An order stays sold whose money was given back by hand; whether it is sent all the same a person decides. */
+  async #noteRefundedOutside(refunded: readonly ChargeRecord[]): Promise<void> {
+    const kind = 'refunded_outside'
+    const told = await this.#deps.sql.begin(async (tx) => {
+      const rows = await tx<{ sale: string; product: string; charge: string; order: string }[]>`
+        with told as (
+          insert into refunds (charge_id, order_id, reason, refunded_at)
+          select charge_id, order_id, ${kind}, clock_timestamp() from orders
+          where order_id = any(${refunded.map((r) => r.order)}::uuid[]) and status in ${tx(SOLD)}
+            and charge_id = any(${refunded.map((r) => r.charge)}::text[])
+          order by charge_id
+          on conflict do nothing returning order_id, charge_id as charge)
+        select sale_id as sale, product_id as product, charge, order_id as "order"
+        from told join orders using (order_id)`
+      for (const { sale, product, charge, order } of rows)
+        await note(tx, { sale, product, kind, subject: charge, units: 0, detail: { order } })
+      return rows
+    })
+    for (const { sale } of told) this.#deps.metrics.findings.inc({ sale, kind })
   }
 
   /** Compares with the provider's own records: paid but unrecorded is found here, whatever was lost on the way. */

@@ -140,6 +140,23 @@ export class Due {
     })
   }
 
+  /**
+   * News that these have happened, which may be older than what is known: what is open is asked for again at once, and the
+   * provider says what stands.
+   */
+  async lookAgain(charges: readonly string[]): Promise<void> {
+    await this.#deps.sql.begin(async (tx) => {
+      const open = await tx<ChargeOf[]>`
+        update ${tx(this.#table)} set asked_at = clock_timestamp()
+        where charge_id in (
+          select charge_id from ${tx(this.#table)}
+          where charge_id = any(${charges as string[]}::text[]) and ${tx(this.#at)} is null
+          order by charge_id for update)
+        returning charge_id as charge, order_id as "order"`
+      await this.#jobs.add(tx, this.#kind, open)
+    })
+  }
+
   /** What had happened was undone by the buyer's bank: it is due again, and how it can be done is for a person to find out. */
   async undone({ charge }: ChargeOf): Promise<void> {
     const { sql, metrics } = this.#deps
