@@ -27,19 +27,35 @@ describe('the export of orders', () => {
     expect(await origin.admin('GET', path(sale, 'pdf'))).toMatchObject({ status: 422 })
   })
 
-  test('tells of an order whose money is taken when that was, and of others nothing', async () => {
+  test('tells of an order whose money is taken, or given back, when that was, and of others nothing', async () => {
     const sale = await origin.sale()
     await origin.checkout(sale)
     await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+    type Exported = {
+      status: string
+      charge_id: string
+      captured_at: string | null
+      refunded_at: string | null
+    }
     const read = async () =>
       String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as { status: string; captured_at: string | null })
-    const orders = await eventually(read, (all) => all.some((o) => o.captured_at !== null))
-    expect(orders.find((o) => o.status === 'reserved')?.captured_at).toBeNull()
-    expect(Date.parse(orders.find((o) => o.status === 'confirmed')?.captured_at ?? '')).not.toBeNaN()
-  })
+        .map((line) => JSON.parse(line) as Exported)
+    const paid = (all: Exported[]) => all.find((o) => o.status === 'confirmed')
+    const orders = await eventually(read, (all) => paid(all)?.captured_at != null)
+    expect(orders.find((o) => o.status === 'reserved')).toMatchObject({
+      captured_at: null,
+      refunded_at: null,
+    })
+    expect(Date.parse(paid(orders)?.captured_at ?? '')).not.toBeNaN()
+    expect(paid(orders)?.refunded_at).toBeNull()
+    await origin.sql()`
+      update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
+      where charge_id = ${paid(orders)?.charge_id ?? ''}`
+    const refunded = await eventually(read, (all) => paid(all)?.refunded_at != null)
+    expect(Date.parse(paid(refunded)?.refunded_at ?? '')).not.toBeNaN()
+  }, 30_000)
 
   const ORDERS = 40_000
   async function manyOrders() {

@@ -9,8 +9,8 @@ import type { Deps } from '../deps.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
 import { sendProblem } from './rim.ts'
 
-/** Confirmed is one thing, and that the money is taken is another. */
-type ExportedOrder = OrderRow & { readonly captured_at: Date | null }
+/** Confirmed is one thing, and that the money is taken, or given back, is another. */
+type ExportedOrder = OrderRow & { readonly captured_at: Date | null; readonly refunded_at: Date | null }
 
 const PAGE = 1_000
 const COLUMNS = [
@@ -26,6 +26,7 @@ const COLUMNS = [
   'payment_method',
   'charge_id',
   'captured_at',
+  'refunded_at',
   'created_at',
   'reserved_until',
   'updated_at',
@@ -66,7 +67,9 @@ async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<ExportedOrd
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
     const rows = await sql<ExportedOrder[]>`
-      select *, (select captured_at from captures c where c.charge_id = o.charge_id) from orders o
+      select *, (select captured_at from captures c where c.charge_id = o.charge_id),
+        (select refunded_at from refunds r where r.charge_id = o.charge_id)
+      from orders o
       where sale_id = ${sale} and order_id > ${after} order by order_id limit ${PAGE}`
     const last = rows.at(-1)
     if (last) yield rows
