@@ -329,7 +329,12 @@ const chargeOf = ({ id, metadata, refunded }: Intent) => ({
 /** As it is at this moment, and as it stays in an event. */
 const show = (intent: Intent, expand = false) => {
   const { refunded: _, refundMetadata: __, ...shown } = structuredClone(intent)
-  return { ...shown, latest_charge: expand ? chargeOf(intent) : `ch_${intent.id}` }
+  return {
+    ...shown,
+    amount_capturable: intent.status === 'requires_capture' ? intent.amount : 0,
+    amount_received: intent.status === 'succeeded' ? intent.amount : 0,
+    latest_charge: expand ? chargeOf(intent) : `ch_${intent.id}`,
+  }
 }
 
 function failure(

@@ -21,6 +21,8 @@ type FindingKind =
   | 'refund_failed'
   /** The money of a confirmed order, which the provider has refused to the last, or which is not authorized any more. */
   | 'capture_failed'
+  /** A charge of another amount than the price of its order. */
+  | 'wrong_amount'
   /** An order that is sold, and whose money was given back without this system. */
   | 'refunded_outside'
 

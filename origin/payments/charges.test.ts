@@ -149,6 +149,28 @@ test('what the provider says is wrong is logged, once for many charges', async (
   })
 })
 
+test.each([
+  ['less than its price', 999, 'eur'],
+  ['more', 1_001, 'eur'],
+  ['as much of another currency', 1_000, 'isk'],
+])('an order is not confirmed by a charge of %s, which is given back', async (_, amount, currency) => {
+  const order = await payingWith('pm_card_silent')
+  const { id: charge } = stripe.add({ order }, amount, currency)
+  stripe.authorize(charge)
+  const charges = chargesBy(provider)
+  const settle = async () => {
+    const stands = await provider.find(order)
+    if (stands) await charges.settle(stands)
+  }
+  await Promise.all([settle(), settle()])
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', charge_id: null })
+  expect(await findingsAbout(charge)).toMatchObject([{ kind: 'wrong_amount', open: true, detail: { order } }])
+  await refundsBy(provider).round()
+  expect(intentOf(order)).toMatchObject({ status: 'canceled' })
+  await settle()
+  expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'given back' }])
+})
+
 describe('what was given back by hand', () => {
   test('is told of an order that is sold, once, and that stays sold', async () => {
     const order = await payingWith('pm_card_visa')
@@ -189,7 +211,8 @@ describe('what was given back by hand', () => {
   test('nor a charge for an order that there is not', async () => {
     const order = crypto.randomUUID()
     const charges = chargesBy(provider)
-    await charges.settle({ charge: 'pi_of_another', order, status: 'authorized' })
+    const price = { amountMinor: 1_000, currency: 'EUR' }
+    await charges.settle({ charge: 'pi_of_another', order, status: 'authorized', ...price })
     expect(await findingsAbout('pi_of_another')).toMatchObject([{ kind: 'unknown_charge', open: true }])
     await charges.settle({ charge: 'pi_of_another', order, status: 'cancelled' })
     expect(await findingsAbout('pi_of_another')).toMatchObject([{ open: false, outcome: 'given back' }])

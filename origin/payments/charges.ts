@@ -34,11 +34,27 @@ const TELL_EVERY_MS = 10_000
 const FORGOTTEN_SECONDS = 120
 
 /** What is captured was authorized: by hand, say, before this system heard of it. */
-const isAuthorized = ({ status }: ChargeRecord) => status === 'authorized' || status === 'captured'
+const isAuthorized = (charge: ChargeRecord): charge is AuthorizedCharge =>
+  charge.status === 'authorized' || charge.status === 'captured'
+type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
 
 type ChargesDeps = Pick<Deps, 'sql' | 'sales' | 'orders' | 'metrics' | 'log'>
 
-type OrderState = Pick<OrderRow, 'order_id' | 'sale_id' | 'status' | 'charge_id'>
+type OrderState = Pick<
+  OrderRow,
+  | 'order_id'
+  | 'sale_id'
+  | 'product_id'
+  | 'status'
+  | 'charge_id'
+  | 'unit_price_minor'
+  | 'quantity'
+  | 'currency'
+>
+
+const amountOf = ({ unit_price_minor, quantity }: OrderState) => unit_price_minor * quantity
+const isPriceOf = (order: OrderState, { amountMinor, currency }: AuthorizedCharge) =>
+  amountMinor === amountOf(order) && currency === order.currency
 
 export class Charges {
   readonly #deps: ChargesDeps
@@ -105,23 +121,27 @@ export class Charges {
 
   async #work(job: Job, order: OrderRow | undefined): Promise<void> {
     if (order?.status !== 'paying') return this.#ended.add(job)
-    const amountMinor = order.unit_price_minor * order.quantity
+    const amountMinor = amountOf(order)
     if (amountMinor === 0) {
       // A provider takes no charge of nothing.
       await this.#deps.orders.confirmFree(order.order_id)
       return this.#ended.add(job)
     }
+    const { currency } = order
     const answer = await this.#provider.authorize({
       order: order.order_id,
       amountMinor,
-      currency: order.currency,
+      currency,
       method: order.payment_method ?? '',
     })
     this.#deps.metrics.payments.inc({ outcome: answer.result })
     if (answer.result === 'unknown' || answer.result === 'turned_away') this.#tell(order.order_id, answer)
     switch (answer.result) {
       case 'authorized':
-        await this.settle({ charge: answer.charge, order: order.order_id, status: 'authorized' })
+        await this.settle({
+          ...{ charge: answer.charge, order: order.order_id },
+          ...{ status: 'authorized', amountMinor, currency },
+        })
         return this.#ended.add(job)
       case 'declined':
         await this.#deps.orders.cancel(order.order_id, ['paying'], `declined: ${answer.reason}`)
@@ -223,9 +243,10 @@ export class Charges {
     if (charge.status === 'pending') return
     // Most of what is told is known already: it is looked at first, and the product's row left alone.
     const before = await this.#states.add(charge.order)
-    if (before?.status === 'reserved' || before?.status === 'paying')
+    const isOpen = before?.status === 'reserved' || before?.status === 'paying'
+    if (isOpen && (!isAuthorized(charge) || isPriceOf(before, charge)))
       await this.#settling.add(before.sale_id, charge)
-    if (charge.status === 'declined') return
+    if (!isAuthorized(charge)) return
     if (!before) return this.#noteUnknown(charge)
     await this.#returnUnlessPaid(charge)
     if (charge.status === 'captured') await this.#captured.add(charge.charge)
@@ -248,25 +269,40 @@ export class Charges {
   readonly #returned = new Batcher<ChargeRecord, void>(SETTLE, async (records) => {
     const charges = records.map(({ charge }) => charge)
     await this.#refunds.lookAgain(charges)
-    await closeAbout(this.#deps.sql, 'unknown_charge', charges, 'given back')
+    for (const kind of ['unknown_charge', 'wrong_amount'] as const)
+      await closeAbout(this.#deps.sql, kind, charges, 'given back')
     await this.#noteRefundedOutside(records.filter(({ status }) => status === 'refunded'))
     return records.map(() => undefined)
   })
 
   readonly #states = new Batcher<string, OrderState | undefined>(SETTLE, async (orders) => {
     const rows = await this.#deps.sql<OrderState[]>`
-      select order_id, sale_id, status, charge_id from orders where order_id = any(${orders as string[]}::uuid[])`
+      select order_id, sale_id, product_id, status, charge_id, unit_price_minor, quantity, currency
+      from orders where order_id = any(${orders as string[]}::uuid[])`
     const byId = new Map(rows.map((row) => [row.order_id, row]))
     return orders.map((order) => byId.get(order))
   })
 
-  /** A charge that no order stands for, which was cancelled meanwhile, or is paid with another. */
-  async #returnUnlessPaid({ charge, order }: ChargeRecord): Promise<void> {
+  /** A charge that no order stands for, which was cancelled meanwhile, is paid with another, or has another price. */
+  async #returnUnlessPaid(paid: AuthorizedCharge): Promise<void> {
+    const { charge, order, amountMinor, currency } = paid
     const now = await this.#states.add(order)
     const isPaid = isSold(now?.status)
     if (isPaid && now?.charge_id === charge) return
-    const reason = isPaid ? 'paid twice' : `paid when ${now?.status}`
-    await this.#deps.sql.begin((tx) => this.#jobs.addRefunds(tx, [{ charge, order, reason }]))
+    const isWrong = now !== undefined && !isPriceOf(now, paid)
+    const reason = isPaid ? 'paid twice' : isWrong ? 'wrong amount' : `paid when ${now?.status}`
+    await this.#deps.sql.begin(async (tx) => {
+      const asked = await this.#jobs.addRefunds(tx, [{ charge, order, reason }])
+      if (!isWrong || asked.length === 0) return
+      const about = {
+        sale: now.sale_id,
+        product: now.product_id,
+        kind: 'wrong_amount',
+        subject: charge,
+      } as const
+      await note(tx, { ...about, units: 0, detail: { order, amount_minor: amountMinor, currency } })
+      this.#deps.metrics.findings.inc({ sale: about.sale, kind: about.kind })
+    })
   }
 
   /** Whose money it is cannot be told from here: another system may share the account. A person decides. */

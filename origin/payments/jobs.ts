@@ -121,9 +121,12 @@ export class PaymentJobs {
     ])
   }
 
-  /** Asks for charges to be given back, each once; what is not captured by then is not to be captured any more. */
-  async addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<void> {
-    if (refunds.length === 0) return
+  /**
+   * Asks for charges to be given back, each once; what is not captured by then is not to be captured any more. Returns those
+   * that nobody had asked for.
+   */
+  async addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<readonly ChargeOf[]> {
+    if (refunds.length === 0) return []
     const charges = refunds.map((r) => r.charge)
     await tx`delete from captures where charge_id = any(${charges}::text[]) and captured_at is null`
     await closeAbout(tx, 'capture_failed', charges, 'to be given back')
@@ -134,6 +137,7 @@ export class PaymentJobs {
       on conflict do nothing returning charge_id as charge, order_id as "order"`
     await this.add(tx, REFUND, asked)
     for (const { charge, order } of asked) this.#log.warn({ order, charge }, 'to be given back')
+    return asked
   }
 
   async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly Of<Kind>[]): Promise<void> {

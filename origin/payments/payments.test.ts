@@ -44,7 +44,7 @@ const captured = (id: string) =>
   )
 
 function webhook(charge: object, secret = WEBHOOK_SECRET) {
-  const body = JSON.stringify(charge)
+  const body = JSON.stringify({ amount_minor: 1_000, currency: 'EUR', ...charge })
   const signature = signWebhook(secret, body, Math.floor(Date.now() / 1000))
   return origin.call('POST', '/webhooks/sandbox', { body, headers: { 'sandbox-signature': signature } })
 }

@@ -25,20 +25,19 @@ export interface ChargeOf {
 }
 
 /** A charge as the provider has it. */
-export interface ChargeRecord extends ChargeOf {
-  /**
-   * `cancelled`: no money was taken, and none ever will be. `refund_failed`: it was refunded, and the money has come back
-   * since.
-   */
-  readonly status:
-    | 'pending'
-    | 'authorized'
-    | 'captured'
-    | 'declined'
-    | 'cancelled'
-    | 'refunded'
-    | 'refund_failed'
-}
+export type ChargeRecord = ChargeOf &
+  (
+    | {
+        readonly status: 'authorized' | 'captured'
+        readonly amountMinor: number
+        readonly currency: string
+      }
+    /**
+     * `cancelled`: no money was taken, and none ever will be. `refund_failed`: it was refunded, and the money has come back
+     * since.
+     */
+    | { readonly status: 'pending' | 'declined' | 'cancelled' | 'refunded' | 'refund_failed' }
+  )
 
 /** Some of what changed in the provider's records, and from where to go on. */
 interface Changes {

@@ -4,11 +4,16 @@ import * as v from 'valibot'
 import { type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
-const Charge = v.object({
-  charge: v.string(),
-  order: v.pipe(v.string(), v.uuid()),
-  status: v.picklist(['pending', 'authorized', 'captured', 'declined', 'cancelled', 'refunded']),
-})
+const Charge = v.pipe(
+  v.object({
+    charge: v.string(),
+    order: v.pipe(v.string(), v.uuid()),
+    status: v.picklist(['pending', 'authorized', 'captured', 'declined', 'cancelled', 'refunded']),
+    amount_minor: v.number(),
+    currency: v.string(),
+  }),
+  v.transform(({ amount_minor: amountMinor, ...charge }): ChargeRecord => ({ ...charge, amountMinor })),
+)
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** A webhook older than this is a replay. */
 const TOLERANCE_SECONDS = 300

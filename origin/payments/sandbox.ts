@@ -54,6 +54,8 @@ interface Sandbox {
 interface Row {
   readonly charge_id: string
   readonly order_id: string
+  readonly amount_minor: string
+  readonly currency: string
   readonly method: string
   readonly status: 'pending' | 'authorized' | 'captured' | 'declined' | 'cancelled' | 'refunded'
   readonly attempts: number
@@ -123,7 +125,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       pauses.add(end)
     })
   const changed = sql`returning *, extract(epoch from clock_timestamp())::int as at`
-  const view = (row: Row) => ({ charge: row.charge_id, order: row.order_id, status: row.status })
+  const view = ({ charge_id: charge, order_id: order, status, amount_minor, currency }: Row) => ({
+    ...{ charge, order, status, currency },
+    amount_minor: Number(amount_minor),
+  })
 
   app.post('/charges', async (c) => {
     const key = c.req.header('idempotency-key')

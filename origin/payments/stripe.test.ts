@@ -119,7 +119,10 @@ describe('Stripe as a provider', async () => {
     const order = randomUUID()
     expect(await authorize(order, 'pm_card_unheard')).toMatchObject({ result: 'unknown' })
     const [intent] = stripe.intents(order)
-    expect(await provider.find(order)).toEqual({ charge: intent?.id, order, status: 'authorized' })
+    expect(await provider.find(order)).toEqual({
+      ...{ charge: intent?.id, order, status: 'authorized' },
+      ...{ amountMinor: 2_000, currency: 'EUR' },
+    })
     expect(await authorize(order, 'pm_card_unheard')).toEqual({ result: 'authorized', charge: intent?.id })
     expect(stripe.intents(order)).toHaveLength(1)
   })
@@ -134,7 +137,7 @@ describe('Stripe as a provider', async () => {
     await authorize(late)
     const { of } = madeFor(late)
     await provider.capture(of)
-    expect(await provider.cancel(of.charge)).toEqual({ ...of, status: 'captured' })
+    expect(await provider.cancel(of.charge)).toMatchObject({ ...of, status: 'captured', amountMinor: 2_000 })
   })
 
   test('voids what is authorized and not captured, and takes nothing of it afterwards', async () => {
@@ -231,6 +234,9 @@ describe('Stripe as a provider', async () => {
       object: 'payment_intent',
       metadata,
       status,
+      currency: 'eur',
+      amount_capturable: 1_000,
+      amount_received: 1_500,
     })
     const event = (type: string, object: object) =>
       JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } })
@@ -239,9 +245,10 @@ describe('Stripe as a provider', async () => {
     const body = event('payment_intent.succeeded', intent('succeeded'))
 
     test('by what it says of the charge', async () => {
-      expect(await deliver(body)).toEqual({ charge: 'pi_1', order, status: 'captured' })
+      const taken = { charge: 'pi_1', order, status: 'captured', amountMinor: 1_500, currency: 'EUR' }
+      expect(await deliver(body)).toEqual(taken)
       const authorized = event('payment_intent.amount_capturable_updated', intent('requires_capture'))
-      expect(await deliver(authorized)).toEqual({ charge: 'pi_1', order, status: 'authorized' })
+      expect(await deliver(authorized)).toEqual({ ...taken, status: 'authorized', amountMinor: 1_000 })
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
       expect(await deliver(event('payment_intent.payment_failed', failed))).toMatchObject({
         status: 'declined',

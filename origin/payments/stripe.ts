@@ -221,7 +221,11 @@ function orderOf(intent: Stripe.PaymentIntent): string {
 }
 
 function recordOf(intent: Stripe.PaymentIntent, order: string): ChargeRecord {
-  return { charge: intent.id, order, status: statusOf(intent) }
+  const status = statusOf(intent)
+  const of = { charge: intent.id, order }
+  if (status !== 'authorized' && status !== 'captured') return { ...of, status }
+  const amountMinor = status === 'authorized' ? intent.amount_capturable : intent.amount_received
+  return { ...of, status, amountMinor, currency: intent.currency.toUpperCase() }
 }
 
 function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
