@@ -52,6 +52,20 @@ describe('Stripe as a provider', async () => {
     expect(await provider.find(order)).toMatchObject({ status: 'authorized' })
   })
 
+  test.each([
+    ['EUR', 12_345, 12_345],
+    ['JPY', 500, 500],
+    ['KWD', 5_120, 5_120],
+    ['ISK', 500, 50_000],
+    ['UGX', 60_000, 6_000_000],
+    ['MGA', 50_000, 500],
+  ])("counts in Stripe's units of %s, and reads them back: %i for %i", async (currency, ours, theirs) => {
+    const order = randomUUID()
+    await provider.authorize({ order, amountMinor: ours, currency, method: 'pm_card_visa' })
+    expect(stripe.intents(order)).toMatchObject([{ amount: theirs, currency: currency.toLowerCase() }])
+    expect(await provider.find(order)).toMatchObject({ amountMinor: ours, currency })
+  })
+
   test('captures what is authorized once, and is content with what is captured already', async () => {
     const [order, byHand] = [randomUUID(), randomUUID()]
     await authorize(order)

@@ -19,6 +19,12 @@ const EVENTS = [
   'refund.failed',
 ]
 
+/**
+ * Decimals by which Stripe's smallest unit of a currency is smaller than the minor unit of ISO 4217, where they differ
+ * (docs.stripe.com/currencies: zero-decimal currencies, and their special cases).
+ */
+const MORE_DECIMALS: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: -2 }
+
 interface StripeOptions {
   readonly secretKey: string
   readonly webhookSecret: string
@@ -95,7 +101,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       try {
         const intent = await stripe.paymentIntents.create(
           {
-            amount: amountMinor,
+            amount: shifted(amountMinor, MORE_DECIMALS[currency] ?? 0),
             currency: currency.toLowerCase(),
             payment_method: method,
             confirm: true,
@@ -216,6 +222,10 @@ function wordsOf(error: unknown): string {
   return words.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
+/** Divided where it gets smaller, since no power of ten below 1 is exact. What is no whole number then, Stripe refuses. */
+const shifted = (amount: number, decimals: number) =>
+  decimals < 0 ? amount / 10 ** -decimals : amount * 10 ** decimals
+
 function orderOf(intent: Stripe.PaymentIntent): string {
   return intent.metadata.order ?? ''
 }
@@ -224,8 +234,9 @@ function recordOf(intent: Stripe.PaymentIntent, order: string): ChargeRecord {
   const status = statusOf(intent)
   const of = { charge: intent.id, order }
   if (status !== 'authorized' && status !== 'captured') return { ...of, status }
-  const amountMinor = status === 'authorized' ? intent.amount_capturable : intent.amount_received
-  return { ...of, status, amountMinor, currency: intent.currency.toUpperCase() }
+  const amount = status === 'authorized' ? intent.amount_capturable : intent.amount_received
+  const currency = intent.currency.toUpperCase()
+  return { ...of, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
 }
 
 function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
