@@ -102,6 +102,20 @@ it('keeps in mind who hopes for a unit, while an origin cannot count them', () =
   expect(withState(hoping, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
 })
 
+it('believes no origin that is cut off from the ledger, as long as another one is not', () => {
+  const [pausedAtMs, later] = [OPENS_AT_MS + 10_000, OPENS_AT_MS + 20_000]
+  const open = stateAt(later)
+  const paused = withState(recordAt(OPENS_AT_MS), { ...open, phase: 'paused' }, pausedAtMs)
+  const told = (readAtMs: number, atMs: number) =>
+    withState(paused, { ...open, read_ago_ms: atMs - readAtMs }, atMs).state.phase
+  expect(told(pausedAtMs - 5_000, later)).toBe('paused')
+  expect(told(later - 250, later)).toBe('open')
+  // Cut off, all of them tell what was read last, and what the time makes of it.
+  expect(told(pausedAtMs - 250, later)).toBe('open')
+  // On a clock that was put back what is known seems to be read in the future.
+  expect(told(pausedAtMs - 10_000, pausedAtMs - 10_000)).toBe('open')
+})
+
 it('makes no new schedule of a slow look, nor of how long ago something was', () => {
   const told = (nowMs: number, endsAtMs: number) => ({ ...stateAt(nowMs), ends_in_ms: endsAtMs - nowMs })
   const endsAtMs = OPENS_AT_MS + 600_000

@@ -25,9 +25,13 @@ export const BEACON_WITHIN_MS = 30_000
 const STEADY_MS = 100
 /** The end is told to those who wait, in minutes: a look that was slow must not make a new schedule of it. */
 const STEADY_END_MS = 1_000
+/** One reading of the ledger, told twice, seems to be from moments that differ by less: a look takes no longer. */
+const STEADY_READ_MS = 1_000
 
 export interface SaleRecord {
   readonly state: SaleState
+  /** When an origin read that from the ledger, on this clock. */
+  readonly readAtMs: number
   readonly memory: Memory
   readonly foretold: Foretold
   readonly timeline: Timeline
@@ -67,6 +71,7 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
   }
   return {
     state,
+    readAtMs: atMs - state.read_ago_ms,
     memory: atFirst(state, nowMs),
     foretold: NOTHING_FORETOLD,
     timeline: [{ from_ms: nowMs, schedule }],
@@ -81,9 +86,13 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
 
 /**
  * With what the origin said; moments told relative to its now become moments of this clock. One that has passed stays as
- * it was: how long ago that is changes nothing, and must not make a new schedule.
+ * it was: how long ago that is changes nothing, and must not make a new schedule. What another origin has read since is not
+ * undone by one that is cut off from the ledger; where all of them are, it is the same reading again, and holds.
  */
 export function withState(sale: SaleRecord, state: SaleState, atMs: number): SaleRecord {
+  const readAtMs = atMs - state.read_ago_ms
+  // A reading that is still to come is none: the clock was put back.
+  if (readAtMs < sale.readAtMs - STEADY_READ_MS && sale.readAtMs <= atMs) return sale
   const steady = (knownMs: number | null, inMs: number, steadyMs: number) => {
     const toldMs = atMs + inMs
     if (knownMs === null) return toldMs
@@ -93,6 +102,7 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
     ...sale,
     // An origin that has just started, or cannot count, knows of nobody who hopes for a unit; they hope on.
     state: state.counted ? state : { ...state, hopeful: Math.max(state.hopeful, sale.state.hopeful) },
+    readAtMs,
     preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, STEADY_MS),
     opensAtMs: steady(sale.opensAtMs, state.opens_in_ms, STEADY_MS),
     endsAtMs: state.ends_in_ms === null ? null : steady(sale.endsAtMs, state.ends_in_ms, STEADY_END_MS),

@@ -77,6 +77,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       ? {
           ...kept,
           endsAtMs: kept.endsAtMs ?? null,
+          readAtMs: kept.readAtMs ?? 0,
           state: { ...kept.state, hopeful: kept.state.hopeful ?? 0 },
           memory: { ...NOTHING_SEEN, ...kept.memory },
           foretold: kept.foretold ?? NOTHING_FORETOLD,

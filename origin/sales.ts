@@ -47,6 +47,7 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
 export function stateOf(
   sale: SaleRow,
   nowMs: number,
+  readAgoMs: number,
   counts: Counts,
   health: SaleState['health'],
 ): SaleState {
@@ -55,6 +56,7 @@ export function stateOf(
     sale: sale.sale_id,
     name: sale.name,
     phase: phaseOf(sale, nowMs),
+    read_ago_ms: readAgoMs,
     pre_queue_opens_at: preQueueOpensAt.toISOString(),
     pre_queue_opens_in_ms: preQueueOpensAt.getTime() - nowMs,
     opens_at: sale.opens_at.toISOString(),
@@ -156,7 +158,12 @@ export class Sales {
 
   /** The ledger's time, milliseconds since the epoch. */
   nowMs(): number {
-    return this.#clock.ledgerMs + performance.now() - this.#clock.monotonicMs
+    return this.#clock.ledgerMs + this.readAgoMs()
+  }
+
+  /** How long ago what is known was read. */
+  readAgoMs(): number {
+    return performance.now() - this.#clock.monotonicMs
   }
 
   /** True while the ledger does not answer. */

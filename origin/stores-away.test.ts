@@ -44,6 +44,8 @@ describe('a sale goes on, and it is told how well:', () => {
       ({ body }) => body.health === 'slow',
     )
     expect(slow).toMatchObject({ status: 200, body: { health: 'slow', phase: 'open' } })
+    // What is told was read before.
+    expect(slow.body.read_ago_ms).toBeGreaterThan(2_000)
     expect(await operator(sale)).toMatchObject({ status: 200, body: { health: 'slow' } })
     expect(await stores()).toEqual(['redis'])
 

@@ -227,6 +227,8 @@ export const SaleState = v.object({
   sale: v.string(),
   name: v.string(),
   phase: v.picklist(['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended']),
+  /** How long ago the ledger said so: of several origins one may be cut off from it. One of the version before does not tell. */
+  read_ago_ms: v.optional(v.number(), 0),
   pre_queue_opens_at: v.nullable(v.string()),
   pre_queue_opens_in_ms: v.number(),
   opens_at: v.string(),

@@ -157,6 +157,7 @@ export function stateOf(
     sale: 'simulated',
     name: 'Simulated',
     phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
+    read_ago_ms: 0,
     pre_queue_opens_at: null,
     pre_queue_opens_in_ms: -1,
     opens_at: new Date(BEGINNING_MS).toISOString(),

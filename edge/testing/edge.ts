@@ -36,6 +36,7 @@ export class TestSale {
       sale: this.name,
       name: 'A sale',
       phase: opens_in_ms > 0 ? 'upcoming' : 'open',
+      read_ago_ms: 0,
       pre_queue_opens_at: null,
       pre_queue_opens_in_ms: -1_000,
       opens_at: new Date(this.#opensAtMs).toISOString(),
