@@ -62,8 +62,10 @@ export function foreignCookies(header: string, sale: string, secure: boolean): s
 function valueIn(header: string, name: string): string | null {
   const wanted = `${name}=`
   for (let from = header.indexOf(wanted); from !== -1; from = header.indexOf(wanted, from + 1)) {
-    const before = from === 0 ? ';' : header[from - 1]
-    if (before !== ';' && before !== ' ') continue
+    // Nothing but spaces before it in its pair: within another's value a neighbouring host can write any name.
+    let before = from
+    while (header[before - 1] === ' ') before--
+    if (before > 0 && header[before - 1] !== ';') continue
     const end = header.indexOf(';', from)
     return header.slice(from + wanted.length, end === -1 ? undefined : end)
   }

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
+import { readCookie } from './cookies.ts'
 import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
 import type { TicketShard } from './ticket-shard.ts'
 
@@ -64,6 +65,15 @@ it('marks cookies as secure and of this host alone over https, and in production
     expect(cookies.length).toBeGreaterThan(1)
     for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
   }
+})
+
+it('reads no cookie in the value of another one, which a neighbouring host may have set', () => {
+  const read = (cookie: string) =>
+    readCookie(new Request('https://edge.test', { headers: { cookie } }), 'visitor', true)
+  expect(read('x=y __Host-visitor=planted; __Host-visitor=own')).toBe('own')
+  expect(read('x=y __Host-visitor=planted')).toBeNull()
+  for (const own of ['__Host-visitor=own', 'x=y;__Host-visitor=own', 'x=y;  __Host-visitor=own;z'])
+    expect(read(own)).toBe('own')
 })
 
 it.concurrent('calls visitors in their order at the configured rate, each with a token that anyone can check', async () => {
