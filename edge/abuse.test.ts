@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from './config.ts'
 import { addressKey, Limiter } from './limits.ts'
-import { call, edgeEnv, TestSale } from './testing/edge.ts'
+import { call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
 import { MAX_SPENT } from './ticket-shard.ts'
 
 it('limits joins and status per address', async () => {
@@ -134,6 +134,18 @@ it('takes a proof sent by form, as the widget does', async () => {
   }
   const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers, body }, priced)
   expect(response.status).toBe(201)
+})
+
+it('knows a browser again that has paid: by the cookie that came with the challenge', async () => {
+  const sale = await new TestSale().tell()
+  const asked = await call(`/sales/${sale.name}/challenge`, {}, priced)
+  const challenge = await asked.json<Challenge>()
+  const proof = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const headers = { cookie: cookiesOf(asked) }
+  const { number } = await (await joinWith(sale, proof, headers)).json<{ number: number }>()
+  const again = await joinWith(sale, await solved(sale, headers), headers)
+  expect(again.status).toBe(200)
+  expect(await again.json()).toMatchObject({ number })
 })
 
 it('gives one number for one proof, however often and for whomever it is sent', async () => {

@@ -1,5 +1,5 @@
 /** Who somebody is: signed in with the shop, or known by a cookie. */
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
 import { signQueueToken } from '../shared/tokens.ts'
 import { type Env, readConfig } from './config.ts'
@@ -110,6 +110,20 @@ it('does not let a cookie pass for an account', async () => {
   expect(cookiesOf(response)).not.toContain('user:ada')
 })
 
+it('knows a visitor by a secret of theirs, from which nobody can tell or choose the name', async () => {
+  const sale = await new TestSale().tell()
+  const joined = async (cookie: string) => {
+    const response = await sale.join({ cookie })
+    const { queue_token } = await response.json<{ queue_token: string }>()
+    return { name: decodeJwt(queue_token).sub, secret: /visitor=([^;]+)/.exec(cookiesOf(response))?.[1] }
+  }
+  const { name, secret } = await joined('')
+  expect(secret).not.toBe(name)
+  expect(await joined(`visitor=${secret}`)).toEqual({ name, secret })
+  for (const known of [name, 'a-name-of-ones-own-choice'])
+    expect((await joined(`visitor=${known}`)).name).not.toBe(known)
+})
+
 it('learns of the shop’s new key when it is used', async () => {
   const sale = await new TestSale().tell()
   const fresh = await generateKeyPair('ES256')
@@ -191,7 +205,7 @@ it('renews the shop’s keys behind the answers, once for all, and has those it 
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
   await tell(path, 200, { keys: [jwk] })
   const visitor = await signedInAt(path)
-  const ada = { name: 'user:ada', known: true }
+  const ada = { name: 'user:ada', secret: null, known: true }
   const nowMs = Date.now()
   expect(await visitor(nowMs)).toEqual(ada)
   await tell(path, 503, {}, HANGS_MS)

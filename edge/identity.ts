@@ -1,6 +1,7 @@
 /**
  * Who is asking. A visitor is the signed-in subject where the shop's own session (a JWT, by configuration) is presented,
- * else a random name kept in a cookie. The two never meet: a subject's name begins with `user:`, a random one cannot.
+ * else whoever has a random secret in a cookie. Their name, which tokens, orders and operators' lists tell, is made from
+ * it with a key: it opens nothing, and nobody can choose one. The two never meet: a subject's begins with `user:`.
  *
  * What is given to a signed-in visitor is bound to the account: without the session of the same subject, their queue
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
@@ -15,7 +16,7 @@ import {
 } from 'jose'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { type QueueClaims, VerifiedLately, verifyQueueToken } from '../shared/tokens.ts'
-import { readCookie, readForeignCookie } from './cookies.ts'
+import { cookie, readCookie, readForeignCookie } from './cookies.ts'
 import type { Call } from './http.ts'
 
 /** Presented by clients that keep no cookies. */
@@ -23,7 +24,11 @@ const SHOP_HEADER = 'x-shop-authorization'
 const SUBJECT_PREFIX = 'user:'
 /** Together with the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
-const VISITOR = /^[A-Za-z0-9_-]{16,64}$/
+const SECRET = /^[A-Za-z0-9_-]{16,64}$/
+/** Of random secrets and of names made from them: no two are the same. */
+const NAME_BYTES = 16
+/** It outlives the sale, so that the next one knows the visitor. */
+const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
 /** Places remembered as verified: an eighth of the memory that an isolate may use. */
 const MAX_PLACES = 16_000
@@ -39,6 +44,8 @@ const KEYS_STEP_MS = 20
 
 interface Visitor {
   readonly name: string
+  /** What their name is made from; null where something else tells who they are. */
+  readonly secret: string | null
   /** Someone who may have been here before, and so is looked up and recorded. */
   readonly known: boolean
 }
@@ -46,16 +53,21 @@ interface Visitor {
 /** The visitor behind a request; a new one if nothing tells. */
 export async function visitorOf(call: Call): Promise<Visitor> {
   const subject = await subjectOf(call)
-  if (subject !== null) return { name: SUBJECT_PREFIX + subject, known: true }
-  const cookie = readCookie(call.request, 'visitor', call.secure)
-  if (cookie !== null && VISITOR.test(cookie)) return { name: cookie, known: true }
-  return { name: newVisitor(), known: false }
+  if (subject !== null) return { name: SUBJECT_PREFIX + subject, secret: null, known: true }
+  const kept = readCookie(call.request, 'visitor', call.secure)
+  const known = kept !== null && SECRET.test(kept)
+  const secret = known ? kept : base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
+  const mac = await crypto.subtle.sign('HMAC', call.config.keys.visitor, new TextEncoder().encode(secret))
+  return { name: base64url.encode(new Uint8Array(mac, 0, NAME_BYTES)), secret, known }
 }
 
-const newVisitor = () => base64url.encode(crypto.getRandomValues(new Uint8Array(16)))
+/** The cookie by which a visitor is known again, where it is one. */
+export function visitorCookies(secret: string | null, call: Call): string[] {
+  return secret === null ? [] : [cookie('visitor', secret, call.secure, SECRET_TTL_SECONDS)]
+}
 
 /** True for the name of a signed-in subject: who it is says the shop's own session, and no cookie of ours. */
-export const isSubject = (name: string) => name.startsWith(SUBJECT_PREFIX)
+const isSubject = (name: string) => name.startsWith(SUBJECT_PREFIX)
 
 /** True if whoever presents a token made out to `name` may use it: a subject's only with the subject's session. */
 export async function mayUse(name: string, call: Call): Promise<boolean> {

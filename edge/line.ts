@@ -14,7 +14,7 @@ import {
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from './http.ts'
-import { isSubject, presentedPlace, visitorOf } from './identity.ts'
+import { presentedPlace, visitorCookies, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
@@ -24,8 +24,6 @@ import { challengeFor, proofOf, proofRequired } from './proof-of-work.ts'
 const PLACE_TTL_SECONDS = 24 * 3600
 /** A place is made to last longer only if it is by so much. */
 const LONGER_SECONDS = 3600
-/** A visitor's name outlives the sale, so that the next one knows them. */
-const VISITOR_TTL_SECONDS = 365 * 24 * 3600
 
 const limiter = new Limiter()
 
@@ -53,7 +51,13 @@ export async function join(sale: string, call: Call): Promise<Response> {
   const iat = Math.floor(nowMs / 1000)
   const claims = { sub: given.visitor, sale, num: given.number, iat, exp: placeExpires(now, iat) }
   const token = await signQueueToken(config.keys.queue, claims)
-  return answer(given.first ? 201 : 200, now, claims, call, token)
+  return answer(given.first ? 201 : 200, now, claims, call, token, visitorCookies(given.secret, call))
+}
+
+/** Whose number it is, and the secret to know them by again, where there is one. */
+interface Named {
+  readonly visitor: string
+  readonly secret: string | null
 }
 
 /** A number for a visitor without one, or instead of one whose turn has passed. */
@@ -62,15 +66,17 @@ async function newPlace(
   now: SaleNow,
   passed: QueueClaims | null,
   call: Call,
-): Promise<(Given & { readonly visitor: string }) | Problem> {
+): Promise<(Given & Named) | Problem> {
   const { config, nowMs } = call
   const proof = config.powDifficulty > 0 ? await proofOf(sale, call) : null
   if (proof && 'type' in proof) return proof
-  const visitor = passed ? { name: passed.sub, known: true } : await visitorOf(call)
+  const visitor = passed ? { name: passed.sub, secret: null, known: true } : await visitorOf(call)
   // A proof is made out to somebody; whoever is somebody else needs their own.
   if (proof && visitor.known && proof.visitor !== visitor.name) return proofRequired(sale)
-  const name = proof?.visitor ?? visitor.name
-  if (!visitor.known && !proof) return withVisitor(await nextNumber(sale, call), name)
+  // Whoever keeps no cookies is the one their proof was made out to.
+  const { name, secret } = proof && !visitor.known ? { name: proof.visitor, secret: null } : visitor
+  const named = { visitor: name, secret }
+  if (!visitor.known && !proof) return withName(await nextNumber(sale, call), named)
   const tooMany = limited('join', name, config.limits.joinsPerVisitor, nowMs)
   if (tooMany) return tooMany
 
@@ -78,11 +84,10 @@ async function newPlace(
   const given = await numberOf(passed ? { ...request, instead_of: passed.num } : request, call)
   // Somebody who lost their token finds their old number, and its turn may have passed.
   const old = !('type' in given) && !given.first && now.place(given.number).status === 'missed_turn'
-  return withVisitor(old ? await numberOf({ ...request, instead_of: given.number }, call) : given, name)
+  return withName(old ? await numberOf({ ...request, instead_of: given.number }, call) : given, named)
 }
 
-const withVisitor = (given: Given | Problem, visitor: string) =>
-  'type' in given ? given : { ...given, visitor }
+const withName = (given: Given | Problem, named: Named) => ('type' in given ? given : { ...given, ...named })
 
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
@@ -120,7 +125,8 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   const refused = limitedByAddress('challenge', call.config.limits.joinsPerAddress, call)
   if (refused) return problemAnswer(refused)
   if (call.config.powDifficulty === 0) return problemAnswer(problem('not-found'))
-  return unkeptAnswer(await challengeFor(sale, call))
+  const { challenge, cookies } = await challengeFor(sale, call)
+  return withCookies(unkeptAnswer(challenge), cookies)
 }
 
 /** The cookies that make a browser forget its place. */
@@ -145,13 +151,14 @@ export async function admit(claims: QueueClaims, { config, nowMs }: Call) {
   return { token, exp }
 }
 
-/** Join and status answer alike; `token` is the place's, where one was asked for. */
+/** Join and status answer alike; `token` is the place's, where one was asked for; `others`, cookies to send besides. */
 async function answer(
   httpStatus: 200 | 201,
   now: SaleNow,
   claims: QueueClaims,
   call: Call,
   token: string | null,
+  others: readonly string[] = [],
 ): Promise<Response> {
   const place = now.place(claims.num)
   const browser = isBrowser(call.request)
@@ -162,11 +169,8 @@ async function answer(
     admission_token: browser || !admission ? undefined : admission.token,
     admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
   }
-  const cookies: string[] = []
-  if (token !== null) {
-    cookies.push(placeCookie(claims, token, call))
-    if (!isSubject(claims.sub)) cookies.push(cookie('visitor', claims.sub, call.secure, VISITOR_TTL_SECONDS))
-  }
+  const cookies = [...others]
+  if (token !== null) cookies.push(placeCookie(claims, token, call))
   if (admission) cookies.push(admissionCookie(claims.sale, admission.token, call))
   return withCookies(unkeptAnswer(body, httpStatus), cookies)
 }

@@ -13,7 +13,7 @@ import * as v from 'valibot'
 import { MAX_BODY_BYTES } from '../shared/api.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import type { Call } from './http.ts'
-import { presentedPlace, visitorOf } from './identity.ts'
+import { presentedPlace, visitorCookies, visitorOf } from './identity.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
@@ -31,22 +31,27 @@ const Payload = v.object({
   solution: v.object({ counter: v.number(), derivedKey: v.string() }),
 })
 
-/** A challenge for whoever asks: to be solved before they join. */
-export async function challengeFor(sale: string, call: Call): Promise<Challenge> {
+/** A challenge for whoever asks, to be solved before they join; and the cookies that tell then that it was theirs. */
+export async function challengeFor(
+  sale: string,
+  call: Call,
+): Promise<{ readonly challenge: Challenge; readonly cookies: string[] }> {
   const { config, nowMs } = call
   // Whoever has a place is somebody, also without cookies: they may need a number instead of one whose turn has passed.
   const presented = await presentedPlace(sale, call)
-  const visitor = presented.kind === 'place' ? presented.claims.sub : (await visitorOf(call)).name
-  return createChallenge({
+  const { name, secret } =
+    presented.kind === 'place' ? { name: presented.claims.sub, secret: null } : await visitorOf(call)
+  const challenge = await createChallenge({
     algorithm: 'SHA-256',
     cost: 1,
     counter: randomInt(config.powDifficulty),
     deriveKey,
-    data: { sale, visitor },
+    data: { sale, visitor: name },
     expiresAt: Math.floor(nowMs / 1000) + GOOD_FOR_SECONDS,
     hmacSignatureSecret: config.keys.proof,
     hmacKeySignatureSecret: config.keys.proof,
   })
+  return { challenge, cookies: visitorCookies(secret, call) }
 }
 
 /** The visitor that a request's proof was made out to, and what it was; or what to answer without a good one. */
