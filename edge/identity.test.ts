@@ -82,6 +82,40 @@ it('lets nobody use a place that was copied or sold', async () => {
   expect((await checkout(await signedIn('ada'))).status).toBe(201)
 })
 
+it('keeps the place of an account whose session has run out, and offers no other one', async () => {
+  const sale = await new TestSale().tell()
+  const { number, queue_token } = await join(sale, await signedIn('ada'))
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
+    call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
+  for (const [path, method] of [
+    ['/queue/status', 'GET'],
+    ['/queue', 'POST'],
+    ['/queue', 'DELETE'],
+  ] as const) {
+    const response = await way(path, { method })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ type: '/problems/signed-out' })
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  const page = await way('')
+  // The page's script takes it for the page as it is now.
+  expect(page.status).toBe(200)
+  expect(page.headers.getSetCookie()).toEqual([])
+  const text = await page.text()
+  expect(text).toContain('your place is kept')
+  expect(text).not.toContain('<form')
+  expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({
+    number,
+  })
+  // Somebody else's session: the device has changed hands, and the account finds its number again anywhere.
+  const other = await way('', {}, await signedIn('grace'))
+  expect(await other.text()).toContain('<form')
+  expect(cookiesOf(other)).toBe('')
+  expect(other.headers.getSetCookie().length).toBeGreaterThan(0)
+  expect((await join(sale, await signedIn('ada'))).number).toBe(number)
+})
+
 it('takes a session that does not hold for none', async () => {
   const sale = await new TestSale().tell()
   const stranger = await generateKeyPair('ES256')

@@ -75,11 +75,11 @@ export async function mayUse(name: string, call: Call): Promise<boolean> {
 }
 
 /** The place in line that a request presents, as a bearer token or in its cookie. */
-type Presented =
+export type Presented =
   | { readonly kind: 'none' }
   | { readonly kind: 'bad' }
-  /** Made out to an account that is not signed in. */
-  | { readonly kind: 'others' }
+  /** Made out to an account, while nobody is signed in: it is good again once somebody is. */
+  | { readonly kind: 'signed-out' }
   | { readonly kind: 'place'; readonly token: string; readonly claims: QueueClaims }
 
 export async function presentedPlace(sale: string, call: Call): Promise<Presented> {
@@ -87,7 +87,8 @@ export async function presentedPlace(sale: string, call: Call): Promise<Presente
   if (token === null) return { kind: isBearer(call) ? 'bad' : 'none' }
   const verified = await placesOf(call.config.keys.queue).verify(token, call.nowMs)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
-  if (!(await mayUse(verified.claims.sub, call))) return { kind: 'others' }
+  if (!(await mayUse(verified.claims.sub, call)))
+    return { kind: (await subjectOf(call)) === null ? 'signed-out' : 'bad' }
   return { kind: 'place', token, claims: verified.claims }
 }
 

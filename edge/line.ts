@@ -14,7 +14,7 @@ import {
 import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from './http.ts'
-import { presentedPlace, visitorCookies, visitorOf } from './identity.ts'
+import { type Presented, presentedPlace, visitorCookies, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { addressKey, Limiter } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
@@ -35,7 +35,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
   if ('type' in now) return problemAnswer(now)
   const presented = await presentedPlace(sale, call)
-  if (presented.kind === 'bad' || presented.kind === 'others') return badPlace(sale, call)
+  if (presented.kind === 'bad' || presented.kind === 'signed-out') return noPlace(presented, sale, call)
   const place = presented.kind === 'place' ? presented.claims : null
   const passed = place && now.place(place.num).status === 'missed_turn' ? place : null
   if (presented.kind === 'place' && !passed) {
@@ -95,7 +95,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   const refused = limitedByAddress('status', limits.statusPerAddress, call)
   if (refused) return problemAnswer(refused)
   const presented = await presentedPlace(sale, call)
-  if (presented.kind !== 'place') return badPlace(sale, call)
+  if (presented.kind !== 'place') return noPlace(presented, sale, call)
   const tooMany = limited('status', presented.claims.sub, limits.statusPerVisitor, call.nowMs)
   if (tooMany) return problemAnswer(tooMany)
   const now = await saleNow(sale, call)
@@ -109,7 +109,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
  */
 export async function leave(sale: string, call: Call): Promise<Response> {
   const presented = await presentedPlace(sale, call)
-  if (presented.kind !== 'place') return badPlace(sale, call)
+  if (presented.kind !== 'place') return noPlace(presented, sale, call)
   const now = await saleNow(sale, call)
   if (!('type' in now) && !isFinal(now.schedule.phase)) {
     const { sub, num } = presented.claims
@@ -200,7 +200,8 @@ export function admissionCookie(sale: string, token: string, { secure }: Call): 
 }
 
 /** A bad token is never answered with another one; a browser's bad cookie is taken away, so that it can join anew. */
-function badPlace(sale: string, call: Call): Response {
+function noPlace({ kind }: Presented, sale: string, call: Call): Response {
+  if (kind === 'signed-out') return problemAnswer(problem(kind))
   return problemAnswer(problem('invalid-token'), [noCookie(`queue-${sale}`, call.secure)])
 }
 

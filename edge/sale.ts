@@ -1,6 +1,7 @@
 /**
  * The sale as its visitors see it: its page in every phase, its document, its schedule, and the pages of one's own order.
  */
+import { problem } from '../shared/problem.ts'
 import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
 import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
@@ -106,11 +107,14 @@ async function livePage(
   if (presented.kind === 'bad') cookies.push(...placeForgotten(sale, call))
 
   const number = claims?.num ?? turn?.number ?? null
-  const shows = wanted ?? placeShown(number, turn, now)
+  const signedOut = presented.kind === 'signed-out'
+  const shows: Shows =
+    wanted ??
+    (signedOut ? { kind: 'problem', problem: problem('signed-out') } : placeShown(number, turn, now))
   const view = () => viewOf(sale, now, number, shows, call)
   const page = shows.kind === 'door' ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
   const response = new Response(page, {
-    status: shows.kind === 'problem' ? shows.problem.status : 200,
+    status: wanted?.kind === 'problem' ? wanted.problem.status : 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
   return withCookies(response, cookies)

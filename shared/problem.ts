@@ -12,6 +12,7 @@ const CATALOGUE = {
     'Send an Idempotency-Key header of 1 to 255 printable ASCII characters.',
   ],
   'invalid-token': [401, 'The token is not valid', 'It has expired, or was not given out here. Join again.'],
+  'signed-out': [401, 'You are signed out of the shop', 'Sign in to the shop again: the place is kept.'],
   unauthorized: [401, 'Not authorized', 'Send Authorization: Bearer with the right token.'],
   'proof-of-work-required': [401, 'Proof of work is required', 'Solve the challenge, and join with it.'],
   'wrong-sale': [403, 'The token belongs to another sale', 'Send the token of this sale.'],

@@ -168,6 +168,7 @@ export const de: Words = {
       'Dein Platz war nicht zu lesen',
       'Vielleicht war er zu alt oder gehörte zu einem anderen Verkauf. Du kannst dich neu anstellen.',
     ],
+    'signed-out': ['Du bist im Shop abgemeldet', 'Melde dich im Shop wieder an: Dein Platz bleibt dir.'],
     'wrong-sale': [
       'Das gehört zu einem anderen Verkauf',
       'Bitte geh zurück zum Verkauf und versuch es noch einmal.',

@@ -174,6 +174,7 @@ export const en = {
       'Your place could not be read',
       'It may have been too old, or made for another sale. You can join anew.',
     ],
+    'signed-out': ['You are signed out of the shop', 'Sign in to the shop again: your place is kept.'],
     'wrong-sale': ['That belongs to another sale', 'Please go back to the sale and try again.'],
     'all-in-carts': [
       'Everything is in carts',
