@@ -20,6 +20,8 @@ export interface Settings {
 
 /** How often the coordinator looks at the origin while a sale is live. */
 export const LOOK_EVERY_MS = 1_000
+/** A reader waits for the next look if the last one is older: it is more than a look takes, so only after a pause. */
+export const LOOK_LATE_MS = 2_000
 /** Without an answer from the origin for so long, the line stands still. */
 export const UNREACHED_MS = 2_000
 /** The line never promises more than this ahead: what a clock that leaps can do is bounded by it. */
@@ -345,6 +347,11 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
 export function onClockPutBack(schedule: Schedule, lookedAtMs: number, nowMs: number): Schedule {
   const stepMs = nowMs - (lookedAtMs + LOOK_EVERY_MS)
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + stepMs }
+}
+
+/** The same line after a time that was none to it: it goes on from where it stood before. */
+export function afterAbsence(schedule: Schedule, awayMs: number): Schedule {
+  return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + awayMs }
 }
 
 /** How many of those who have a number were called by a moment. */

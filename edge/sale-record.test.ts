@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { LineFigures } from '../shared/api.ts'
+import { servingExactly } from '../shared/schedule.ts'
+import { ANNOUNCE_MS, inEffect, latest } from './bulletin.ts'
 import type { RoomConfig } from './config.ts'
+import { LOOK_LATE_MS } from './controller.ts'
 import {
   BEACON_WITHIN_MS,
   closedIfDue,
@@ -128,6 +131,39 @@ it('makes no new schedule of a slow look, nor of how long ago something was', ()
   expect(slow).toMatchObject({ preQueueOpensAtMs, opensAtMs, endsAtMs })
   expect(withState(sale, told(later, endsAtMs + 60_000), later).endsAtMs).toBe(endsAtMs + 60_000)
   expect(withState(sale, { ...told(later, 0), ends_in_ms: null }, later).endsAtMs).toBeNull()
+})
+
+it('goes on where it stood, without a jump, when the edge was away; and those who were called have their time', () => {
+  const lastMs = OPENS_AT_MS + 10_000
+  const [before, backMs] = [recordAt(lastMs), lastMs + 25_000]
+  const lookAt = (sale: SaleRecord, nowMs: number) =>
+    withLook(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG)
+  const served = ({ timeline }: SaleRecord, atMs: number) => servingExactly(inEffect(timeline, atMs), atMs)
+  // Until then people may have been told of it.
+  const toldMs = lastMs + LOOK_LATE_MS + ANNOUNCE_MS
+  const back = lookAt(before, backMs)
+  expect(served(back, backMs)).toBe(served(before, toldMs))
+  expect(served(back, backMs + 1_000)).toBe(served(before, toldMs + 1_000))
+  expect(back.memory.open_ms - before.memory.open_ms).toBe(toldMs - lastMs)
+  // A look that is late while people are told leaves the line as it is.
+  expect(lookAt(before, toldMs).timeline).toBe(before.timeline)
+})
+
+it('lets a sale sleep until its opening, and a line that is held or stands', () => {
+  const [asleep, opened] = [recordAt(OPENS_AT_MS - 60_000), recordAt(OPENS_AT_MS + 10_000)]
+  const { schedule } = latest(opened.timeline)
+  const held = { ...schedule, ceiling: 500 }
+  const stands = { ...schedule, phase: 'paused' as const, rate_per_second: 0 }
+  const alike = [
+    asleep,
+    ...[held, stands].map((line) => ({ ...opened, timeline: [{ from_ms: 0, schedule: line }] as const })),
+  ]
+  for (const sale of alike) {
+    const nowMs = sale.memory.looked_at_ms + 50_000
+    expect(withLook(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG).timeline).toBe(
+      sale.timeline,
+    )
+  }
 })
 
 it('waits for the announced beacon, and goes without in the end', () => {

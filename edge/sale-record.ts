@@ -4,12 +4,14 @@
  */
 import type { LineFigures, SaleState } from '../shared/api.ts'
 import { commitmentOf } from '../shared/draw.ts'
-import { estimatedWaitSeconds } from '../shared/schedule.ts'
+import { estimatedWaitSeconds, servingExactly } from '../shared/schedule.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './bulletin.ts'
 import type { RoomConfig } from './config.ts'
 import {
+  afterAbsence,
   atFirst,
   calledBy,
+  LOOK_LATE_MS,
   type Memory,
   nextSchedule,
   observe,
@@ -27,6 +29,8 @@ const STEADY_MS = 100
 const STEADY_END_MS = 1_000
 /** One reading of the ledger, told twice, seems to be from moments that differ by less: a look takes no longer. */
 const STEADY_READ_MS = 1_000
+/** Of a line that was looked at nobody is told anything later than this, unless it is looked at again. */
+const TOLD_FOR_MS = LOOK_LATE_MS + ANNOUNCE_MS
 
 export interface SaleRecord {
   readonly state: SaleState
@@ -121,27 +125,39 @@ export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: numb
   return { ...sale, closed: { atMs: nowMs, size: highestNumber } }
 }
 
-/** With the look in its memory. A clock that was put back takes the line along as it stood, at once. */
+/**
+ * With the look in its memory. A clock that was put back takes the line along as it stood, at once. And where nobody looked
+ * for so long that nobody was told of the line any more, it goes on from there: that time was none, to those who were
+ * called before as well.
+ */
 export function withLook(
   sale: SaleRecord,
   look: { state: SaleState | null; nowMs: number; highestNumber: number },
   settings: Settings,
 ): SaleRecord {
-  const timeline: Timeline =
-    look.nowMs < sale.memory.looked_at_ms
-      ? [
-          {
-            from_ms: look.nowMs,
-            schedule: onClockPutBack(latest(sale.timeline).schedule, sale.memory.looked_at_ms, look.nowMs),
-          },
-        ]
-      : sale.timeline
-  const schedule = inEffect(timeline, look.nowMs)
+  const { nowMs } = look
+  const { looked_at_ms, reached_at_ms } = sale.memory
+  const { schedule: last } = latest(sale.timeline)
+  const awayMs = Math.max(0, nowMs - looked_at_ms - TOLD_FOR_MS)
+  const wentOn = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
+  const carried =
+    nowMs < looked_at_ms
+      ? onClockPutBack(last, looked_at_ms, nowMs)
+      : wentOn
+        ? afterAbsence(last, awayMs)
+        : null
+  const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
+  const schedule = inEffect(timeline, nowMs)
+  const memory = {
+    ...sale.memory,
+    looked_at_ms: looked_at_ms + awayMs,
+    reached_at_ms: reached_at_ms + awayMs,
+  }
   return {
     ...sale,
     timeline,
-    memory: observe(sale.memory, { ...look, schedule }, settings),
-    foretold: watch(sale.foretold, schedule, look.highestNumber, look.nowMs),
+    memory: observe(memory, { ...look, schedule }, settings),
+    foretold: watch(sale.foretold, schedule, look.highestNumber, nowMs),
   }
 }
 

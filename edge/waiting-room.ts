@@ -13,7 +13,7 @@ import { SaleState } from '../shared/api.ts'
 import { isDrawn, isFinal, serving } from '../shared/schedule.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, type Told, UNKNOWN_MS } from './bulletin.ts'
 import { type Env, type RoomConfig, readRoomConfig } from './config.ts'
-import { LOOK_EVERY_MS, NOTHING_SEEN, uncalled } from './controller.ts'
+import { LOOK_EVERY_MS, LOOK_LATE_MS, NOTHING_SEEN, uncalled } from './controller.ts'
 import { NOTHING_FORETOLD } from './foretold.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
 import {
@@ -41,8 +41,6 @@ import {
  * UNREACHED_MS: one look that is not answered leaves the line as it is.
  */
 const LOOK_TIMEOUT_MS = 800
-/** Older than this, a reader waits for the next look: it is more than a look takes, so only after a pause. */
-const LOOK_LATE_MS = 2_000
 /** Newcomers are called at once where nobody waits, though no more often than this. */
 const CALL_EVERY_MS = 100
 /** How long before the opening the sale counts as about to open, and how seldom it is looked at until then. */
