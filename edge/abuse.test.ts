@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from './config.ts'
 import { addressKey, Limiter } from './limits.ts'
-import { call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
+import { asked, call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
 import { MAX_SPENT } from './ticket-shard.ts'
 
 it('limits joins and status per address', async () => {
@@ -55,6 +55,30 @@ it('limits joins and status per visitor', async () => {
   const status = () => call(`/sales/${sale.name}/queue/status`, { headers: { authorization } }, env)
   for (let i = 0; i < 3; i++) expect((await status()).status).toBe(200)
   expect((await status()).status).toBe(429)
+})
+
+it('limits leaving as it does joining, and what an address may ask of orders as its questions for a place', async () => {
+  const env: Env = {
+    ...edgeEnv,
+    JOINS_PER_ADDRESS: '3/60',
+    JOINS_PER_VISITOR: '2/60',
+    STATUS_PER_ADDRESS: '3/60',
+  }
+  const sale = await new TestSale().tell()
+  const statuses = async (path: string, token: string, method: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'cf-connecting-ip': '192.0.2.4' }
+    return (await call(path, { method, headers }, env)).status
+  }
+  const [one, other] = [await sale.joined(), await sale.joined()]
+  const left = []
+  for (const { queue_token } of [one, one, one, other])
+    left.push(await statuses(`/sales/${sale.name}/queue`, queue_token, 'DELETE'))
+  expect(left).toEqual([204, 204, 429, 429])
+  const path = `/orders/${crypto.randomUUID()}`
+  const orders = []
+  for (let i = 0; i < 4; i++) orders.push(await statuses(path, `e30.e30.${'A'.repeat(43)}`, 'GET'))
+  expect(orders).toEqual([404, 404, 404, 429])
+  expect((await asked(path)).calls).toBe(3)
 })
 
 it('lets through, in any period, no more than a burst and what the rate adds', () => {

@@ -11,6 +11,7 @@ const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'co
 it('says with every answer of its own who may keep it', async () => {
   const [sale, gone] = [await new TestSale().tell(), await new TestSale().tell()]
   const order = crypto.randomUUID()
+  const order_token = `e30.e30.${'A'.repeat(43)}`
   const here = `/sales/${sale.name}`
   const { queue_token, admission_token } = await sale.ready()
   // The origin says nothing of caches, as one that was forgotten to would.
@@ -22,7 +23,7 @@ it('says with every answer of its own who may keep it', async () => {
     expires_in_seconds: 9,
     created_at: '',
   }
-  await tell(`${here}/checkout`, 201, { ...told, ...rest, order_token: 'token' })
+  await tell(`${here}/checkout`, 201, { ...told, ...rest, order_token })
   await tell(`/orders/${order}`, 200, { ...told, ...rest })
   await tell(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
   await tell(`/orders/${order}/payment`, 202, { ...told, ...rest })
@@ -33,7 +34,7 @@ it('says with every answer of its own who may keep it', async () => {
   const proof: Env = { ...edgeEnv, POW_DIFFICULTY: '10' }
   const protects: Env = { ...edgeEnv, PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
   const place = { authorization: `Bearer ${queue_token}` }
-  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=token; queue-${sale.name}=${queue_token}`
+  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=${order_token}; queue-${sale.name}=${queue_token}`
   const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
   const etagOf = async (path: string, headers: Record<string, string> = {}) =>
     (await call(path, { headers })).headers.get('etag') ?? ''

@@ -6,6 +6,8 @@ import { readConfig } from './config.ts'
 import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
+/** Of the origin's, by its looks. */
+const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
 const orderOf = (sale: string, order = ORDER) => ({
   order_id: order,
   sale,
@@ -18,7 +20,7 @@ const orderOf = (sale: string, order = ORDER) => ({
   expires_in_seconds: 90,
   created_at: '2026-11-21T11:58:30.000Z',
   remaining: 3,
-  order_token: 'a-token-of-the-origin',
+  order_token: ORDER_TOKEN,
 })
 const newOrder = () => crypto.randomUUID()
 
@@ -46,7 +48,7 @@ it('passes a checkout on with the admission and nothing else of the visitor’s'
     'x-forwarded-for': '192.0.2.1',
   })
   expect(response.status).toBe(201)
-  expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: 'a-token-of-the-origin' })
+  expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: ORDER_TOKEN })
   const { requests } = await asked(path)
   expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
   expect(requests[0]?.headers).toMatchObject({
@@ -66,19 +68,19 @@ it('takes the admission from a browser’s cookie, and puts the order’s token 
   const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
   expect(response.status).toBe(201)
   expect(await response.json()).not.toHaveProperty('order_token')
-  expect(cookiesOf(response)).toBe(`order-${ORDER}=a-token-of-the-origin`)
+  expect(cookiesOf(response)).toBe(`order-${ORDER}=${ORDER_TOKEN}`)
 
   await tell(`/orders/${ORDER}`, 200, orderOf(sale.name))
   expect((await call(`/orders/${ORDER}`, { headers: { cookie: cookiesOf(response) } })).status).toBe(200)
   const { requests } = await asked(`/orders/${ORDER}`)
-  expect(requests[requests.length - 1]?.headers.authorization).toBe('Bearer a-token-of-the-origin')
+  expect(requests[requests.length - 1]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
 })
 
 it('leads to the shop’s page for paying, which needs no token: the browser’s cookie says whose order it is', async () => {
   const sale = await new TestSale().tell()
   const env = { ...edgeEnv, PAYMENT_PAGE: '/pay/{order}' }
   const order = newOrder()
-  const cookie = `order-${order}=a-token-of-the-origin`
+  const cookie = `order-${order}=${ORDER_TOKEN}`
   await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
   const ours = { headers: { accept: 'text/html', cookie } }
   const shown = await (await call(`/sales/${sale.name}/order/${order}`, ours, env)).text()
@@ -95,7 +97,7 @@ it('leads to the shop’s page for paying, which needs no token: the browser’s
   expect((await paid('same-origin')).status).toBe(202)
   const { requests } = await asked(`/orders/${order}/payment`)
   expect(requests).toHaveLength(1)
-  expect(requests[0]?.headers.authorization).toBe('Bearer a-token-of-the-origin')
+  expect(requests[0]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
   expect(requests[0]?.body).toBe('{"payment_method":"pm_1QxCard"}')
 })
 
@@ -128,6 +130,18 @@ it('answers 429 without an admission, and tells where to join', async () => {
   }
   expect((await call(`/orders/${newOrder()}`)).status).toBe(429)
   expect((await asked(path)).calls).toBe(0)
+})
+
+it('lets nothing on to an order but an admission that holds, and what looks like a token of the origin’s', async () => {
+  const order = newOrder()
+  await tell(`/orders/${order}`, 200, orderOf('drop', order))
+  const ask = async (token: string) =>
+    (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
+  const expired = await admission('drop', { ttl: -1 })
+  for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
+    expect(await ask(bad)).toBe(429)
+  expect((await asked(`/orders/${order}`)).calls).toBe(0)
+  for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
 })
 
 it('answers 403 to an admission of another sale', async () => {

@@ -7,10 +7,16 @@ import * as v from 'valibot'
 import { bodyTooLarge, MAX_BODY_BYTES, Order } from '../shared/api.ts'
 import { isLive } from '../shared/order-status.ts'
 import { type Problem, problem } from '../shared/problem.ts'
-import { type AdmissionClaims, ORDER_TOKEN_TTL_SECONDS, verifyAdmissionToken } from '../shared/tokens.ts'
+import {
+  type AdmissionClaims,
+  HS256_SIGNATURE,
+  ORDER_TOKEN_TTL_SECONDS,
+  verifyAdmissionToken,
+} from '../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, seeOther } from './http.ts'
 import { mayUse, presentedToken } from './identity.ts'
+import { limitedByAddress } from './limits.ts'
 import type { Again } from './pages/view.ts'
 
 /** What goes on to the origin, and what comes back from it. */
@@ -32,6 +38,8 @@ export async function checkout(sale: string, call: Call): Promise<Response> {
 
 /** `/orders/{order}` and below */
 export async function orders(path: string, order: string, call: Call): Promise<Response> {
+  const tooMany = askedTooOften(call)
+  if (tooMany) return problemAnswer(tooMany)
   const token = await orderToken(order, call)
   if (token === null) return problemAnswer(notAdmitted(null))
   return pass(path, token, call)
@@ -55,10 +63,13 @@ function notAdmitted(sale: string | null): Problem {
   return problem('not-admitted', { ...queue, retry_after_seconds: RETRY_AFTER_SECONDS })
 }
 
+/** Whether an order's token is good only the origin can tell: an address may have it asked only so often. */
+const askedTooOften = (call: Call) => limitedByAddress('order', call.config.limits.statusPerAddress, call)
+
 /**
  * What a request presents for an order: the order's own token, or an admission. Only the origin can read an order's
- * token; an admission is verified here as well, since it may be bound to an account. Where the sale is known it is that
- * sale's.
+ * token, so what looks like one goes on; an admission is verified here as well, since it may be bound to an account.
+ * Where the sale is known it is that sale's.
  */
 async function orderToken(order: string, call: Call, sale?: string): Promise<string | null> {
   const { request, secure } = call
@@ -67,7 +78,8 @@ async function orderToken(order: string, call: Call, sale?: string): Promise<str
     presentedToken(`order-${order}`, call) ?? (admission ? readCookie(request, admission, secure) : null)
   if (!token) return null
   const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
-  return !verified.ok || (await mayUse(verified.claims.sub, call)) ? token : null
+  const goesOn = verified.ok ? await mayUse(verified.claims.sub, call) : HS256_SIGNATURE.test(token)
+  return goesOn ? token : null
 }
 
 async function pass(path: string, token: string, call: Call): Promise<Response> {
@@ -184,6 +196,8 @@ export async function changeOrder(
   what: 'payment' | 'cancel',
   call: Call,
 ): Promise<FormResult> {
+  const tooMany = askedTooOften(call)
+  if (tooMany) return { problem: tooMany }
   const token = await orderToken(order, call, sale)
   if (token === null) return { problem: notAdmitted(sale) }
   const form = await formOf(call.request)
@@ -216,6 +230,8 @@ function again({ status, type }: Problem, action: string, fields: Record<string,
 
 /** The order to show on a page. */
 export async function orderFor(sale: string, order: string, call: Call): Promise<Order | Problem> {
+  const tooMany = askedTooOften(call)
+  if (tooMany) return tooMany
   const token = await orderToken(order, call, sale)
   if (token === null) return problem('unknown-order')
   return orderIn(await askOrigin(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } }, call))

@@ -2,8 +2,10 @@
  * Rate limits, kept in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be
  * exact (one number per visitor, one order per visitor) is exact elsewhere.
  */
+import { type Problem, problem } from '../shared/problem.ts'
 import { Recent } from '../shared/recent.ts'
 import type { Rate } from './config.ts'
+import type { Call } from './http.ts'
 
 /** Most keys remembered; beyond it those used longest ago are forgotten. */
 const MAX_KEYS = 50_000
@@ -39,4 +41,24 @@ export function addressKey(address: string): string {
     while (groups.length < 8 - after) groups.push('0')
   }
   return groups.slice(0, 4).join(':')
+}
+
+const limiter = new Limiter()
+
+/** One call by an address: what to answer if it is one too many. */
+export function limitedByAddress(
+  what: string,
+  rate: Rate | null,
+  { request, config, nowMs }: Call,
+): Problem | null {
+  // Those whom no front names count as one, or leaving the header out would be a way round.
+  const address = request.headers.get(config.addressHeader) ?? ''
+  return limited(what, addressKey(address), rate, nowMs)
+}
+
+/** The same by a visitor's name. */
+export function limited(what: string, who: string, rate: Rate | null, nowMs: number): Problem | null {
+  if (!rate) return null
+  const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
+  return waitMs > 0 ? problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }) : null
 }

@@ -11,12 +11,11 @@ import {
   signAdmissionToken,
   signQueueToken,
 } from '../shared/tokens.ts'
-import type { Rate } from './config.ts'
 import { cookie, noCookie } from './cookies.ts'
 import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from './http.ts'
 import { type Presented, presentedPlace, visitorCookies, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
-import { addressKey, Limiter } from './limits.ts'
+import { limited, limitedByAddress } from './limits.ts'
 import { forget, type Given, nextNumber, numberOf } from './numbers.ts'
 import { challengeFor, proofOf, proofRequired } from './proof-of-work.ts'
 
@@ -24,8 +23,6 @@ import { challengeFor, proofOf, proofRequired } from './proof-of-work.ts'
 const PLACE_TTL_SECONDS = 24 * 3600
 /** A place is made to last longer only if it is by so much. */
 const LONGER_SECONDS = 3600
-
-const limiter = new Limiter()
 
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
@@ -108,8 +105,13 @@ export async function status(sale: string, call: Call): Promise<Response> {
  * had, or leaving and joining again would be a way to hold many.
  */
 export async function leave(sale: string, call: Call): Promise<Response> {
+  const { limits } = call.config
+  const refused = limitedByAddress('leave', limits.joinsPerAddress, call)
+  if (refused) return problemAnswer(refused)
   const presented = await presentedPlace(sale, call)
   if (presented.kind !== 'place') return noPlace(presented, sale, call)
+  const tooMany = limited('leave', presented.claims.sub, limits.joinsPerVisitor, call.nowMs)
+  if (tooMany) return problemAnswer(tooMany)
   const now = await saleNow(sale, call)
   if (!('type' in now) && !isFinal(now.schedule.phase)) {
     const { sub, num } = presented.claims
@@ -231,16 +233,4 @@ function notOpen({ schedule, atMs }: SaleNow): Problem {
 function placeExpires({ schedule }: SaleNow, nowSeconds: number): number {
   const lastMs = Math.max(schedule.anchor_at_ms, schedule.ends_at_ms ?? 0)
   return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
-}
-
-function limitedByAddress(what: string, rate: Rate | null, { request, config, nowMs }: Call): Problem | null {
-  // Those whom no front names count as one, or leaving the header out would be a way round.
-  const address = request.headers.get(config.addressHeader) ?? ''
-  return limited(what, addressKey(address), rate, nowMs)
-}
-
-function limited(what: string, who: string, rate: Rate | null, nowMs: number): Problem | null {
-  if (!rate) return null
-  const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
-  return waitMs > 0 ? problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }) : null
 }
