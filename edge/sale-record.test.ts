@@ -84,6 +84,20 @@ it('tells of a line that was slowed down, and that it is not known how long one 
   expect(figuresOf(paused, PEOPLE, later)).toMatchObject({ called_per_second: 0 })
 })
 
+it('tells that nobody waits once it is sold out or has ended', () => {
+  const later = OPENS_AT_MS + 10_000
+  const sale = recordAt(later)
+  const { schedule } = latest(sale.timeline)
+  for (const phase of ['sold_out', 'ended'] as const) {
+    const over = { ...sale, timeline: [{ from_ms: 0, schedule: { ...schedule, phase } }] as const }
+    expect(figuresOf(over, PEOPLE, later)).toMatchObject({
+      numbers_given: PEOPLE,
+      waiting: 0,
+      called_per_second: 0,
+    })
+  }
+})
+
 it('sends these figures along when it asks the origin', async () => {
   const sale = await new TestSale().tell()
   await sale.joined()

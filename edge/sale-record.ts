@@ -4,7 +4,7 @@
  */
 import type { LineFigures, SaleState } from '../shared/api.ts'
 import { commitmentOf } from '../shared/draw.ts'
-import { estimatedWaitSeconds, servingExactly } from '../shared/schedule.ts'
+import { estimatedWaitSeconds, isFinal, servingExactly } from '../shared/schedule.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './bulletin.ts'
 import type { RoomConfig } from './config.ts'
 import {
@@ -217,7 +217,8 @@ export function figuresOf(
   const schedule = inEffect(timeline, nowMs)
   const moves = schedule.phase === 'open'
   const called = calledBy(schedule, nowMs, highestNumber)
-  const waiting = highestNumber - called
+  // Once it is sold out or has ended nobody is called any more, and nobody waits for it.
+  const waiting = isFinal(schedule.phase) ? 0 : highestNumber - called
   const ratio = waitRatio(foretold, nowMs)
   const wait = moves && waiting > 0 ? estimatedWaitSeconds(schedule, highestNumber, nowMs) : null
   return {

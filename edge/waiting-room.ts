@@ -290,10 +290,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
-    if (phase === 'ended') return
-    // Once sold out, only the isolates that serve that answer need to hear of a restock. They are waiting for the news, and
-    // the origin is looked at for as long as one of them does.
-    if (phase === 'sold_out' && this.#waiting.size === 0) return
+    // Once it is final, only the isolates that serve that answer need to hear of a restock, or of a later end. They are
+    // waiting for the news, and the origin is looked at for as long as one of them does.
+    if (isFinal(phase) && this.#waiting.size === 0) return
     const opensInMs = sale.opensAtMs - nowMs
     const soon = sale.closed !== null || opensInMs <= WARM_MS
     const moments = [

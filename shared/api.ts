@@ -258,7 +258,7 @@ const figure = v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0)
 export const LineFigures = v.object({
   /** Ticket numbers given out, or leased to be given out. */
   numbers_given: figure,
-  /** Positions called so far, and how many of those given out are not. */
+  /** Positions called so far, and how many of those given out are not, while they may be. */
   called: figure,
   waiting: figure,
   /** Seconds until the last in line is called, as it moves now; left out while it stands. */
