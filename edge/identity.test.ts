@@ -132,6 +132,15 @@ it('takes a session that does not hold for none', async () => {
   }
 })
 
+it('takes a session whose subject is no text for none', async () => {
+  const sale = await new TestSale().tell()
+  const nameAs = async (subject: string) =>
+    decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
+  for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085'])
+    expect(await nameAs(subject), JSON.stringify(subject)).not.toMatch(/^user:/)
+  for (const subject of ['ada', 'Ädä 🎟', 'idp|123']) expect(await nameAs(subject)).toBe(`user:${subject}`)
+})
+
 it('does not let a cookie pass for an account', async () => {
   const sale = await new TestSale().tell()
   const ada = await join(sale, await signedIn('ada'))

@@ -169,7 +169,7 @@ async function subjectOf(call: Call): Promise<string | null> {
     }
     const { payload } = await verified(token, shop.jwksUrl, options, call)
     const subject = payload.sub
-    return subject && subject.length <= MAX_SUBJECT ? subject : null
+    return subject && isText(subject) && subject.length <= MAX_SUBJECT ? subject : null
   } catch (error) {
     // A session that has run out is an everyday thing; keys that cannot be had are not.
     if (error instanceof errors.JOSEError) return null
@@ -182,6 +182,9 @@ async function subjectOf(call: Call): Promise<string | null> {
     )
   }
 }
+
+/** Of a name that the ledger could not keep, a whole batch of orders would be refused. */
+const isText = (name: string) => name.isWellFormed() && !/\p{Cc}/u.test(name)
 
 /** Reads a session with the keys at hand, which are renewed behind the response; only for a key that is new it waits. */
 async function verified(token: string, url: string, options: JWTVerifyOptions, call: Call) {
