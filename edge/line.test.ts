@@ -4,7 +4,6 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
 import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
-import { readCookie } from './cookies.ts'
 import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
 import type { TicketShard } from './ticket-shard.ts'
 
@@ -33,47 +32,6 @@ it.concurrent('gives one visitor one number, however many tabs join at once', as
   const cookie = 'visitor=someone-with-many-tabs'
   const places = await Promise.all(Array.from({ length: 20 }, () => sale.joined({ cookie })))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
-})
-
-it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
-  const sale = await new TestSale().tell()
-  await sale.ready()
-  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
-  expect(await joined.json()).not.toHaveProperty('queue_token')
-  for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
-  await scheduler.wait(100)
-  const ready = await call(`/sales/${sale.name}/queue/status`, {
-    headers: { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' },
-  })
-  expect(await ready.json()).toSatisfy(
-    (body: object) => 'admission_expires_at' in body && !('admission_token' in body),
-  )
-  expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
-})
-
-it('marks cookies as secure and of this host alone over https, and in production behind whatever front', async () => {
-  const sale = await new TestSale().tell()
-  const { default: worker } = await import('./worker.ts')
-  const context = { waitUntil() {} } as unknown as ExecutionContext
-  for (const [scheme, ENVIRONMENT] of [
-    ['https', 'development'],
-    ['http', 'production'],
-  ] as const) {
-    const request = new Request(`${scheme}://edge.test/sales/${sale.name}/queue`, { method: 'POST' })
-    const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
-    const cookies = response.headers.getSetCookie()
-    expect(cookies.length).toBeGreaterThan(1)
-    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
-  }
-})
-
-it('reads no cookie in the value of another one, which a neighbouring host may have set', () => {
-  const read = (cookie: string) =>
-    readCookie(new Request('https://edge.test', { headers: { cookie } }), 'visitor', true)
-  expect(read('x=y __Host-visitor=planted; __Host-visitor=own')).toBe('own')
-  expect(read('x=y __Host-visitor=planted')).toBeNull()
-  for (const own of ['__Host-visitor=own', 'x=y;__Host-visitor=own', 'x=y;  __Host-visitor=own;z'])
-    expect(read(own)).toBe('own')
 })
 
 it.concurrent('calls visitors in their order at the configured rate, each with a token that anyone can check', async () => {
@@ -330,30 +288,36 @@ it('looks up only so many made-up names in a second', async () => {
   await scheduler.wait(1_000)
 })
 
-it('copes with ten thousand cookies', async () => {
-  const sale = await new TestSale().tell()
-  const first = await sale.join()
-  const { number } = await first.json<{ number: number }>()
-  const crumbs = Array.from({ length: 10_000 }, (_, i) => `crumb-${i}=queue-${sale.name}=x`).join('; ')
-  const again = await sale.join({ cookie: `${crumbs}; ${cookiesOf(first)}` })
-  expect(again.status).toBe(200)
-  expect(await again.json()).toMatchObject({ number })
-})
-
 it('answers a browser without scripts by sending it back to the page', async () => {
   const sale = await new TestSale().tell()
   const form = { accept: 'text/html,*/*', 'sec-fetch-site': 'same-origin' }
   const joined = await sale.join(form)
   expect(joined.status).toBe(303)
-  expect(joined.headers.get('location')).toBe(`/sales/${sale.name}`)
+  const location = joined.headers.get('location') ?? ''
+  expect(location).toBe(`/sales/${sale.name}?joined`)
   const cookie = cookiesOf(joined)
   expect(cookie).toContain(`queue-${sale.name}=`)
-  const page = await call(`/sales/${sale.name}`, { headers: { ...form, cookie } })
+  const page = await call(location, { headers: { ...form, cookie } })
+  expect(await page.text()).toMatch(/id="(line|turn)"/)
   expect(page.headers.get('content-type')).toContain('text/html')
   expect(page.headers.get('cache-control')).toBe('no-store')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   const foreign = await sale.join({ 'sec-fetch-site': 'cross-site' })
   expect(foreign.status).toBe(403)
+})
+
+it('leads from the address of a form, opened as a page, to the page that it stands on', async () => {
+  const page = '/sales/x'
+  const order = `${page}/order/${crypto.randomUUID()}`
+  const forms = [
+    ...['queue', 'leave', 'buy'].map((form) => [`${page}/${form}`, page] as const),
+    ...['payment', 'cancel'].map((form) => [`${order}/${form}`, order] as const),
+  ]
+  for (const [path, wanted] of forms) {
+    const opened = await call(path, { headers: { accept: 'text/html' } })
+    expect([opened.status, opened.headers.get('location')], path).toEqual([303, wanted])
+    expect((await call(path)).status).toBe(405)
+  }
 })
 
 it('makes a place last when the opening is put off', async () => {

@@ -24,6 +24,9 @@ const PLACE_TTL_SECONDS = 24 * 3600
 /** A place is made to last longer only if it is by so much. */
 const LONGER_SECONDS = 3600
 
+/** With this a form's join leads to the page, which says what is wrong where it comes without the place. */
+export const JOINED = 'joined'
+
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
   const { config, nowMs } = call

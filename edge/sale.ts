@@ -1,7 +1,7 @@
 /**
  * The sale as its visitors see it: its page in every phase, its document, its schedule, and the pages of one's own order.
  */
-import { problem } from '../shared/problem.ts'
+import { type Problem, problem } from '../shared/problem.ts'
 import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
 import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
@@ -16,9 +16,9 @@ import {
   wantsJson,
   withCookies,
 } from './http.ts'
-import { presentedPlace } from './identity.ts'
+import { type Presented, presentedPlace } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
-import { admissionCookie, admit, longerPlace, placeCookie, placeForgotten } from './line.ts'
+import { admissionCookie, admit, JOINED, longerPlace, placeCookie, placeForgotten } from './line.ts'
 import { renderSale } from './pages/index.ts'
 import type { SaleView, Shows } from './pages/view.ts'
 import { wantedPage } from './protect.ts'
@@ -107,10 +107,8 @@ async function livePage(
   if (presented.kind === 'bad') cookies.push(...placeForgotten(sale, call))
 
   const number = claims?.num ?? turn?.number ?? null
-  const signedOut = presented.kind === 'signed-out'
-  const shows: Shows =
-    wanted ??
-    (signedOut ? { kind: 'problem', problem: problem('signed-out') } : placeShown(number, turn, now))
+  const missing = turn ? null : notKept(presented, call)
+  const shows = wanted ?? (missing ? { kind: 'problem', problem: missing } : placeShown(number, turn, now))
   const view = () => viewOf(sale, now, number, shows, call)
   const page = shows.kind === 'door' ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
   const response = new Response(page, {
@@ -118,6 +116,15 @@ async function livePage(
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },
   })
   return withCookies(response, cookies)
+}
+
+/** Why a browser does not show the place that it was given. */
+function notKept({ kind }: Presented, { request }: Call): Problem | null {
+  if (kind === 'signed-out') return problem(kind)
+  // By our own form, and not by a link that somebody else was sent.
+  const hasJoined =
+    request.url.endsWith(`?${JOINED}`) && request.headers.get('sec-fetch-site') === 'same-origin'
+  return kind === 'none' && hasJoined ? problem('cookies-required') : null
 }
 
 /** A visitor's turn: whose it is, until when, and the admission if it is a fresh one. */

@@ -11,7 +11,7 @@ import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
 import { refresh } from './internal.ts'
-import { challenge, join, leave, status } from './line.ts'
+import { challenge, JOINED, join, leave, status } from './line.ts'
 import { onwards, protectedSite } from './protect.ts'
 import { buyForm, orderForm, schedule, showOrder, showSale } from './sale.ts'
 import { shown } from './shown.ts'
@@ -87,6 +87,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
   const { method } = call.request
   const [what, order, change] = rest
   const depth = rest.length
+  const page = `/sales/${sale}`
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request))
     return problemAnswer(problem('forbidden'))
   if (depth === 0) return only('GET', call, () => showSale(sale, call))
@@ -94,9 +95,9 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
     switch (what) {
       case 'queue':
         if (method === 'DELETE') return leave(sale, call)
-        return only('POST', call, () => form(sale, call, join), 'POST, DELETE')
+        return formOf(page, call, () => form(sale, call, join, `${page}?${JOINED}`), 'POST, DELETE')
       case 'leave':
-        return only('POST', call, () => form(sale, call, leave))
+        return formOf(page, call, () => form(sale, call, leave, page))
       case 'schedule':
         return only('GET', call, () => schedule(sale, call))
       case 'checkout':
@@ -106,7 +107,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
       case 'wanted':
         return only('GET', call, () => onwards(sale, call))
       case 'buy':
-        return only('POST', call, () => buyForm(sale, call))
+        return formOf(page, call, () => buyForm(sale, call))
     }
   }
   if (depth === 2 && what === 'queue' && order === 'status')
@@ -114,7 +115,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<R
   if (what === 'order' && v.is(OrderId, order)) {
     if (depth === 2) return only('GET', call, () => showOrder(sale, order, call))
     if (depth === 3 && (change === 'payment' || change === 'cancel'))
-      return only('POST', call, () => orderForm(sale, order, change, call))
+      return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
   }
   return notFound()
 }
@@ -132,11 +133,22 @@ function orderRoute(path: string, order: string, rest: readonly string[], call: 
   return notFound()
 }
 
+/** The address of a page's form, where somebody opens it as a page, is that page: it may stand in the address bar. */
+function formOf(page: string, call: Call, answer: () => Promise<Response>, allow?: string) {
+  if (call.request.method === 'GET' && wantsHtml(call.request)) return seeOther(page)
+  return only('POST', call, answer, allow)
+}
+
 /** A plain form's answer is the page again. */
-async function form(sale: string, call: Call, act: (sale: string, call: Call) => Promise<Response>) {
+async function form(
+  sale: string,
+  call: Call,
+  act: (sale: string, call: Call) => Promise<Response>,
+  page: string,
+) {
   const response = await act(sale, call)
   if (!wantsHtml(call.request) || response.status >= 400) return response
-  return seeOther(`/sales/${sale}`, response.headers.getSetCookie())
+  return seeOther(page, response.headers.getSetCookie())
 }
 
 function jwks({ config: { keys } }: Call): Response {

@@ -164,6 +164,10 @@ export const de: Words = {
       'Du bist gerade nicht dran',
       'Dein Einlass ist abgelaufen, oder du hattest noch keinen. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
     ],
+    'cookies-required': [
+      'Das geht nicht ohne Cookies',
+      'Dein Platz in der Schlange steht in einem Cookie. Bitte erlaube Cookies für diese Seite, und stell dich noch einmal an.',
+    ],
     'invalid-token': [
       'Dein Platz war nicht zu lesen',
       'Vielleicht war er zu alt oder gehörte zu einem anderen Verkauf. Du kannst dich neu anstellen.',

@@ -170,6 +170,10 @@ export const en = {
       'It is not your turn',
       'Your admission has run out, or was never given. If you have a place in line, you keep it.',
     ],
+    'cookies-required': [
+      'This needs cookies',
+      'Your place in line is kept in a cookie. Please allow cookies for this page, and join again.',
+    ],
     'invalid-token': [
       'Your place could not be read',
       'It may have been too old, or made for another sale. You can join anew.',
