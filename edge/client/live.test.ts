@@ -11,6 +11,7 @@ class Thing {
   dataset: Record<string, string | undefined>
   textContent: string | null = ''
   dateTime = ''
+  action = '/sales/demo/buy'
   parentElement: Thing | null = null
   readonly focus = vi.fn()
   constructor(dataset: Record<string, string> = {}) {
@@ -19,6 +20,7 @@ class Thing {
   toggleAttribute() {}
   replaceWith() {}
   setAttribute() {}
+  removeAttribute() {}
   querySelector(): Thing | null {
     return null
   }
@@ -33,6 +35,7 @@ let timers: Thing[]
 let asked: string[]
 let heard: Map<string, (event: unknown) => void>
 let answer: (path: string) => unknown
+let answersInMs: number
 const reload = vi.fn()
 const replaceState = vi.fn()
 const browser = { onLine: true }
@@ -76,6 +79,7 @@ beforeEach(() => {
   ;[things, timers, asked, heard] = [{}, [], [], new Map()]
   browser.onLine = true
   answer = () => schedule()
+  answersInMs = 20
   const listen = (name: string, act: (event: unknown) => void) => void heard.set(name, act)
   vi.stubGlobal('document', {
     title: 'The line · Demo',
@@ -98,9 +102,17 @@ beforeEach(() => {
   vi.stubGlobal('location', { pathname: '/sales/demo/buy', reload })
   vi.stubGlobal('history', { replaceState })
   vi.stubGlobal('navigator', browser)
-  vi.stubGlobal('fetch', async (path: string) => {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(), ms)
+    return abort.signal
+  })
+  vi.stubGlobal('fetch', async (path: string, { signal }: { signal: AbortSignal }) => {
     asked.push(path)
-    await new Promise((done) => setTimeout(done, 20))
+    await new Promise((done, fail) => {
+      setTimeout(done, answersInMs)
+      signal.addEventListener('abort', fail)
+    })
     const told = answer(path)
     if (told instanceof Error) throw told
     return { ok: true, status: 200, headers: new Headers(), json: async () => told, ...(told as object) }
@@ -213,14 +225,33 @@ it('asks for the end of a sale when it has come', async () => {
   expect(times(/schedule$/)).toBe(before + 1)
 })
 
+/** Sends a form; answers whether the script kept it back. */
+function press(form = new Thing()) {
+  const event = { target: form, defaultPrevented: false, preventDefault: vi.fn() }
+  heard.get('submit')?.(event)
+  return event.preventDefault
+}
+
+it('joins once, however long the answer takes: a second number would be a later place', async () => {
+  await begin()
+  const join = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/queue' })
+  expect(press(join)).not.toHaveBeenCalled()
+  await passes(50_000)
+  expect(press(join)).toHaveBeenCalledOnce()
+})
+
+it('may send an order again after a while, which has a key', async () => {
+  await begin()
+  const buy = new Thing()
+  expect(press(buy)).not.toHaveBeenCalled()
+  expect(press(buy)).toHaveBeenCalledOnce()
+  await passes(10_000)
+  expect(press(buy)).not.toHaveBeenCalled()
+})
+
 it('sends no form while there is no connection, and says so', async () => {
   await begin()
   await passes(100)
-  const press = () => {
-    const event = { target: new Thing(), defaultPrevented: false, preventDefault: vi.fn() }
-    heard.get('submit')?.(event)
-    return event.preventDefault
-  }
   browser.onLine = false
   expect(press(), 'the browser may be wrong').not.toHaveBeenCalled()
   answer = () => new Error('no network')

@@ -17,6 +17,7 @@ import {
   get,
   madeAtMs,
   nowMs,
+  PATIENCE_MS,
   type Page,
   readPage,
   show,
@@ -269,7 +270,8 @@ function begin(): void {
 
 /**
  * A form is not sent where nothing can be sent, which would leave the browser's error in place of this page; and `.once`
- * not twice by an impatient finger; after a while it may, since that does no harm.
+ * not twice by an impatient finger. After a while it may: an order's forms soon, since that does no harm; but who joins
+ * anew before the answer has come, and their place with it, is given a later place and loses the first.
  */
 function send(event: SubmitEvent): void {
   const form = event.target as HTMLFormElement
@@ -281,10 +283,13 @@ function send(event: SubmitEvent): void {
   form.dataset.sent = 'yes'
   const button = form.querySelector('button')
   button?.setAttribute('aria-disabled', 'true')
-  setTimeout(() => {
-    delete form.dataset.sent
-    button?.removeAttribute('aria-disabled')
-  }, GIVE_UP_MS)
+  setTimeout(
+    () => {
+      delete form.dataset.sent
+      button?.removeAttribute('aria-disabled')
+    },
+    form.action.endsWith('/queue') ? PATIENCE_MS : GIVE_UP_MS,
+  )
 }
 
 function again(): void {

@@ -47,6 +47,8 @@ export const announce = (text: string | null = '') => write(byId('announcement')
 
 /** How long an answer may take. */
 export const GIVE_UP_MS = 8_000
+/** How long one may that is not worth giving up for another: an edge that is slow under a crowd is not quicker next time. */
+export const PATIENCE_MS = 60_000
 
 export const get = (path: string, how: RequestInit = {}) =>
   fetch(path, { ...how, signal: AbortSignal.timeout(GIVE_UP_MS) })
