@@ -184,6 +184,18 @@ it('follows the line to a page that the sale protects, whose answer it cannot se
   expect(reload).toHaveBeenCalledOnce()
 })
 
+it('gets in, and hears of the line, however slow the answers are', async () => {
+  things = { line: new Thing({ status: 'waiting' }) }
+  answersInMs = 20_000
+  answer = (path) => {
+    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
+    return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
+  }
+  await begin()
+  await passes(180_000)
+  expect(reload).toHaveBeenCalledOnce()
+})
+
 it.each(['turn', 'door'])(
   'leaves the %s when the sale is over, and does not hammer while it is still shown',
   async (here) => {

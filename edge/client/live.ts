@@ -71,7 +71,9 @@ async function askSchedule(): Promise<void> {
   const askedAtMs = performance.now()
   try {
     // Not the browser's own copy: found unchanged, it would be handed out with the time of long ago.
-    const response = await get(`/sales/${page.sale}/schedule`, { cache: 'no-store' })
+    // One that is late may be lost on the way, or all are: so each time it is waited for longer.
+    const giveUpMs = Math.min(PATIENCE_MS, GIVE_UP_MS * 2 ** askFailures)
+    const response = await get(`/sales/${page.sale}/schedule`, { cache: 'no-store' }, giveUpMs)
     const receivedAtMs = performance.now()
     const news: Schedule = await response.json()
     // Our own server's word is not checked field by field; an error, or what is between us, does not name the sale.
@@ -166,9 +168,8 @@ async function knock(): Promise<void> {
   knockAtMs = Number.POSITIVE_INFINITY
   let pauseMs = 3_000 * (0.5 + Math.random())
   try {
-    const response = await get(`/sales/${page.sale}/queue/status`, {
-      headers: { accept: 'application/json' },
-    })
+    const headers = { accept: 'application/json' }
+    const response = await get(`/sales/${page.sale}/queue/status`, { headers }, PATIENCE_MS)
     const answer = await response.json()
     // Unknown here: it was left in another tab, or has run out.
     if (answer.status === 'ready' || response.status === 401) await look()
@@ -193,11 +194,8 @@ async function look(): Promise<void> {
   looking = true
   lookedAtMs = performance.now()
   try {
-    const response = await get(page.path, {
-      headers: { accept: 'text/html' },
-      cache: 'no-cache',
-      redirect: 'manual',
-    })
+    const headers = { accept: 'text/html' }
+    const response = await get(page.path, { headers, cache: 'no-cache', redirect: 'manual' }, PATIENCE_MS)
     const receivedAtMs = performance.now()
     // A redirect, to a page that the sale protects: that may be anyone's.
     if (response.status === 0) return location.reload()

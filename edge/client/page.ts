@@ -50,8 +50,8 @@ export const GIVE_UP_MS = 8_000
 /** How long one may that is not worth giving up for another: an edge that is slow under a crowd is not quicker next time. */
 export const PATIENCE_MS = 60_000
 
-export const get = (path: string, how: RequestInit = {}) =>
-  fetch(path, { ...how, signal: AbortSignal.timeout(GIVE_UP_MS) })
+export const get = (path: string, how: RequestInit = {}, giveUpMs = GIVE_UP_MS) =>
+  fetch(path, { ...how, signal: AbortSignal.timeout(giveUpMs) })
 
 /** Names the page for what it shows now, before the sale's name. */
 export function retitle(shown: string): void {
