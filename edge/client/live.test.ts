@@ -210,6 +210,29 @@ it.each(['turn', 'door'])(
   },
 )
 
+it('at a turn with nothing to choose, looks again when there is stock, and not before', async () => {
+  const turn = new Thing()
+  things = { turn }
+  const missed = { anchor_position: 500, missed_through: 400 }
+  answer = (path) =>
+    path.endsWith('/schedule') ? schedule({ ...missed, phase: 'all_in_carts' }) : { ok: false, status: 0 }
+  await begin()
+  await passes(20_000)
+  expect(times(/demo$/)).toBe(0)
+  answer = (path) =>
+    path.endsWith('/schedule') ? schedule({ ...missed, version: 4 }) : { ok: false, status: 0 }
+  await passes(10_000)
+  expect(reload).toHaveBeenCalledOnce()
+})
+
+it('leaves a turn alone in which there is something to choose', async () => {
+  things = { turn: Object.assign(new Thing(), { querySelector: () => new Thing() }) }
+  await begin()
+  await passes(20_000)
+  expect(times(/demo$/)).toBe(0)
+  expect(times(/schedule$/)).toBeLessThan(8)
+})
+
 it('says what it shows of the place', async () => {
   things = {
     line: new Thing({ status: 'waiting' }),

@@ -29,11 +29,13 @@ const ASK_MIN_MS = 1_000
 const ASK_MAX_MS = 30_000
 /** For someone who has not joined, once it is open: only "sold out" could be news. */
 const ASK_AT_DOOR_MS = 15_000
+/** For someone whose turn it is: "sold out", or that there is something to choose again. */
+const ASK_AT_TURN_MS = 4_000
 /** Without news for so long, the line is shown where it was last known to be. */
 const CERTAIN_MS = 60_000
 /** A step between two clocks that is more than theirs to make: the machine slept, or somebody set its clock. */
 const STEP_MS = 2_000
-/** The sale is over, or after a restock is not: those who see the other page do not all come at once. */
+/** The sale is over, or there is stock again: those who see the other page do not all come at once. */
 const TURN_OVER_WITHIN_MS = 3_000
 /** Of its own accord the page does not look at itself more often. */
 const LOOK_AGAIN_MS = 3_000
@@ -51,16 +53,18 @@ let askAtMs = 0
 let asking = false
 let askFailures = 0
 
-const pauseAtDoor = (news: Schedule): number => {
+/** For those who do not stand in line. */
+const pauseOutside = (news: Schedule): number => {
   const { phase } = news
+  if (byId('turn')) return ASK_AT_TURN_MS
   if (phase === 'upcoming') return (preQueueOpensAtMs(news) - nowMs()) / 3
   if (phase === 'pre_queue') return (news.anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
 }
 
 const pauseOf = (news: Schedule): number => {
-  const place = placeIn(news, page, nowMs())
-  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseAtDoor(news) * (0.75 + Math.random() / 2)
+  const place = byId('turn') ? null : placeIn(news, page, nowMs())
+  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(news) * (0.75 + Math.random() / 2)
   const endsInMs = news.ends_at_ms == null ? 0 : news.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
@@ -130,7 +134,11 @@ function tick(): void {
   if (!schedule || page.path === '') return
   const place = showLine(schedule, page, Math.min(nowMs(), heardAtMs + CERTAIN_MS))
   if (place?.status === 'ready' && byId('line')) void knock()
-  if (isFinal(schedule.phase) ? byId('turn') || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
+  const turn = byId('turn')
+  if (isFinal(schedule.phase) ? turn || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
+  // While all was in carts there was nothing to choose.
+  if (schedule.phase === 'open' && turn && !turn.querySelector('[name=product_id]:enabled'))
+    lookWithin(TURN_OVER_WITHIN_MS)
 }
 
 function showTimes(): void {
