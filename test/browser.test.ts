@@ -242,6 +242,35 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('whose turn it is sees what others take, and what they give back', async () => {
+    const product = { unit_price_minor: 100, currency: 'EUR' }
+    const url = await sale('shared', -1_000, {
+      limit_per_visitor: 5,
+      products: [
+        { ...product, product_id: 'few', name: 'Few', total: 2 },
+        { ...product, product_id: 'many', name: 'Many', total: 20 },
+      ],
+    })
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await page.getByLabel('Many').check()
+    const few = page.locator('label').filter({ hasText: 'Few' })
+    await hasText(few, 'about 2 left')
+    const other = await visitor()
+    await other.page.goto(url)
+    await button(other.page, 'Join the line').click()
+    await heading(other.page, 'It is your turn').waitFor(WITHIN)
+    await other.page.getByLabel('Quantity').fill('2')
+    await button(other.page, 'Reserve').click()
+    await hasText(few, 'none left')
+    await button(other.page, 'Give it back').click()
+    await hasText(few, 'about 2 left')
+    expect(await page.getByLabel('Many').isChecked()).toBe(true)
+    await Promise.all([context.close(), other.context.close()])
+  })
+
   test('at the door one sees and hears what changes, and what is over', async () => {
     const url = await sale('door', -1_000, STANDING)
     const { context, page } = await visitor()

@@ -3,8 +3,9 @@
  * comes to the Worker only when its turn has come. Tokens are in cookies that it cannot see. What changes on the page is
  * changed in place, so that nobody who reads, types or listens loses the thread.
  */
+import type { PublicSale } from '../../shared/api.ts'
 import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
-import { clock as clockText, roughly } from '../../shared/speak.ts'
+import { clock as clockText, count, fill, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
 import { placeIn, rememberCommitment, showLine } from './line.ts'
 import { type Following, followOrder, ownOrder } from './order.ts'
@@ -22,6 +23,7 @@ import {
   readPage,
   show,
   showMoments,
+  textsOf,
   write,
 } from './page.ts'
 
@@ -29,7 +31,7 @@ const ASK_MIN_MS = 1_000
 const ASK_MAX_MS = 30_000
 /** For someone who has not joined, once it is open: only "sold out" could be news. */
 const ASK_AT_DOOR_MS = 15_000
-/** For someone whose turn it is: "sold out", or that there is something to choose again. */
+/** For someone whose turn it is: what is left, "sold out", or that there is something to choose again. */
 const ASK_AT_TURN_MS = 4_000
 /** Without news for so long, the line is shown where it was last known to be. */
 const CERTAIN_MS = 60_000
@@ -103,6 +105,7 @@ function take(news: Schedule): void {
     heardAtMs = nowMs()
   }
   askAtMs = performance.now() + Math.min(ASK_MAX_MS, Math.max(ASK_MIN_MS, pauseOf(schedule)))
+  void showStock()
 }
 
 /** The browser's word for it alone is not enough: some say so behind a network of their own. */
@@ -186,6 +189,25 @@ async function knock(): Promise<void> {
     // Again, after the pause.
   }
   knockAtMs = performance.now() + pauseMs
+}
+
+/** What is left, for those who choose. They are few at any time, and so may ask for what is not kept in caches. */
+async function showStock(): Promise<void> {
+  const { left, noneLeft } = textsOf('choices')
+  if (!left) return
+  try {
+    const response = await get(`/sales/${page.sale}`, { headers: { accept: 'application/json' } })
+    const { products }: PublicSale = await response.json()
+    for (const { product_id, available } of products)
+      each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
+        // What is chosen already stays chosen: it may come back, and if not the answer to the form says so.
+        if (available > 0) choice.disabled = false
+        const text = available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft
+        write(choice.parentElement?.querySelector('small') ?? null, text)
+      })
+  } catch {
+    // Again, with the next schedule.
+  }
 }
 
 // -- The page as it is now -----------------------------------------------------------------------------------------------

@@ -54,7 +54,13 @@ function content(shown: Shown): Content {
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
   const before = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
-  const left = (n: number) => (n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) }))
+  // What is left changes from the opening on; the script reads nothing of it, and it would tell old news.
+  const left = (n: number) => {
+    const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
+    return before
+      ? html`<small data-phases="upcoming pre_queue">${text}</small>`
+      : html`<noscript><small>${text}</small></noscript>`
+  }
   const term = (name: string, at: 'opens_at' | 'ends_at', date: string) =>
     html`<div><dt>${name}</dt><dd>${timeOf(lang, at, Date.parse(date))}</dd></div>`
   return html`<section class="side" aria-labelledby="about">
@@ -63,7 +69,7 @@ function about({ view, words, lang }: Shown): Html {
       ${state.products.map(
         (product) => html`<li><span>${product.name}</span>
         <b>${money(lang, product.unit_price_minor, product.currency)}</b>
-        ${view.shows.kind === 'door' && html`<small>${left(product.available)}</small>`}</li>`,
+        ${view.shows.kind === 'door' && left(product.available)}</li>`,
       )}
     </ul>
     <dl>

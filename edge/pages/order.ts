@@ -39,7 +39,7 @@ export function turnPage(shown: Shown, untilMs: number): Content {
     ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
     <form method="post" action="/sales/${view.sale}/buy" class="once">
       <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
-      <fieldset><legend>${words.product}</legend>${choices}</fieldset>
+      <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>
       ${
         most > 1 &&
         html`<label class="field">${words.quantity}

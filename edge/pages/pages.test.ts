@@ -109,6 +109,13 @@ describe('a page says what holds', () => {
     expect(page('ended')).not.toContain('/wanted"')
   })
 
+  it('of what is left at the door only for as long as it stays true', () => {
+    expect(page('sale-lobby-open')).toContain(
+      '<small data-phases="upcoming pre_queue">about 412 left</small>',
+    )
+    expect(page('sale-open')).toContain('<noscript><small>about 412 left</small></noscript>')
+  })
+
   it('gives a place up only in two steps', () => {
     expect(page('line')).toMatch(
       /<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,
