@@ -233,12 +233,15 @@ it('leaves a turn alone in which there is something to choose', async () => {
   expect(times(/schedule$/)).toBeLessThan(8)
 })
 
+/** The page of someone who stands in line. */
+const standing = () => ({
+  line: new Thing({ status: 'waiting' }),
+  'ahead-of-you': new Thing({ one: 'person ahead', other: 'people ahead', next: 'You are next' }),
+  wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
+})
+
 it('says what it shows of the place', async () => {
-  things = {
-    line: new Thing({ status: 'waiting' }),
-    'ahead-of-you': new Thing({ one: 'person ahead', other: 'people ahead', next: 'You are next' }),
-    wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
-  }
+  things = standing()
   const said = () => things.announcement?.textContent
   answer = () => schedule({ anchor_position: 48 })
   await begin()
@@ -249,6 +252,17 @@ it('says what it shows of the place', async () => {
   await passes(70_000)
   expect(said()).toBe('You are next. Too late.')
   expect(document.title).toBe('You are next · Demo')
+})
+
+it('does not count on for long past what it heard, in case the line has stood since', async () => {
+  things = { ...standing(), serving: new Thing() }
+  answer = () => schedule({ rate_per_second: 1 })
+  await begin({ number: '5000' })
+  await passes(5_000)
+  expect(Number(things.serving?.textContent)).toBeGreaterThan(3)
+  await passes(23_000)
+  expect(times(/schedule$/)).toBe(1)
+  expect(Number(things.serving?.textContent)).toBeLessThan(13)
 })
 
 it('asks for the end of a sale when it has come', async () => {

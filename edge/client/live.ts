@@ -33,8 +33,11 @@ const ASK_MAX_MS = 30_000
 const ASK_AT_DOOR_MS = 15_000
 /** For someone whose turn it is: what is left, "sold out", or that there is something to choose again. */
 const ASK_AT_TURN_MS = 4_000
-/** Without news for so long, the line is shown where it was last known to be. */
-const CERTAIN_MS = 60_000
+/**
+ * Without news for so long, the line is shown where it was last known to be: it may have stood since, and would leap back.
+ * Those far back see it rest between two readings: half a million would else have to read more than twice as often.
+ */
+const CERTAIN_MS = 10_000
 /** A step between two clocks that is more than theirs to make: the machine slept, or somebody set its clock. */
 const STEP_MS = 2_000
 /** The sale is over, or there is stock again: those who see the other page do not all come at once. */
