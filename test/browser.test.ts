@@ -242,6 +242,26 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('the one order that one can have stands in place of the turn, until it is given back', async () => {
+    const url = await sale('one-each', -1_000)
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+    const tab = await context.newPage()
+    await tab.goto(url)
+    await heading(tab, 'It is your turn').waitFor()
+    await button(page, 'Reserve').click()
+    await heading(page, 'Reserved for you').waitFor()
+    await heading(tab, 'You have an order here').waitFor(WITHIN)
+    expect(await button(tab, 'Reserve').isVisible()).toBe(false)
+    expect(await tab.title()).toMatch(/^You have an order here · /)
+    await button(page, 'Give it back').click()
+    await heading(tab, 'It is your turn').waitFor(WITHIN)
+    expect(await tab.getByText('You have an order here').isVisible()).toBe(false)
+    await context.close()
+  })
+
   test('whose turn it is sees what others take, and what they give back', async () => {
     const product = { unit_price_minor: 100, currency: 'EUR' }
     const url = await sale('shared', -1_000, {

@@ -163,7 +163,7 @@ function showTimes(): void {
     if (bar) bar.value = Math.max(0, left)
     const seconds = Math.ceil(left)
     if (seconds <= 20) box.dataset.short = ''
-    if ([60, 30, 10].includes(seconds) && before !== time.textContent)
+    if ([60, 30, 10].includes(seconds) && before !== time.textContent && !box.closest('[hidden]'))
       announce(`${label?.textContent}: ${roughly(page.lang, seconds)}`)
     if (left > 0 || time.dataset.over !== 'look') return
     time.dataset.over = ''

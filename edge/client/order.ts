@@ -1,6 +1,6 @@
 /** An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. */
 import { isSettled } from '../../shared/order-status.ts'
-import { byId, get, keep, kept, nowMs, type Page, show } from './page.ts'
+import { byId, each, get, keep, kept, nowMs, type Page, retitle, show } from './page.ts'
 
 /** Several changes come at once after a break: the last one counts. */
 const SETTLE_MS = 80
@@ -64,7 +64,7 @@ export function followOrder(changed: () => void): Following | null {
   }
 }
 
-/** Remembers the order of this page, and on the sale's other pages shows the way back to it. */
+/** Remembers the order of this page, and on the sale's other pages shows the way back to it, be it in place of the turn. */
 export function ownOrder(page: Page): void {
   const key = `order ${page.sale}`
   const { order, orderStatus } = byId('order')?.dataset ?? {}
@@ -74,8 +74,16 @@ export function ownOrder(page: Page): void {
     return
   }
   const [known, atMs] = kept(key)?.split(' ') ?? []
-  const link = byId('own-order')?.querySelector('a')
-  if (!known || !link || nowMs() - Number(atMs) > SHOWN_FOR_MS) return
-  link.href = `/sales/${page.sale}/order/${known}`
-  show(byId('own-order'), true)
+  const own = byId('own-order')
+  const shown = known !== undefined && nowMs() - Number(atMs) <= SHOWN_FOR_MS
+  if (shown)
+    each<HTMLAnchorElement>('#own-order a', (link) => {
+      link.href = `/sales/${page.sale}/order/${known}`
+    })
+  show(own, shown)
+  const heading = own?.querySelector('h1')
+  const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
+  if (!heading || !otherwise) return
+  show(otherwise.closest('.card'), !shown)
+  retitle((shown ? heading : otherwise).textContent ?? '')
 }

@@ -167,7 +167,8 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 
 // -- The document --------------------------------------------------------------------------------------------------------
 
-function documentOf({ view, lang, words }: Shown, content: Content): Html {
+function documentOf(shown: Shown, content: Content): Html {
+  const { view, lang, words } = shown
   const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const head = html`<script type="module" src="${script.path}" blocking="render"></script>
@@ -177,7 +178,7 @@ ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="$
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-path="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">
-${view.shows.kind !== 'order' && html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${view.sale}">${words.showOrder}</a></p>`}
+${view.shows.kind !== 'order' && ownOrder(shown)}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
@@ -189,6 +190,21 @@ ${aside && html`<aside>${aside}</aside>`}
   const marked = !named || view.brand.name !== view.state.name || Boolean(view.brand.logo)
   const { brand, sale } = view
   return shell({ lang, words, brand, marked, home: `/sales/${sale}`, title: shownTitle, head }, body)
+}
+
+/**
+ * The way back to an order, which the script shows in the browser that made it. Where that is all one person can have, it
+ * stands in place of their turn, or of what would say that it has passed.
+ */
+function ownOrder({ view, words }: Shown): Html {
+  const { sale, shows, state } = view
+  const turn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
+  if (!turn || state.limit_per_visitor > 1)
+    return html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${sale}">${words.showOrder}</a></p>`
+  return html`<section class="card" id="own-order" data-tone="calm" hidden>
+    <h1 tabindex="-1">${words.yourOrder}</h1>
+    <div class="actions"><a class="button" href="/sales/${sale}">${words.showOrder}</a></div>
+  </section>`
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
