@@ -17,7 +17,7 @@ class Thing {
   constructor(dataset: Record<string, string> = {}) {
     this.dataset = dataset
   }
-  toggleAttribute() {}
+  toggleAttribute(_name: string, _force: boolean) {}
   replaceWith() {}
   setAttribute() {}
   removeAttribute() {}
@@ -65,9 +65,12 @@ const schedule = (changes: object = {}) => ({
 const times = (path: RegExp) => asked.filter((one) => path.test(one)).length
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-async function begin(page: { path?: string; number?: string; [thing: string]: unknown } = {}): Promise<void> {
+async function begin(
+  page: { path?: string | null; number?: string; [thing: string]: unknown } = {},
+): Promise<void> {
   const { path = '/sales/demo', number = '50' } = page
-  const stage = { sale: 'demo', path, number, nowMs: String(NOW_MS), commitment: commitmentOf(SEED) }
+  const here = path === null ? {} : { path }
+  const stage = { sale: 'demo', ...here, number, nowMs: String(NOW_MS), commitment: commitmentOf(SEED) }
   things = { stage: new Thing(stage), announcement: new Thing(), offline: new Thing(), ...things }
   const { start } = await import('./live.ts')
   start()
@@ -311,8 +314,22 @@ it('sends no form while there is no connection, and says so', async () => {
 })
 
 it('puts the page that a form was on in place of the problem it met', async () => {
-  await begin({ path: '' })
+  await begin({ path: null })
   expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
+})
+
+it('on a problem says nothing of a connection that it does not try, but that there is none', async () => {
+  const sign = new Thing({ online: 'Connected', offline: 'Offline' })
+  things = { connection: sign }
+  const shown = vi.spyOn(sign, 'toggleAttribute')
+  await begin({ path: null })
+  await passes(10_000)
+  expect(asked).toEqual([])
+  expect(shown).toHaveBeenLastCalledWith('hidden', true)
+  browser.onLine = false
+  heard.get('offline')?.({})
+  expect(shown).toHaveBeenLastCalledWith('hidden', false)
+  expect(sign.textContent).toBe('Offline')
 })
 
 it('asks no more for an order that is no longer followed', async () => {

@@ -75,7 +75,7 @@ const pauseOf = (news: Schedule): number => {
 }
 
 async function askSchedule(): Promise<void> {
-  if (asking || page.path === '') return
+  if (asking || page.path === null) return
   asking = true
   const askedAtMs = performance.now()
   try {
@@ -112,19 +112,20 @@ function take(news: Schedule): void {
 }
 
 /** The browser's word for it alone is not enough: some say so behind a network of their own. */
-const isOffline = () => !navigator.onLine && (askFailures + lookFailures > 0 || page.path === '')
+const isOffline = () => !navigator.onLine && (askFailures + lookFailures > 0 || page.path === null)
 
 function showConnection(): void {
   const state = isOffline() ? 'offline' : askFailures + lookFailures > 0 ? 'reconnecting' : 'online'
   const note = byId('offline')
   show(note, state === 'offline')
   const sign = byId('connection')
+  // The page of a problem asks for nothing, and so does not know.
+  show(sign, state === 'offline' || page.path !== null)
   if (!sign || sign.dataset.state === state) return
   if (state === 'offline') announce(note?.textContent)
   if (sign.dataset.state === 'offline') announce(sign.dataset.online)
   sign.dataset.state = state
   write(sign, sign.dataset[state])
-  show(sign, true)
 }
 
 // -- At every beat -----------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ function tick(): void {
   step = difference
   if (performance.now() >= askAtMs) void askSchedule()
   showTimes()
-  if (!schedule || page.path === '') return
+  if (!schedule || page.path === null) return
   const place = showLine(schedule, page, Math.min(nowMs(), heardAtMs + CERTAIN_MS))
   if (place?.status === 'ready' && byId('line')) void knock()
   const turn = byId('turn')
@@ -223,7 +224,7 @@ const scriptOf = (of: Document) => of.querySelector<HTMLScriptElement>('script[s
 
 /** Takes the place of the page by what the server shows now, and begins there anew. */
 async function look(): Promise<void> {
-  if (looking || page.path === '') return
+  if (looking || page.path === null) return
   looking = true
   lookedAtMs = performance.now()
   try {
@@ -293,7 +294,7 @@ function begin(): void {
   order = followOrder(() => void look())
   ownOrder(page)
   showMoments()
-  if (page.path === '') return
+  if (page.path === null) return
   rememberCommitment(page)
   if (!byId('final')) channel?.postMessage({ number: page.number })
   tick()
@@ -335,7 +336,7 @@ export function start(): void {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
   // A problem is the answer to a form: loading it again, or coming back to it, shows what the form was on.
-  if (page.path === '')
+  if (page.path === null)
     history.replaceState(null, '', location.pathname.replace(/\/(buy|payment|cancel)$/, ''))
   hearOtherTabs()
   begin()

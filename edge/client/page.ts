@@ -5,8 +5,8 @@ import { ServerClock } from './clock.ts'
 /** What the server wrote into the page for its script. */
 export interface Page {
   readonly sale: string
-  /** Where this page can be had again; '' if it answers a form that met a problem. */
-  readonly path: string
+  /** Where this page can be had again; null if it answers a form that met a problem. */
+  readonly path: string | null
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
   readonly opensAt: string
@@ -14,14 +14,18 @@ export interface Page {
   readonly lang: string
 }
 
-type Written = Pick<Page, 'sale' | 'path' | 'opensAt' | 'commitment'> & { readonly number?: string }
+type Written = Pick<Page, 'sale' | 'opensAt' | 'commitment'> & {
+  readonly path?: string
+  readonly number?: string
+}
 
 export const byId = (id: string) => document.getElementById(id)
 
 export function readPage(): Page {
-  const { number, ...data } = textsOf('stage') as Written
+  const { path = null, number, ...data } = textsOf('stage') as Written
   return {
     ...data,
+    path,
     number: number ? Number(number) : null,
     lang: document.documentElement.lang,
   }

@@ -171,11 +171,12 @@ function documentOf(shown: Shown, content: Content): Html {
   const { view, lang, words } = shown
   const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
+  const path = pagePath(view)
   const head = html`<script type="module" src="${script.path}" blocking="render"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
-<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-path="${pagePath(view)}" data-now-ms="${Math.round(view.nowMs)}"
+<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" ${path !== null && html`data-path="${path}"`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">
 ${view.shows.kind !== 'order' && ownOrder(shown)}
@@ -208,8 +209,8 @@ function ownOrder({ view, words }: Shown): Html {
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
-function pagePath({ sale, shows }: SaleView): string {
-  if (shows.kind === 'problem') return ''
+function pagePath({ sale, shows }: SaleView): string | null {
+  if (shows.kind === 'problem') return null
   return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
 }
 
