@@ -220,6 +220,22 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('who had the focus in what goes away has it in what comes instead', async () => {
+    const url = await sale('focus', -1_000, STANDING)
+    await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const { context, page } = await visitor()
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await page.getByText('Give up my place').focus()
+    await admin('POST', '/sales/focus/end')
+    const focused = () =>
+      page.evaluate(`
+        document.dispatchEvent(new Event('visibilitychange'))
+        document.activeElement?.textContent`)
+    await expect.poll(focused, { ...WITHIN, interval: 500 }).toBe('The sale has ended')
+    await context.close()
+  })
+
   test('who asks for more than is left may choose again, also by loading the page again', async () => {
     const product = { unit_price_minor: 100, currency: 'EUR' }
     const url = await sale('fewer', -1_000, {

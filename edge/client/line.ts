@@ -23,7 +23,6 @@ import {
   each,
   keep,
   kept,
-  nowMs,
   type Page,
   retitle,
   show,
@@ -59,6 +58,9 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
   const place = placeIn(schedule, page, atMs)
   showDraw(schedule, page, place)
   if (place && byId('line')) showPlace(place, schedule, page, atMs)
+  // Who had the focus in what goes away would be at the beginning of the page.
+  if (document.activeElement?.closest('[hidden]'))
+    each('#door h1, [data-when]:not([hidden]) h1', (heading) => heading.focus())
   return place
 }
 
@@ -120,7 +122,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   write(byId('serving'), count(page.lang, place.now_serving))
   write(byId('position'), count(page.lang, place.position))
   write(byId('wait'), waiting)
-  write(byId('wait-until'), timeOfDay(page, wait, waits))
+  write(byId('wait-until'), timeOfTurn(page, wait, waits, atMs))
   showProgress(schedule, page, place.position, atMs)
   const where = ahead > 0 ? `${many} ${who}` : who
   retitle(where)
@@ -129,14 +131,18 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   announce(`${changed ? `${heading}. ` : ''}${where}. ${waiting}.`)
 }
 
-/** "around 12:41", by the server's clock in the visitor's time zone; rounded, so that it stands still to be read. */
-function timeOfDay(page: Page, wait: number | null, { waitUntil }: WaitTexts): string {
+/**
+ * "around 12:41", by the server's clock in the visitor's time zone, with the day where that is not today; rounded, so that
+ * it stands still to be read.
+ */
+function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, fromMs: number): string {
   if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''
   const stepMs = (wait > LONG_WAIT_SECONDS ? 5 : 1) * 60_000
-  const atMs = Math.ceil((nowMs() + wait * 1000) / stepMs) * stepMs
-  return fill(waitUntil, {
-    t: new Intl.DateTimeFormat(page.lang, { timeStyle: 'short' }).format(atMs),
-  })
+  const atMs = Math.ceil((fromMs + wait * 1000) / stepMs) * stepMs
+  const today = new Date(atMs).toDateString() === new Date(fromMs).toDateString()
+  const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
+  if (!today) how.weekday = 'long'
+  return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }
 
 /** From where this visitor began: the front, for a drawn place; for who came later, where the line stood then. */

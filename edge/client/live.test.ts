@@ -70,7 +70,14 @@ async function begin(
 ): Promise<void> {
   const { path = '/sales/demo', number = '50' } = page
   const here = path === null ? {} : { path }
-  const stage = { sale: 'demo', ...here, number, nowMs: String(NOW_MS), commitment: commitmentOf(SEED) }
+  const stage = {
+    sale: 'demo',
+    ...here,
+    number,
+    nowMs: String(NOW_MS),
+    commitment: commitmentOf(SEED),
+    name: 'Air · Max',
+  }
   things = { stage: new Thing(stage), announcement: new Thing(), offline: new Thing(), ...things }
   const { start } = await import('./live.ts')
   start()
@@ -85,7 +92,7 @@ beforeEach(() => {
   answersInMs = 20
   const listen = (name: string, act: (event: unknown) => void) => void heard.set(name, act)
   vi.stubGlobal('document', {
-    title: 'The line · Demo',
+    title: 'The line · Air · Max',
     documentElement: { lang: 'en' },
     visibilityState: 'visible',
     getElementById: (id: string) => things[id] ?? null,
@@ -254,7 +261,19 @@ it('says what it shows of the place', async () => {
     schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
   await passes(70_000)
   expect(said()).toBe('You are next. Too late.')
-  expect(document.title).toBe('You are next · Demo')
+  expect(document.title).toBe('You are next · Air · Max')
+})
+
+it('tells the day with the time of a turn that is not today', async () => {
+  const until = new Thing()
+  things = { ...standing(), 'wait-until': until }
+  answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / 7_200 })
+  await begin()
+  await passes(100)
+  expect(until.textContent).toMatch(/^at 2:0\d.PM$/)
+  answer = () => schedule({ version: 4, anchor_position: 49, rate_per_second: 1 / 100_800 })
+  await passes(40_000)
+  expect(until.textContent).toMatch(/^at Saturday 4:0\d.PM$/)
 })
 
 it('does not count on for long past what it heard, in case the line has stood since', async () => {

@@ -59,7 +59,7 @@ export const get = (path: string, how: RequestInit = {}, giveUpMs = GIVE_UP_MS) 
 
 /** Names the page for what it shows now, before the sale's name. */
 export function retitle(shown: string): void {
-  document.title = `${shown} · ${document.title.split(' · ').pop()}`
+  document.title = `${shown} · ${byId('stage')?.dataset.name}`
 }
 
 /** What an element may be made to say: the server wrote it beside it, so that only pages that show it carry it. */
