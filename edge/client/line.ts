@@ -158,6 +158,7 @@ function showProgress(schedule: Schedule, page: Page, position: number, atMs: nu
     if (known === null) keep(key, String(began))
   }
   bar.value = Math.min(100, Math.max(0, ((serving - began) / Math.max(1, position - began)) * 100))
+  show(bar, true)
 }
 
 // -- The draw, checked by the page itself --------------------------------------------------------------------------------

@@ -276,6 +276,27 @@ it('tells the day with the time of a turn that is not today', async () => {
   expect(until.textContent).toMatch(/^at Saturday 4:0\d.PM$/)
 })
 
+it('shows the progress of someone who came after the opening from where they began', async () => {
+  const progress = Object.assign(new Thing(), { value: Number.NaN })
+  things = { ...standing(), progress }
+  const kept = new Map<string, string>()
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  })
+  const shown = vi.spyOn(progress, 'toggleAttribute')
+  answer = () => schedule({ anchor_position: 30, rate_per_second: 0.0001 })
+  await begin()
+  await passes(10)
+  expect(shown).not.toHaveBeenCalled()
+  await passes(90)
+  expect(shown).toHaveBeenLastCalledWith('hidden', false)
+  expect(Math.round(progress.value)).toBe(0)
+  answer = () => schedule({ version: 4, anchor_position: 40, rate_per_second: 0.0001 })
+  await passes(40_000)
+  expect(Math.round(progress.value)).toBe(50)
+})
+
 it('does not count on for long past what it heard, in case the line has stood since', async () => {
   things = { ...standing(), serving: new Thing() }
   answer = () => schedule({ rate_per_second: 1 })

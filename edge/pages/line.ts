@@ -164,7 +164,8 @@ const texts = (of: Readonly<Record<string, string>>) =>
 function placeFigures({ view, words, lang }: Shown, place: Place, number: number): Html {
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
   // Drawn places are all called from the first on; who came later began somewhere on the way, and the script knows.
-  const progress = place.position ? Math.min(100, (place.now_serving / place.position) * 100) : 0
+  const drawn = place.position !== null && number <= view.schedule.pre_queue_size
+  const progress = drawn && Math.min(100, (place.now_serving / place.position) * 100).toFixed(2)
   const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
     ? words.waitPastEnd
     : waitText(words, lang, place.estimated_wait_time)
@@ -174,7 +175,7 @@ function placeFigures({ view, words, lang }: Shown, place: Place, number: number
   return html`<div id="place" ${hidden(!standsInLine(place.status))}>
     <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
       <span id="ahead-of-you" ${texts(forms)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
-    <progress id="progress" max="100" value="${progress.toFixed(2)}" aria-label="${words.progress}"></progress>
+    <progress id="progress" max="100" ${progress ? html`value="${progress}"` : html`hidden`} aria-label="${words.progress}"></progress>
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>

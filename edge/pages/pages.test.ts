@@ -116,6 +116,11 @@ describe('a page says what holds', () => {
     expect(page('sale-open')).toContain('<noscript><small>about 412 left</small></noscript>')
   })
 
+  it('of progress only where it is known from where it began', () => {
+    expect(page('line')).toMatch(/<progress id="progress" max="100" value="61\.99"/)
+    expect(page('line-after-opening')).toMatch(/<progress id="progress" max="100" hidden aria-label/)
+  })
+
   it('gives a place up only in two steps', () => {
     expect(page('line')).toMatch(
       /<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,
