@@ -5,19 +5,29 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import type { Asset } from '../assets.ts'
 import { assetsDefinition } from '../build.ts'
+import { LANGUAGES } from './words.ts'
 
 const [folder, lang = 'en'] = process.argv.slice(2)
 if (!folder) {
   console.error('Where to? node edge/pages/preview.ts FOLDER [LANGUAGE]')
   process.exit(1)
 }
-const assets: Record<string, Asset> = JSON.parse((await assetsDefinition()).__ASSETS__)
-// The pages find their assets in a constant that the build defines.
-Object.assign(globalThis, { __ASSETS__: assets })
-const { samples } = await import('./samples.ts')
-const { LANGUAGES } = await import('./words.ts')
+const define = await assetsDefinition()
+const assets: Record<string, Asset> = JSON.parse(define.__ASSETS__)
+// The pages find their assets in a constant that a build defines.
+const { outputFiles } = await build({
+  entryPoints: [fileURLToPath(new URL('samples.ts', import.meta.url))],
+  bundle: true,
+  format: 'esm',
+  write: false,
+  define,
+})
+const code = `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`
+const { samples }: typeof import('./samples.ts') = await import(code)
 
 mkdirSync(join(folder, 'assets'), { recursive: true })
 for (const { path, body } of Object.values(assets)) writeFileSync(join(folder, path), body)
