@@ -6,7 +6,7 @@ import type { Env } from './config.ts'
 import { call, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
 
 const HTML = { accept: 'text/html' }
-const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '1' }
+const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
 
 it('says with every answer of its own who may keep it', async () => {
   const [sale, gone] = [await new TestSale().tell(), await new TestSale().tell()]
@@ -97,7 +97,7 @@ it('says with every answer of its own who may keep it', async () => {
     [303, 'GET', here, { ...HTML, cookie }, protects],
   ]
   for (const [status, method, path, headers = {}, env] of requests) {
-    const body = 'content-length' in headers ? 'x' : null
+    const body = 'content-length' in headers ? 'product_id=lamp' : null
     const response = await call(path, { method, headers, body }, env)
     const about = `${method} ${path} ${JSON.stringify(headers)}`
     expect(response.status, about).toBe(status)

@@ -237,3 +237,23 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(refused.status).toBe(409)
   expect(refused.headers.get('content-type')).toContain('text/html')
 })
+
+it('buys nothing by a form in which nothing was chosen', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const body = 'quantity=1'
+  const response = await call(`/sales/${sale.name}/buy`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(body.length),
+      accept: 'text/html',
+      cookie: `admission-${sale.name}=${await admission(sale.name)}`,
+    },
+    body,
+  })
+  expect(response.status).toBe(422)
+  expect(await response.text()).toContain('<li>Product</li>')
+  expect((await asked(path)).calls).toBe(0)
+})

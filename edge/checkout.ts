@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { bodyTooLarge, MAX_BODY_BYTES, Order } from '../shared/api.ts'
 import { isLive } from '../shared/order-status.ts'
-import { type Problem, problem } from '../shared/problem.ts'
+import { invalidField, type Problem, problem } from '../shared/problem.ts'
 import {
   type AdmissionClaims,
   HS256_SIGNATURE,
@@ -168,6 +168,8 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
   const form = await formOf(call.request)
   if (!form) return { problem: problem('invalid-request') }
   const { product_id, quantity, payment_method } = form
+  // The origin would take the sale's first product: nobody is to have what they did not choose.
+  if (!product_id) return { problem: invalidField('product_id', 'is required') }
   const idempotency_key = form.idempotency_key || crypto.randomUUID()
   const headers = {
     authorization: `Bearer ${admission.token}`,
@@ -175,7 +177,7 @@ export async function buy(sale: string, call: Call): Promise<FormResult> {
     'idempotency-key': idempotency_key,
   }
   const body = JSON.stringify({
-    ...(product_id ? { product_id } : {}),
+    product_id,
     ...(quantity ? { quantity: Number(quantity) } : {}),
     ...(payment_method ? { payment_method } : {}),
   })

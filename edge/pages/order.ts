@@ -8,23 +8,37 @@ import type { Content, Shown } from './view.ts'
 
 /** Without a script, an order that is on its way is looked at again so often. */
 const RELOAD_SECONDS = 3
+/** And the page of a turn that has nothing to choose yet: they are few whose turn it is, and it runs. */
+const RELOAD_IN_CARTS_SECONDS = 5
 
 // -- The turn ------------------------------------------------------------------------------------------------------------
 
-/** The most of one thing that it makes sense to ask for; what there is may have changed when it is asked for. */
-function mostOf({ products, limit_per_visitor }: PublicSale): number {
-  const most = Math.max(...products.map((product) => product.available))
-  return most > 0 ? Math.min(limit_per_visitor, most) : limit_per_visitor
-}
-
-/** It is their turn: choose and reserve. The key is in the form, so that sending it twice makes one order. */
+/** It is their turn: choose and reserve, or, where all of it is in carts, wait for what comes back. */
 export function turnPage(shown: Shown, untilMs: number): Content {
   const { view, words, lang } = shown
   const { products, hold_seconds } = view.state
-  const most = mostOf(view.state)
   const seconds = Math.max(0, (untilMs - view.nowMs) / 1000)
-  const first = products.find((product) => product.available > 0) ?? products[0]
-  const choices = products.map((product) => {
+  const first = products.find((product) => product.available > 0)
+  const title = first ? words.ready : words.allInCarts
+  const text = first ? fill(words.chooseText, { t: exactly(lang, hold_seconds) }) : words.turnAllInCarts
+  const main = html`<section class="card" id="turn" data-tone="${first ? 'turn' : 'hold'}">
+    ${steps(shown, 0)}
+    <h1 tabindex="-1">${title}</h1>
+    <p class="lead">${text}</p>
+    ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
+    ${first && reserveForm(shown, first)}
+  </section>`
+  return { title, main, reloadSeconds: first ? null : RELOAD_IN_CARTS_SECONDS }
+}
+
+/** The most of one thing that it makes sense to ask for; what there is may have changed when it is asked for. */
+const mostOf = ({ products, limit_per_visitor }: PublicSale) =>
+  Math.min(limit_per_visitor, Math.max(...products.map((product) => product.available)))
+
+/** The key is in the form, so that sending it twice makes one order. */
+function reserveForm({ view, words, lang }: Shown, first: PublicSale['products'][number]): Html {
+  const most = mostOf(view.state)
+  const choices = view.state.products.map((product) => {
     const none = product.available === 0
     return html`<label class="choice">
       <input type="radio" name="product_id" value="${product.product_id}" ${product === first && html`checked`} ${none && html`disabled`} required>
@@ -32,23 +46,16 @@ export function turnPage(shown: Shown, untilMs: number): Content {
       <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small>
       <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
   })
-  const main = html`<section class="card" id="turn" data-tone="turn">
-    ${steps(shown, 0)}
-    <h1 tabindex="-1">${words.ready}</h1>
-    <p class="lead">${fill(words.chooseText, { t: exactly(lang, hold_seconds) })}</p>
-    ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
-    <form method="post" action="/sales/${view.sale}/buy" class="once">
-      <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
-      <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>
-      ${
-        most > 1 &&
-        html`<label class="field">${words.quantity}
-        <input type="number" name="quantity" min="1" max="${most}" value="1" inputmode="numeric" required></label>`
-      }
-      <button class="button">${words.reserve}</button>
-    </form>
-  </section>`
-  return { title: words.ready, main, reloadSeconds: null }
+  return html`<form method="post" action="/sales/${view.sale}/buy" class="once">
+    <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
+    <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>
+    ${
+      most > 1 &&
+      html`<label class="field">${words.quantity}
+      <input type="number" name="quantity" min="1" max="${most}" value="1" inputmode="numeric" required></label>`
+    }
+    <button class="button">${words.reserve}</button>
+  </form>`
 }
 
 /** Where in the shop one is. */

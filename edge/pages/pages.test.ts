@@ -77,6 +77,15 @@ describe('a page says what holds', () => {
     expect(page('turn-last-one')).not.toContain('name="quantity"')
   })
 
+  it('of a turn while everything is in carts: nothing to reserve, and it looks again', () => {
+    expect(page('turn-all-in-carts')).toContain(words.turnAllInCarts)
+    expect(page('turn-all-in-carts')).toContain('>5:00</time>')
+    expect(page('turn-all-in-carts')).not.toMatch(/<form|<input/)
+    expect(page('turn-all-in-carts')).toMatch(/http-equiv="refresh" content="5"/)
+    for (const { name, html } of samples({ lang: 'en', nowMs: NOW_MS }))
+      expect(html, name).not.toMatch(/checked\s+disabled/)
+  })
+
   it('of the time to choose: as long as the admission is good', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')

@@ -129,6 +129,10 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['turn', renderSale(shop)],
     ['turn-half-over', renderSale({ ...shop, shows: turn(83_000) })],
     ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
+    [
+      'turn-all-in-carts',
+      renderSale({ ...shop, state: { ...shop.state, products: [{ ...last, available: 0 }] } }),
+    ],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
     ['order-paid-elsewhere', ordered('reserved', false, '/pay/{order}')],
     ['order-had-already', ordered('reserved', true)],

@@ -96,6 +96,8 @@ export const de: Words = {
   stepPay: 'Bezahlen',
   stepDone: 'Fertig',
   chooseText: 'Wähle, was du möchtest. Was du reservierst, bleibt dir {t} lang, während du bezahlst.',
+  turnAllInCarts:
+    'Du bist dran, aber gerade ist jedes Stück zurückgelegt. Was nicht bezahlt wird, kommt zurück: Diese Seite bietet es von selbst an.',
   admissionEndsIn: 'Zeit zum Wählen',
   product: 'Produkt',
   quantity: 'Anzahl',

@@ -99,6 +99,8 @@ export const en = {
   stepPay: 'Pay',
   stepDone: 'Done',
   chooseText: 'Choose what you want. Once reserved, it is yours for {t} while you pay.',
+  turnAllInCarts:
+    'It is your turn, but all units are reserved just now. What is not paid comes back: this page offers it by itself.',
   admissionEndsIn: 'Time to choose',
   product: 'Product',
   quantity: 'Quantity',
