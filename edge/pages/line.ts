@@ -132,7 +132,9 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
     ${placeFigures(shown, place, number)}
     ${leaveForm(shown, mayLeave(place.status))}
   </section>`
-  const reloadSeconds = place.status === 'missed_turn' ? null : reload(place.estimated_wait_time ?? 15)
+  // Once the turn has passed, only "sold out" could be news.
+  const missed = place.status === 'missed_turn'
+  const reloadSeconds = missed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, reloadSeconds }
 }
 
@@ -194,8 +196,11 @@ export function endsBeforeTurn(
   return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
-/** How a page without a script follows the line: the further away, the less often. */
-const reload = (waitSeconds: number) => Math.round(Math.min(60, Math.max(3, waitSeconds / 3)))
+/** A page without a script looks again at least so often, since what it says may end. */
+const RELOAD_MAX_SECONDS = 60
+
+/** How it follows the line: the further away, the less often. */
+const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, Math.max(3, waitSeconds / 3)))
 
 // -- The end -------------------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ export function turnPage(shown: Shown, untilMs: number): Content {
     ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
     ${first && reserveForm(shown, first)}
   </section>`
-  return { title, main, reloadSeconds: first ? null : RELOAD_IN_CARTS_SECONDS }
+  // Not sooner than it is over: what somebody is about to choose is not to be taken from them.
+  return { title, main, reloadSeconds: first ? Math.ceil(seconds) + 1 : RELOAD_IN_CARTS_SECONDS }
 }
 
 /** The most of one thing that it makes sense to ask for; what there is may have changed when it is asked for. */

@@ -86,6 +86,11 @@ describe('a page says what holds', () => {
       expect(html, name).not.toMatch(/checked\s+disabled/)
   })
 
+  it('without a script too: a turn is followed to its end, and one that has passed to the sale’s', () => {
+    expect(page('turn-half-over')).toContain('http-equiv="refresh" content="84"')
+    expect(page('missed-turn')).toContain('http-equiv="refresh" content="60"')
+  })
+
   it('of the time to choose: as long as the admission is good', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')

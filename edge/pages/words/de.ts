@@ -164,7 +164,7 @@ export const de: Words = {
     'not-open': ['Der Verkauf hat noch nicht begonnen', 'Seine Seite zeigt, wann es losgeht.'],
     'not-admitted': [
       'Du bist gerade nicht dran',
-      'Dein Einlass ist abgelaufen, oder du hattest noch keinen. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
+      'Dein Einlass ist abgelaufen, oder du hattest noch keinen. Die Seite des Verkaufs zeigt, wo du stehst.',
     ],
     'cookies-required': [
       'Das geht nicht ohne Cookies',

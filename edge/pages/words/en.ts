@@ -170,7 +170,7 @@ export const en = {
     'not-open': ['The sale is not open yet', 'Its page shows when it opens.'],
     'not-admitted': [
       'It is not your turn',
-      'Your admission has run out, or was never given. If you have a place in line, you keep it.',
+      'Your admission has run out, or was never given. The page of the sale shows where you stand.',
     ],
     'cookies-required': [
       'This needs cookies',
