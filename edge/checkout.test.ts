@@ -238,6 +238,20 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(refused.headers.get('content-type')).toContain('text/html')
 })
 
+it('comes back to an order by itself that could not be shown while the origin was away', async () => {
+  const sale = await new TestSale().tell()
+  const order = newOrder()
+  const path = `/sales/${sale.name}/order/${order}`
+  await tell(`/orders/${order}`, 0, '')
+  const headers = { accept: 'text/html', cookie: `order-${order}=${ORDER_TOKEN}` }
+  const response = await call(path, { headers })
+  expect(response.status).toBe(503)
+  const page = await response.text()
+  expect(page).toContain(`data-path="${path}"`)
+  expect(page).toMatch(/<noscript><meta http-equiv="refresh" content="\d+"><\/noscript>/)
+  expect(page).toContain(`<a class="button" href="${path}">Try again</a>`)
+})
+
 it('buys nothing by a form in which nothing was chosen', async () => {
   const sale = await new TestSale().tell()
   const path = `/sales/${sale.name}/checkout`

@@ -68,7 +68,10 @@ const schedules = new WeakMap<
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
   const [now, found] = await Promise.all([saleNow(sale, call), orderFor(sale, order, call)])
   if ('type' in now) return problemAnswer(now)
-  if ('type' in found) return livePage(sale, now, { kind: 'problem', problem: found }, call)
+  if ('type' in found) {
+    const path = found.retry_after_seconds === undefined ? undefined : `/sales/${sale}/order/${order}`
+    return livePage(sale, now, { kind: 'problem', problem: found, path }, call)
+  }
   const alreadyHas = call.request.url.endsWith(`?${ALREADY}`)
   return livePage(sale, now, { kind: 'order', order: found, alreadyHas }, call)
 }

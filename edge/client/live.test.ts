@@ -372,6 +372,22 @@ it('on a problem says nothing of a connection that it does not try, but that the
   expect(sign.textContent).toBe('Offline')
 })
 
+it('looks again for an order that could not be shown, until it can be', async () => {
+  things = { away: new Thing() }
+  let away = true
+  answer = (path) =>
+    path.endsWith('/schedule') ? schedule() : { ok: !away, status: 503, text: async () => '' }
+  await begin({ path: '/sales/demo/order/an-order' })
+  const replaced = vi.fn(() => delete things.away)
+  Object.assign(things.stage ?? {}, { replaceWith: replaced })
+  await passes(20_000)
+  expect(times(/an-order$/)).toBeGreaterThan(1)
+  expect(replaced).not.toHaveBeenCalled()
+  away = false
+  await passes(120_000)
+  expect(replaced).toHaveBeenCalledOnce()
+})
+
 it('asks no more for an order that is no longer followed', async () => {
   vi.stubGlobal(
     'EventSource',

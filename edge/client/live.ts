@@ -297,6 +297,11 @@ function begin(): void {
   if (page.path === null) return
   rememberCommitment(page)
   if (!byId('final')) channel?.postMessage({ number: page.number })
+  // What was to be shown could not be had: loading the page was a look, which failed.
+  if (byId('away')) {
+    lookFailures = 1
+    lookWithin(0)
+  }
   tick()
 }
 

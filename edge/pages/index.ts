@@ -38,6 +38,7 @@ function content(shown: Shown): Content {
         lessIsLeft(shown, shows.problem) ??
         problemContent(shows.problem, words, view.sale, {
           again: shows.again,
+          path: shows.path,
           wrong: wrongFields(shown, shows.problem),
         })
       )
@@ -96,8 +97,7 @@ export function renderProblem(
   const { title, main } = problemContent(problem, words, sale)
   const home = sale === null ? null : `/sales/${sale}`
   const retry = problem.status === 503 && (home !== null || mayReload)
-  // Spread, so that those who were turned away together do not come back together.
-  const seconds = Math.ceil((problem.retry_after_seconds ?? 3) * (1 + Math.random()) + 2)
+  const seconds = secondsUntilAgain(problem)
   const head =
     retry && html`<meta http-equiv="refresh" content="${seconds}${home !== null && `;url=${home}`}">`
   return shell(
@@ -105,6 +105,10 @@ export function renderProblem(
     html`<main id="main">${main}</main>`,
   ).text
 }
+
+/** Spread, so that those who were turned away together do not come back together. */
+const secondsUntilAgain = ({ retry_after_seconds = 3 }: Problem) =>
+  Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
 /** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
 function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Content | null {
@@ -136,7 +140,7 @@ function problemContent(
   problem: Problem,
   words: Words,
   sale: string | null,
-  { again, wrong }: { again?: Again | undefined; wrong?: Html | null } = {},
+  { again, path, wrong }: { again?: Again | undefined; path?: string | undefined; wrong?: Html | null } = {},
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
@@ -145,17 +149,18 @@ function problemContent(
     problem.errors ? words.problemFields : words.problemText,
   ]
   const wait = problem.status === 503 || problem.status === 429 || problem.status === 409
-  const main = html`<section class="card notice" data-tone="${wait ? 'hold' : 'bad'}">
+  const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${wait ? 'hold' : 'bad'}">
     <h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>
     ${wrong}
     <div class="actions">
       ${again && retryForm(again, words)}
-      ${sale !== null && html`<a class="button ${again && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
+      ${path && html`<a class="button" href="${path}">${words.tryAgain}</a>`}
+      ${sale !== null && html`<a class="button ${(again || path) && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
     </div>
     <p class="quiet"><code>${problem.status} ${type}</code></p>
   </section>`
-  return { title, main, reloadSeconds: null }
+  return { title, main, reloadSeconds: path ? secondsUntilAgain(problem) : null }
 }
 
 function retryForm({ action, fields }: Again, words: Words): Html {
@@ -210,7 +215,7 @@ function ownOrder({ view, words }: Shown): Html {
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */
 function pagePath({ sale, shows }: SaleView): string | null {
-  if (shows.kind === 'problem') return null
+  if (shows.kind === 'problem') return shows.path ?? null
   return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
 }
 

@@ -147,6 +147,13 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['problem-fields', wrong],
     ['problem-try-again', bare('try-again', 'demo')],
     ['problem-internal', bare('internal-error', 'demo')],
+    [
+      'problem-order-away',
+      renderSale({
+        ...shop,
+        shows: { kind: 'problem', problem: problem('try-again'), path: `/sales/demo/order/${ORDER_ID}` },
+      }),
+    ],
     ['problem-unknown-sale', bare('unknown-sale', null)],
   ].map(([name = '', html = '']) => ({ name, html }))
 }

@@ -42,8 +42,16 @@ export type Shows =
   | { readonly kind: 'turn'; readonly untilMs: number }
   /** The order may be one they have already: a new one would be more than one person can have. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
-  /** With the form that met the problem, to be sent again just as it was, where that may help. */
-  | { readonly kind: 'problem'; readonly problem: Problem; readonly again?: Again | undefined }
+  /**
+   * With what met the problem, where it may help to do that once more: the form, to be sent just as it was, or the path of
+   * the page that could not be shown.
+   */
+  | {
+      readonly kind: 'problem'
+      readonly problem: Problem
+      readonly again?: Again | undefined
+      readonly path?: string | undefined
+    }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
 
 export interface Again {
