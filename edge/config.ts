@@ -55,6 +55,8 @@ export interface Config {
   readonly edgeToken: string
   readonly production: boolean
   readonly ticketShards: number
+  /** How long a turn waits for whoever it is. */
+  readonly claimSeconds: number
   readonly limits: {
     readonly joinsPerAddress: Rate | null
     readonly joinsPerVisitor: Rate | null
@@ -134,7 +136,7 @@ export async function readConfig(env: Env): Promise<Config> {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = env.ENVIRONMENT !== 'development'
   // The coordinator's settings too: what it refuses the Worker must not take, or all seems well and nobody can join.
-  const { originUrl, ticketShards } = readRoomConfig(env)
+  const { originUrl, ticketShards, claimSeconds } = readRoomConfig(env)
   // In development nothing is limited: a whole crowd comes from one machine there.
   const limit = (name: Setting, usual: string) => rate(env, name, production ? usual : 'off')
   return {
@@ -142,6 +144,7 @@ export async function readConfig(env: Env): Promise<Config> {
     edgeToken: secret(env, 'EDGE_TOKEN', production),
     production,
     ticketShards,
+    claimSeconds,
     limits: {
       joinsPerAddress: limit('JOINS_PER_ADDRESS', '120/60'),
       joinsPerVisitor: limit('JOINS_PER_VISITOR', '10/60'),

@@ -53,6 +53,7 @@ export function viewOf(
     nowMs: now.atMs,
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
+    claimSeconds: config.claimSeconds,
     ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
     protects: config.protect?.sale === sale,
     paymentPage: config.paymentPage,

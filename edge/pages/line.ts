@@ -65,17 +65,22 @@ function joinForm({ view, words, lang }: Shown, label: string): Html {
   </form>`
 }
 
-function howItWorks({ view, words, lang }: Shown, before: boolean): Html {
+function howItWorks(shown: Shown, before: boolean): Html {
+  const { view, words, lang } = shown
   const hold = { t: exactly(lang, view.state.hold_seconds) }
   const pays = [words.stepTurn, view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)] as const
   const steps: readonly (readonly [string, string])[] = before
     ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], pays]
-    : [[words.stepLine, words.stepLineText], pays]
+    : [[words.stepLine, `${words.stepLineText} ${turnWaits(shown)}`], pays]
   return html`<section class="how">
     <h2>${words.howItWorks}</h2>
     <ol>${steps.map(([name, text]) => html`<li><b>${name}</b> ${text}</li>`)}</ol>
   </section>`
 }
+
+/** Who may close the page is told for how long. */
+const turnWaits = ({ view, words, lang }: Shown) =>
+  fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
 /** The moments of a schedule as a page shows them: those to be read are for people, those counted down to are the line's. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
@@ -120,7 +125,8 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
       'pre_queue',
       html`${countdown(shown, 'anchor_at_ms')}
       <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
-      ${lead(words.nothingToDo)}`,
+      ${lead(words.nothingToDo)}
+      <p class="quiet">${turnWaits(shown)}</p>`,
     )}
     ${when('waiting')}
     ${when('paused', lead(words.pausedText))}
@@ -163,7 +169,8 @@ const texts = (of: Readonly<Record<string, string>>) =>
   )
 
 /** Position, people ahead, wait and progress; the page's script keeps them up to date. */
-function placeFigures({ view, words, lang }: Shown, place: Place, number: number): Html {
+function placeFigures(shown: Shown, place: Place, number: number): Html {
+  const { view, words, lang } = shown
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
   // Drawn places are all called from the first on; who came later began somewhere on the way, and the script knows.
   const drawn = place.position !== null && number <= view.schedule.pre_queue_size
@@ -183,7 +190,7 @@ function placeFigures({ view, words, lang }: Shown, place: Place, number: number
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
     <p class="wait"><b id="wait" ${texts(waits)}>${wait}</b> <span id="wait-until"></span></p>
-    <p class="quiet">${words.keepPlace}</p>
+    <p class="quiet">${words.keepPlace} ${turnWaits(shown)}</p>
   </div>`
 }
 

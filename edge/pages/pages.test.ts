@@ -91,6 +91,11 @@ describe('a page says what holds', () => {
     expect(page('missed-turn')).toContain('http-equiv="refresh" content="60"')
   })
 
+  it('of a turn: how long it waits for whoever has closed the page', () => {
+    for (const name of ['sale-open', 'lobby', 'line'])
+      expect(page(name), name).toContain('Be back for your turn: it waits 3 minutes for you.')
+  })
+
   it('of the time to choose: as long as the admission is good', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')

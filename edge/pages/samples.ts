@@ -78,6 +78,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     },
     number: null,
     nowMs,
+    claimSeconds: 180,
     lang,
     brand: brand ?? { name: 'Halfway Records' },
     protects: false,

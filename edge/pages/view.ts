@@ -23,6 +23,8 @@ export interface SaleView {
   readonly number: number | null
   /** The edge's clock, milliseconds since the epoch. */
   readonly nowMs: number
+  /** How long a turn waits for whoever it is. */
+  readonly claimSeconds: number
   /** Where the challenge is, if joining asks for a proof of work. */
   readonly challenge?: string
   /** Whether the sale stands before a site of somebody else's, which is open to all once the sale has ended. */

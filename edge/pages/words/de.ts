@@ -58,6 +58,7 @@ export const de: Words = {
   waitPastEnd: 'Der Verkauf endet vielleicht, bevor du dran bist',
   keepPlace:
     'Dein Platz bleibt auf diesem Gerät, auch wenn du die Seite schließt oder das Netz verlierst. Es geht von selbst weiter: Neu laden macht es nicht schneller.',
+  turnWaits: 'Sei zurück, wenn du dran bist: Dann wartet dein Platz {t} auf dich.',
   paused: 'Die Schlange steht gerade',
   pausedText:
     'Der Shop holt kurz Luft. Alle behalten ihren Platz, und es geht dort weiter, wo es stehen blieb.',

@@ -60,6 +60,7 @@ export const en = {
   waitPastEnd: 'The sale may end before your turn',
   keepPlace:
     'Your place is kept on this device, also if you close this page or lose the connection. It moves by itself: reloading does not make it quicker.',
+  turnWaits: 'Be back for your turn: it waits {t} for you.',
   paused: 'The line is paused',
   pausedText: 'The shop is catching its breath. Everyone keeps their place, and it goes on where it stopped.',
   allInCarts: 'Everything is in carts',
