@@ -200,6 +200,16 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('a page is seen before its script has come', async () => {
+    const url = await sale('late', -1_000, STANDING)
+    const { context, page } = await visitor()
+    await page.route('**/*.js', () => {})
+    await page.goto(url, { waitUntil: 'commit' })
+    const painted = () => page.evaluate(`performance.getEntriesByName('first-paint').length`)
+    await expect.poll(painted, WITHIN).toBe(1)
+    await context.close()
+  })
+
   test('by keyboard alone a visitor can join and leave', async () => {
     const url = await sale('keys', 600_000)
     const { context, page } = await visitor()

@@ -177,7 +177,7 @@ function documentOf(shown: Shown, content: Content): Html {
   const { title, main, aside, reloadSeconds, named } = content
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
-  const head = html`<script type="module" src="${script.path}" blocking="render"></script>
+  const head = html`<script type="module" src="${script.path}"></script>
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
