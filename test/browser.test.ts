@@ -110,6 +110,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     }
     for (const { page } of people) {
       await page.getByText('Checked on this device').waitFor({ timeout: 20_000 })
+      await page.getByText('Opened', { exact: true }).waitFor()
       await hasText(page.locator('#draw-yours'), /^Lot [12] of 2 was drawn to place [12]\.$/)
     }
     const places = await Promise.all(people.map(({ page }) => page.locator('#draw-yours').textContent()))

@@ -4,6 +4,7 @@
  * words, and neither touches anything here.
  */
 import type { Problem, ProblemType } from '../../shared/problem.ts'
+import { PHASES, type Phase } from '../../shared/schedule.ts'
 import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
 import { proofScript, proofStyle, script, style } from '../assets.ts'
 import { drawCard } from './draw.ts'
@@ -51,18 +52,24 @@ function content(shown: Shown): Content {
 
 // -- About the sale ------------------------------------------------------------------------------------------------------
 
+const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
+const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
+
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
-  const before = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
+  // The page stays while the sale opens.
+  const during = (phases: readonly Phase[], name: string) =>
+    html`<span data-phases="${phases.join(' ')}" ${!phases.includes(schedule.phase) && html`hidden`}>${name}</span>`
+  const opens = html`${during(BEFORE, words.opensAt)}${during(AFTER, words.openedAt)}`
   // What is left changes from the opening on; the script reads nothing of it, and it would tell old news.
   const left = (n: number) => {
     const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
-    return before
-      ? html`<small data-phases="upcoming pre_queue">${text}</small>`
+    return BEFORE.includes(schedule.phase)
+      ? html`<small data-phases="${BEFORE.join(' ')}">${text}</small>`
       : html`<noscript><small>${text}</small></noscript>`
   }
-  const term = (name: string, at: 'opens_at' | 'ends_at', date: string) =>
+  const term = (name: string | Html, at: 'opens_at' | 'ends_at', date: string) =>
     html`<div><dt>${name}</dt><dd>${timeOf(lang, at, Date.parse(date))}</dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
@@ -74,7 +81,7 @@ function about({ view, words, lang }: Shown): Html {
       )}
     </ul>
     <dl>
-      ${term(before ? words.opensAt : words.openedAt, 'opens_at', schedule.opens_at)}
+      ${term(opens, 'opens_at', schedule.opens_at)}
       ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', schedule.ends_at)}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>

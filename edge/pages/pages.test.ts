@@ -96,6 +96,14 @@ describe('a page says what holds', () => {
       expect(page(name), name).toContain('Be back for your turn: it waits 3 minutes for you.')
   })
 
+  it('of the opening: that it will be, or that it was, also where the page stays meanwhile', () => {
+    const [opens, opened] = [/<dt>.*<span[^>]*pre_queue" >Opens</, /<dt>.*<span[^>]*open [^>]*" >Opened</]
+    expect(page('lobby')).toMatch(opens)
+    expect(page('lobby')).toMatch(/<span[^>]*open [^>]*" hidden>Opened</)
+    expect(page('line')).toMatch(opened)
+    expect(page('line')).not.toMatch(opens)
+  })
+
   it('of the time to choose: as long as the admission is good', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')
