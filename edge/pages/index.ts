@@ -75,7 +75,7 @@ function about({ view, words, lang }: Shown): Html {
     <h2 id="about">${words.about}</h2>
     <ul class="products">
       ${state.products.map(
-        (product) => html`<li><span>${product.name}</span>
+        (product) => html`<li><span><bdi>${product.name}</bdi></span>
         <b>${money(lang, product.unit_price_minor, product.currency)}</b>
         ${view.shows.kind === 'door' && left(product.available)}</li>`,
       )}
@@ -264,7 +264,7 @@ ${body}
 }
 
 function brandMark({ name, logo }: Brand, home: string | null): Html {
-  const mark = logo ? html`<img src="${logo}" alt="${name}">` : name
+  const mark = logo ? html`<img src="${logo}" alt="${name}">` : html`<bdi>${name}</bdi>`
   return home === null
     ? html`<p class="brand">${mark}</p>`
     : html`<a class="brand" href="${home}">${mark}</a>`

@@ -26,7 +26,7 @@ export function doorPage(shown: Shown): Content {
     html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
   const main = html`<section class="card" id="door" data-tone="calm" data-phase="${phase}">
-    <h1 tabindex="-1">${view.state.name}</h1>
+    <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
     ${during(
       ['upcoming'],
       html`${countdown(shown, 'pre_queue_opens_at_ms')}
@@ -216,7 +216,7 @@ export function endState(shown: Shown, phase: 'sold_out' | 'ended'): Html {
   const { view, words } = shown
   const soldOut = phase === 'sold_out'
   return html`<section class="card final" id="final" data-tone="quiet">
-    <p class="label">${view.state.name}</p>
+    <p class="label"><bdi>${view.state.name}</bdi></p>
     <h1 tabindex="-1">${soldOut ? words.soldOut : words.ended}</h1>
     <p class="lead">${soldOut ? words.soldOutText : words.endedText}</p>
     ${!soldOut && toWanted(shown)}

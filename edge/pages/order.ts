@@ -43,7 +43,7 @@ function reserveForm({ view, words, lang }: Shown, first: PublicSale['products']
     const none = product.available === 0
     return html`<label class="choice">
       <input type="radio" name="product_id" value="${product.product_id}" ${product === first && html`checked`} ${none && html`disabled`} required>
-      <span>${product.name}</span>
+      <span><bdi>${product.name}</bdi></span>
       <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small>
       <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
   })
@@ -99,7 +99,7 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
     <p class="lead">${text}</p>
     ${more}
     <dl>
-      <div><dt>${words.product}</dt><dd>${name}${order.quantity > 1 && ` ×\u00a0${count(lang, order.quantity)}`}</dd></div>
+      <div><dt>${words.product}</dt><dd><bdi>${name}</bdi>${order.quantity > 1 && ` ×\u00a0${count(lang, order.quantity)}`}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${total(lang, order)}</b></dd></div>
       <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
     </dl>

@@ -104,6 +104,12 @@ describe('a page says what holds', () => {
     expect(page('line')).not.toMatch(opens)
   })
 
+  it('of names: each by itself, whichever way it is read', () => {
+    const called = 'ערב!'
+    for (const { name, html } of samples({ lang: 'en', nowMs: NOW_MS, called, brand: { name: called } }))
+      expect(html.slice(html.indexOf('<body')), name).not.toMatch(/(?<!<bdi)>[^<]*ערב!/)
+  })
+
   it('of the time to choose: as long as the admission is good', () => {
     expect(page('turn')).toContain('>5:00</time>')
     expect(page('turn-half-over')).toContain('>1:23</time>')
