@@ -153,8 +153,11 @@ function stateOf(shown: Shown, order: Order): State {
       return { title: words.confirmed, text: words.confirmedText, tone: 'good', step: 2 }
     case 'expired':
       return { title: words.expired, text: words.expiredText, tone: 'hold', step: null, more: back }
-    case 'cancelled':
-      return { title: words.cancelled, text: words.cancelledText, tone: 'hold', step: null, more: back }
+    case 'cancelled': {
+      const [title, text] =
+        order.reason === undefined ? [words.cancelled, words.cancelledText] : words.cancelledFor[order.reason]
+      return { title, text, tone: 'hold', step: null, more: back }
+    }
   }
 }
 

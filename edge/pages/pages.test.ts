@@ -104,6 +104,12 @@ describe('a page says what holds', () => {
     expect(page('line')).not.toMatch(opens)
   })
 
+  it('of an order that was cancelled: why, as far as it is told', () => {
+    expect(page('order-cancelled-declined')).toMatch(/<h1[^>]*>The payment was declined</)
+    expect(page('order-cancelled-declined')).toContain('pay in another way')
+    expect(page('order-cancelled')).toContain(words.cancelledText)
+  })
+
   it('of names: each by itself, whichever way it is read', () => {
     const called = 'ערב!'
     for (const { name, html } of samples({ lang: 'en', nowMs: NOW_MS, called, brand: { name: called } }))

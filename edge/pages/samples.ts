@@ -1,7 +1,7 @@
 /** Every page in every state, made from a sale that does not exist: for looking at (preview.ts), and for the tests. */
 import type { Order } from '../../shared/api.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
-import { ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
+import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
@@ -135,6 +135,16 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
       renderSale({ ...shop, state: { ...shop.state, products: [{ ...last, available: 0 }] } }),
     ],
     ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
+    ...CANCEL_REASONS.map(
+      (reason) =>
+        [
+          `order-cancelled-${reason}`,
+          renderSale({
+            ...shop,
+            shows: { kind: 'order', order: { ...order('cancelled', nowMs), reason }, alreadyHas: false },
+          }),
+        ] as const,
+    ),
     ['order-paid-elsewhere', ordered('reserved', false, '/pay/{order}')],
     ['order-had-already', ordered('reserved', true)],
     ['site-open', renderSale(view(open, { protects: true }))],

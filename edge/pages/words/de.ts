@@ -133,6 +133,33 @@ export const de: Words = {
   cancelled: 'Die Bestellung wurde storniert',
   cancelledText:
     'Sie wurde zurückgegeben, oder die Zahlung kam nicht zustande. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht.',
+  cancelledFor: {
+    given_back: [
+      'Du hast es zurückgegeben',
+      'Was zurückgelegt war, ging an die Schlange zurück. Es wurde nichts abgebucht.',
+    ],
+    declined: [
+      'Die Zahlung wurde abgelehnt',
+      'Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht. Solange du dran bist, kannst du neu wählen und anders bezahlen.',
+    ],
+    payment_timeout: [
+      'Die Zahlung kam nicht zustande',
+      'Die Bank hat nicht rechtzeitig geantwortet. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht. Solange du dran bist, kannst du neu wählen.',
+    ],
+    oversold: [
+      'Es war nicht genug für alle da',
+      'Durch einen Fehler von uns wurde mehr verkauft, als da war, und deine Bestellung war eine zu viel. Das tut uns leid. Was abgebucht wurde, wird erstattet.',
+    ],
+    no_stock: [
+      'Es war nichts mehr da',
+      'Während deine Bestellung eingetragen wurde, ging das letzte Stück an andere. Es wurde nichts abgebucht.',
+    ],
+    limit: [
+      'Du hattest hier schon eine Bestellung',
+      'Diese war mehr, als eine Person haben kann. Die andere bleibt, und für diese wurde nichts abgebucht.',
+    ],
+    replay: ['Diese Bestellung kam zweimal an', 'Es gilt die andere, und für diese wurde nichts abgebucht.'],
+  },
   backToSale: 'Zurück zum Verkauf',
   methods: {
     pm_ok: 'Karte, die funktioniert',

@@ -137,6 +137,31 @@ export const en = {
   cancelled: 'The order was cancelled',
   cancelledText:
     'It was given back, or the payment did not go through. What was reserved has gone back to the line, and nothing stays charged.',
+  /** By the reason; where none is told, as above. */
+  cancelledFor: {
+    given_back: ['You gave it back', 'What was reserved has gone back to the line. You were not charged.'],
+    declined: [
+      'The payment was declined',
+      'What was reserved has gone back to the line, and nothing stays charged. While your turn lasts you can choose again, and pay in another way.',
+    ],
+    payment_timeout: [
+      'The payment did not come through',
+      'The bank did not answer in time. What was reserved has gone back to the line, and nothing stays charged. While your turn lasts you can choose again.',
+    ],
+    oversold: [
+      'There was not enough for everyone',
+      'By a mistake of ours more was sold than there was, and your order was one too many. We are sorry. What was charged is paid back.',
+    ],
+    no_stock: [
+      'There was nothing left',
+      'While your order was being recorded, the last of it went to others. You were not charged.',
+    ],
+    limit: [
+      'You already had an order here',
+      'This one was more than one person can have. The other stays, and you were not charged for this one.',
+    ],
+    replay: ['This order came twice', 'The other one counts, and you were not charged for this one.'],
+  },
   backToSale: 'Back to the sale',
   methods: {
     pm_ok: 'Card that works',
