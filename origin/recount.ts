@@ -134,7 +134,7 @@ async function oversold(
   }
   await note(deps.sql, { sale, product, kind: 'oversold', units: excess, detail })
   // Whatever else happens: nothing more may be sold. The row says so until the next order ends; after that it is the
-  // finding, by which record_reservations knows that it must count.
+  // finding, by which record_batch knows that it must count.
   const sold = Math.min(seen.orders.sold, seen.total)
   const full = { sold, held: seen.total - sold }
   if (seen.held + seen.sold < seen.total)

@@ -2,13 +2,14 @@
 -- Applied at every start (create or replace), after the migrations.
 --
 -- Nothing is dropped here: while a new version is rolled out or back, origins of both call what stands here. A function
--- with other arguments, or another return, therefore gets a new name, and the old one stays as it is for one release;
--- what changes under its old name has to be right for the callers of both.
+-- with other arguments, or another return, therefore gets a new name, and the old one stays in the ledgers that have it
+-- (record_reservations, which record_batch was before); what changes under its old name has to be right for the callers
+-- of both.
 --
 -- Which statuses hold units, and which have sold them, shared/order-status.ts says (HELD, SOLD, LIVE). Here they are spelled
 -- out: asked of a function, even an immutable one, a batch took a tenth longer.
 
--- record_reservations: writes a batch of reservations of one sale in one transaction, and says what became of them.
+-- record_batch: writes a batch of reservations of one sale in one transaction, and says what became of them.
 --
 -- The sale's row is locked first, so that batches of one sale follow each other: the visitor's limit, summed over live
 -- orders, is then exact whatever the limit and whichever the product. The statement after it sees what the batch
@@ -22,7 +23,7 @@
 -- unit price and currency of each product as they were written: a price may have changed since the caller last read it.
 -- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it. So does who
 -- comes under a key that has another order; a key has one, so that theirs is written as "key order", which nobody can send.
-create or replace function record_reservations(
+create or replace function record_batch(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
@@ -70,7 +71,7 @@ begin
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
-           'reserved', a.key, a.hash, a.method, record_reservations.created_at, record_reservations.reserved_until
+           'reserved', a.key, a.hash, a.method, record_batch.created_at, record_batch.reserved_until
     from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
       as a(id, product, visitor, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
@@ -160,8 +161,8 @@ begin
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
   select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end, a.key, a.hash, a.method,
-         record_reservations.created_at,
-         case when a.verdict = 'recorded' then record_reservations.reserved_until else record_reservations.created_at end,
+         record_batch.created_at,
+         case when a.verdict = 'recorded' then record_batch.reserved_until else record_batch.created_at end,
          nullif(a.verdict, 'recorded')
   from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, v_keys, p_hashes, p_methods, v_verdicts, v_written)
     as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIVE } from '../../shared/order-status.ts'
-import { useDatabase } from '../../test/servers.ts'
+import { emptyDatabase, useDatabase } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import { createMetrics } from '../metrics.ts'
@@ -288,6 +288,24 @@ test('what is asked of it keeps to the indexes, though it was planned while the 
   }
   await fresh.end()
   expect(await rowsReadWhole()).toBe(readWhole)
+})
+
+test('a ledger that a version before has written is brought up to date, and that version still finds its function', async () => {
+  const before = await emptyDatabase()
+  await prepare(before.url)
+  const old = connect(before.url, 1)
+  const callOld = () => old`
+    select recorded, others from record_reservations('any', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false)`
+  // As it was before it told prices.
+  await old.unsafe(`
+    create function record_reservations(
+      text, uuid[], text[], text[], bigint[], int[], text[], text[], text[], boolean,
+      out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz
+    ) language sql begin atomic select 0, null::jsonb, now(), now(); end`)
+  await expect(prepare(before.url)).resolves.toBeUndefined()
+  await expect(callOld()).resolves.toMatchObject([{ recorded: 0, others: null }])
+  await old.end()
+  await before.drop()
 })
 
 /** Rows of the large tables that were read by going through all of them; as told by connections that have ended. */

@@ -52,7 +52,7 @@ export async function record(
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const [told] = await sql<RecordRow[]>`
-    select recorded, others, created_at, reserved_until, prices from record_reservations(
+    select recorded, others, created_at, reserved_until, prices from record_batch(
       ${sale}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
       ${column('method')}::text[], ${noteRefusals})`
