@@ -169,8 +169,9 @@ export class Checkout {
     { entry, available }: { entry: string } & Stock,
   ): Promise<Outcome> {
     if (this.#promises.areMany() && (await this.#promises.areStillMany())) {
-      await this.#giveBack(r, entry)
-      return refusal(tryAgain('Orders cannot be recorded at this moment.'))
+      return (await this.#giveBack(r, entry))
+        ? refusal(tryAgain('Orders cannot be recorded at this moment.'))
+        : this.#recordExactly(sale, r, true)
     }
     const recorded = this.#untilRecorded(sale, r, entry, available)
     this.#promises.begin(r.order, recorded)
@@ -199,7 +200,7 @@ export class Checkout {
     if (told) return this.#leaveToWorkers(r)
     // A worker may have been first.
     if (verdict.verdict === 'replay' && verdict.order === r.order) this.#bucketOf(r).acknowledgeSoon(entry)
-    else await this.#giveBack(r, entry)
+    else if (!(await this.#giveBack(r, entry))) return this.#recordExactly(sale, r, true)
     return this.#afterRefusal(sale, r, verdict, left)
   }
 
@@ -209,11 +210,14 @@ export class Checkout {
     return processing(r)
   }
 
-  /** The exact gate alone, while the fast one is away or being rebuilt; it may have taken the unit unheard. */
+  /**
+   * The exact gate alone, while the fast one is away or being rebuilt. That may have taken the unit unheard: a worker who
+   * finds the intent then must not make an order of it whose buyer was told that there is none.
+   */
   async #recordExactly(sale: SaleRow, r: Reservation, mayBeTaken = false): Promise<Outcome> {
     let verdict: RecordVerdict
     try {
-      verdict = await this.#records.add(r.sale, r)
+      verdict = await (mayBeTaken ? this.#noted : this.#records).add(r.sale, r)
     } catch (error) {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
@@ -254,32 +258,38 @@ export class Checkout {
     }
   }
 
+  readonly #records = this.#recorder(false)
+  /** The same for those whose intents may be found later: what they are refused is noted. */
+  readonly #noted = this.#recorder(true)
+
   /** The ledger takes one batch of a sale after the other: those who would wait there travel in a larger one instead. */
-  readonly #records = new BatcherByKey<Reservation, RecordVerdict>(
-    { size: RECORD_BATCH, queue: RECORD_QUEUE },
-    async (sale, batch) => {
+  #recorder(noteRefusals: boolean): BatcherByKey<Reservation, RecordVerdict> {
+    return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
       const { metrics, warm } = this.#deps
       metrics.recordSize.observe(batch.length)
       const done = metrics.recordSeconds.startTimer()
       try {
-        const verdicts = await warm.use((sql) => record(sql, sale, batch, false))
+        const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals))
         const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
         if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
         return verdicts
       } finally {
         done()
       }
-    },
-  )
+    })
+  }
 
-  async #giveBack(r: Reservation, entry: string): Promise<void> {
+  /** False where Redis may not have heard of it: the intent may be found later. */
+  async #giveBack(r: Reservation, entry: string): Promise<boolean> {
     const bucket = this.#bucketOf(r)
-    await bucket
-      .settle([refused(r)])
-      .then(() => bucket.acknowledge([entry]))
-      .catch((error) =>
-        this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will'),
-      )
+    try {
+      await bucket.settle([refused(r)])
+      await bucket.acknowledge([entry])
+      return true
+    } catch (error) {
+      this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will')
+      return false
+    }
   }
 
   /** Waits, within a bound, until nothing is on its way into the ledger any more. */

@@ -9,7 +9,7 @@ import { useDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { Checkout } from './checkout.ts'
 import { Gate } from './gate/gate.ts'
 import { connectRedis, type Store } from './gate/redis.ts'
-import { type Reservation, record, type SaleRow, writeSale } from './ledger/ledger.ts'
+import { moveOrders, type Reservation, record, type SaleRow, writeSale } from './ledger/ledger.ts'
 import { connect, prepare, type Sql } from './ledger/postgres.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { LOOPBACK } from './local/children.ts'
@@ -422,6 +422,34 @@ describe('a checkout without a worker behind it', () => {
       '/problems/try-again',
     )
   })
+
+  test.each(['take', 'give back'])(
+    'sells nothing later to whom it refused, though Redis was not heard to %s the unit',
+    async (what) => {
+      const way = await lossyWay()
+      const { sale, buy } = await alone({ total: 1, gate: way.url })
+      const there = new Gate(redis as Store, sale, 'one', 1)
+      const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
+      if (what === 'take') way.lose()
+      const { asked } = await sql.begin(async (tx) => {
+        await tx`select 1 from sales where sale_id = ${sale} for update`
+        const asked = buy()
+        await eventually(
+          () => there.waiting(),
+          (intents) => intents === 1,
+        )
+        way.lose()
+        await record(tx, sale, [other], false)
+        return { asked }
+      })
+      expect(said(await asked)).toBe('/problems/all-in-carts')
+      await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
+      // As a worker does, who finds it.
+      const [waiting] = await there.intents(1)
+      const found = await record(sql, sale, [waiting?.intent as Reservation], true)
+      expect(found).toMatchObject([{ verdict: 'no_stock' }])
+    },
+  )
 
   test('promises no more than so many before they are recorded', async () => {
     const { sale, buy, store } = await alone({ total: 30_000 })

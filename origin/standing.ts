@@ -83,18 +83,20 @@ export class Standing {
       if (!recorded) return processing(found)
       return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
     }
-    // Noted beside the key's own order, for who was told to ask for it; the gate hears of that in a moment.
-    if (recorded && found.idempotency_key === `${r.key} ${order}`) return this.underKey(sale, r)
+    // This very call's, when a worker or another attempt was faster than the answer.
+    const replayed = order !== r.order
+    if (recorded && found.idempotency_key === `${r.key} ${order}`) {
+      if (!replayed && found.reason === 'no_stock') return this.noStockNow(r)
+      if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
+      // Noted, for who was told to ask for it: the key is another order's, or free, as the gate hears in a moment.
+      return this.underKey(sale, r)
+    }
     // A key that was remembered; what was asked for by it, the gate has compared.
     if (recorded && found.idempotency_key !== r.key)
       return { kind: 'live', order: found, replayed: true, remaining }
     if ((recorded ? found.request_hash : found.hash) !== r.hash)
       return refusal(problem('idempotency-key-reused'))
-    // This very call's, when a worker or another attempt was faster than the answer.
-    const replayed = order !== r.order
     if (!recorded) return { kind: 'processing', reservation: found, replayed }
-    if (!replayed && found.reason === 'no_stock') return this.noStockNow(r)
-    if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
     return { kind: 'recorded', order: found, replayed, remaining }
   }
 

@@ -21,8 +21,9 @@
 -- limit (the visitor may not have so many more) or no_stock, and the order that stands instead: null with no_stock, and
 -- with limit for who has none and wants too many; with limit also units, which the visitor has by then. prices has the
 -- unit price and currency of each product as they were written: a price may have changed since the caller last read it.
--- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it. So does who
--- comes under a key that has another order; a key has one, so that theirs is written as "key order", which nobody can send.
+-- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it, or its intent
+-- may be found later. So does who comes under a key that has another order. Whoever finds such a reservation again hears the
+-- same, whatever is there by then. Its key is written as "key order", which nobody can send, and is free for another call.
 create or replace function record_batch(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
@@ -41,7 +42,6 @@ declare
   v_orders uuid[];
   v_had int[];
   v_written boolean[];
-  v_keys text[];
   -- What a visitor has by then, and what is left of a product, at the place where they came first.
   v_units int[];
   v_live uuid[];
@@ -98,12 +98,11 @@ begin
   v_orders := array_fill(null::uuid, array[cardinality(p_ids)]);
   v_had := array_fill(null::int, array[cardinality(p_ids)]);
   v_written := array_fill(false, array[cardinality(p_ids)]);
-  v_keys := p_keys;
   v_units := v_had;
   v_live := v_orders;
   v_left := v_units;
   for v_one in
-    select a.i, a.id, a.quantity, has.known, has.units, has.live, p.total - p.held - p.sold as units_left,
+    select a.i, a.id, a.quantity, has.known, has.noted, has.units, has.live, p.total - p.held - p.sold as units_left,
       p.product_id is not null as offered,
       min(a.i) over (partition by a.visitor, a.key) as first,
       min(a.i) over (partition by a.visitor) as visitor,
@@ -114,6 +113,7 @@ begin
     -- Looked up one by one: joined, a plan made while the table was small reads all orders of the sale for each batch.
     cross join lateral (
       select (array_agg(o.order_id) filter (where o.idempotency_key = a.key))[1] as known,
+        (array_agg(o.reason) filter (where o.idempotency_key = a.key || ' ' || a.id))[1] as noted,
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live
@@ -121,13 +121,13 @@ begin
     ) has
     order by a.i
   loop
+    -- If it is refused: not again, and not what is there as the key's own.
+    v_written[v_one.i] := p_note_refusals and v_one.offered and v_one.noted is null
+      and v_one.known is distinct from v_one.id;
     if v_one.known is not null then
       v_verdicts[v_one.i] := 'replay';
       v_orders[v_one.i] := v_one.known;
-      -- It is there already if it is the key's own, or was written so when the intent was found before.
-      v_written[v_one.i] := p_note_refusals and v_one.offered
-        and not exists (select from orders o where o.order_id = v_one.id);
-    elsif v_one.first < v_one.i then
+    elsif v_one.noted is null and v_one.first < v_one.i then
       -- The key came twice: it hears what the first heard.
       v_verdicts[v_one.i] := v_verdicts[v_one.first];
       v_orders[v_one.i] := v_orders[v_one.first];
@@ -136,15 +136,14 @@ begin
         v_verdicts[v_one.i] := 'replay';
         v_orders[v_one.i] := p_ids[v_one.first];
       end if;
-      v_written[v_one.i] := p_note_refusals and v_one.offered and v_one.id <> p_ids[v_one.first];
-    elsif coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
+      v_written[v_one.i] := v_written[v_one.i] and v_one.id <> p_ids[v_one.first];
+    elsif v_one.noted = 'limit'
+        or v_one.noted is null and coalesce(v_units[v_one.visitor], v_one.units) + v_one.quantity > v_limit then
       v_verdicts[v_one.i] := 'limit';
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
       v_had[v_one.i] := coalesce(v_units[v_one.visitor], v_one.units);
-      v_written[v_one.i] := p_note_refusals and v_one.offered;
-    elsif coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
+    elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
-      v_written[v_one.i] := p_note_refusals and v_one.offered;
     else
       v_verdicts[v_one.i] := 'recorded';
       v_written[v_one.i] := true;
@@ -152,19 +151,17 @@ begin
       v_live[v_one.visitor] := v_one.id;
       v_left[v_one.product] := coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity;
     end if;
-    if v_one.known is not null or v_one.first < v_one.i then
-      v_keys[v_one.i] := p_keys[v_one.i] || ' ' || v_one.id;
-    end if;
   end loop;
 
   insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                       status, idempotency_key, request_hash, payment_method, created_at, reserved_until, reason)
   select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
-         case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end, a.key, a.hash, a.method,
+         case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
+         case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
          record_batch.created_at,
          case when a.verdict = 'recorded' then record_batch.reserved_until else record_batch.created_at end,
          nullif(a.verdict, 'recorded')
-  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, v_keys, p_hashes, p_methods, v_verdicts, v_written)
+  from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts, v_written)
     as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;

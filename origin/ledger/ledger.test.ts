@@ -27,6 +27,8 @@ interface Asked {
   readonly key: string
   readonly product: string
   readonly quantity: number
+  /** What comes is an earlier reservation, found again. */
+  readonly again: number | null
 }
 type Step = { readonly batch: readonly Asked[]; readonly noteRefusals: boolean } | { readonly cancel: number }
 interface Told {
@@ -41,6 +43,8 @@ interface ModelOrder {
   readonly key: string
   readonly product: string
   readonly began: 'reserved' | 'cancelled'
+  /** What it was refused for, where that was noted. */
+  readonly refusal?: string
   units: number
 }
 
@@ -59,37 +63,49 @@ class Model {
     return this.orders.reduce((sum, o) => sum + (o.product === product ? o.units : 0), 0)
   }
 
-  /** Each hears what it would have heard alone, after those before it; a key that comes twice, what its first heard. */
+  /**
+   * Each hears what it would have heard alone, after those before it; a key that comes twice, what its first heard; what was
+   * refused and noted, the same again.
+   */
   record(batch: readonly Reservation[], noteRefusals: boolean): Told[] {
-    const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o.order]))
-    const refused = new Map<string, Told>()
+    const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o]))
+    const heard = new Map<string, Told>()
     return batch.map((r): Told => {
       const key = `${r.visitor} ${r.key}`
-      const first = known.get(key)
-      const again = first === undefined ? refused.get(key) : { verdict: 'replay', order: first }
-      if (again) {
-        // Under a key of its own, there being one order for each.
-        if (noteRefusals) this.orders.push({ ...r, key: `${r.key} ${r.order}`, began: 'cancelled', units: 0 })
-        return again
+      const first = known.get(key)?.order
+      const noted = known.get(`${key} ${r.order}`)
+      const refuse = (told: Told): Told => {
+        // Under a key of its own, which leaves the key to others.
+        const own = {
+          key: `${r.key} ${r.order}`,
+          began: 'cancelled',
+          refusal: told.verdict,
+          units: 0,
+        } as const
+        if (noteRefusals && !noted && first !== r.order) this.orders.push({ ...r, ...own })
+        return told
       }
+      if (first !== undefined) return refuse({ verdict: 'replay', order: first })
+      const again = noted ? undefined : heard.get(key)
+      if (again) return refuse(again)
       const live = this.orders.filter((o) => o.visitor === r.visitor && o.units > 0)
       const units = live.reduce((sum, o) => sum + o.units, 0)
       const verdict =
-        units + r.quantity > this.limit
+        noted?.refusal ??
+        (units + r.quantity > this.limit
           ? 'limit'
           : this.held(r.product) + r.quantity > (this.totals.get(r.product) ?? 0)
             ? 'no_stock'
-            : 'recorded'
+            : 'recorded')
       if (verdict === 'recorded') {
         this.orders.push({ ...r, began: 'reserved', units: r.quantity })
-        known.set(key, r.order)
+        heard.set(key, { verdict: 'replay', order: r.order })
         return { verdict }
       }
       const told =
         verdict === 'limit' ? { verdict, order: live.at(-1)?.order ?? null, units } : { verdict, order: null }
-      refused.set(key, told)
-      if (noteRefusals) this.orders.push({ ...r, began: 'cancelled', units: 0 })
-      return told
+      if (!heard.has(key)) heard.set(key, told)
+      return refuse(told)
     })
   }
 }
@@ -99,6 +115,7 @@ const asked = fc.record({
   key: fc.constantFrom('k1', 'k2', 'k3'),
   product: fc.constantFrom(...PRODUCTS),
   quantity: fc.integer({ min: 1, max: 3 }),
+  again: fc.option(fc.nat(20)),
 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -123,6 +140,7 @@ test('the exact gate gives every batch the answers of its model, and counts what
         const sale = `model-${++sales}`
         const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, totals[i] ?? 0])))
         await createSale(sale, model)
+        const came: Reservation[] = []
         for (const one of steps) {
           if ('cancel' in one) {
             const given = model.orders.filter((o) => o.units > 0)
@@ -133,7 +151,12 @@ test('the exact gate gives every batch the answers of its model, and counts what
             }
             continue
           }
-          const batch = one.batch.map((r): Reservation => ({ ...r, ...identity(), sale }))
+          const reservations = one.batch.map(({ again, ...r }): Reservation => {
+            const earlier = again === null ? undefined : came[again % came.length]
+            return earlier ?? { ...r, ...identity(), sale }
+          })
+          const batch = [...new Set(reservations)]
+          came.push(...batch)
           const told = await record(sql, sale, batch, one.noteRefusals)
           expect(
             told.map((one) => ({
@@ -178,6 +201,20 @@ test('who was told to ask for an order whose key has another finds it cancelled,
   expect(await findOrder(sql, second.order)).toMatchObject({ status: 'cancelled', reason: 'replay' })
   expect(await findOrder(sql, first.order)).toMatchObject({ status: 'reserved', reason: null })
   expect(await findByKeys(sql, [second])).toEqual([first.order])
+})
+
+test('what was refused and noted is refused as often as it is found, and its key is free for another call', async () => {
+  await createSale('refused', new Model(1, new Map([['one', 1]])))
+  const of = (visitor: string): Reservation => ({
+    ...{ ...identity(), sale: 'refused', visitor, key: 'k', product: 'one', quantity: 1 },
+  })
+  const [sold, late, again] = [of('ann'), of('bob'), of('bob')]
+  const told = async (r: Reservation) => (await record(sql, 'refused', [r], true))[0]?.verdict
+  expect([await told(sold), await told(late)]).toEqual(['recorded', 'no_stock'])
+  await moveOrders(sql, [sold.order], { from: ['reserved'], to: 'cancelled' })
+  expect([await told(late), await told(again), await told(late)]).toEqual(['no_stock', 'recorded', 'replay'])
+  expect(await findOrder(sql, late.order)).toMatchObject({ status: 'cancelled', reason: 'no_stock' })
+  expect(await findByKeys(sql, [late])).toEqual([again.order])
 })
 
 test('while it is known that too many were sold, no end of an order and no new unit is sold before all have theirs', async () => {

@@ -42,7 +42,7 @@ export type RecordVerdict =
 
 /**
  * Records reservations of one sale in one transaction. `noteRefusals` leaves a cancelled order for each refused one,
- * and for each whose key has another order, for those who were told to ask for it.
+ * and for each whose key has another order, for those who were told to ask for it; it is refused so ever after.
  */
 export async function record(
   sql: Queryable,
