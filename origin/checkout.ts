@@ -8,15 +8,17 @@
  * its intent waits in the stream until a worker has recorded it (promises.ts). Without both nothing can be promised.
  */
 import { hash, randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../shared/api.ts'
 import { problem } from '../shared/problem.ts'
+import { ORDER_TOKEN_TTL_SECONDS } from '../shared/tokens.ts'
 import { BatcherByKey, Overloaded } from './batch.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from './gate/bucket.ts'
 import { Gate } from './gate/gate.ts'
 import type { Store } from './gate/redis.ts'
 import { type Recorded, type RecordVerdict, type Reservation, record, type SaleRow } from './ledger/ledger.ts'
-import type { Sql } from './ledger/postgres.ts'
+import { isUnheard, type Sql } from './ledger/postgres.ts'
 import type { WarmConnections } from './ledger/warm.ts'
 import type { Metrics } from './metrics.ts'
 import {
@@ -41,6 +43,12 @@ const RECORD_BATCH = 500
 const RECORD_QUEUE = 5_000
 /** How long an answer waits for the commit before it says "processing". */
 const RECORD_WAIT_MS = 2_000
+/** A ledger that was not heard is asked again after so long, and then each time after twice as long; jittered .. */
+const ASK_AGAIN_MS = 50
+/** .. and no longer than this, which is how late it may be found to be back .. */
+const MAX_ASK_AGAIN_MS = 2_000
+/** .. for as long as anybody can ask for the order. */
+const ASKED_FOR_MS = ORDER_TOKEN_TTL_SECONDS * 1000
 
 interface Buyer {
   readonly visitor: string
@@ -171,13 +179,16 @@ export class Checkout {
     if (this.#promises.areMany() && (await this.#promises.areStillMany())) {
       return (await this.#giveBack(r, entry))
         ? refusal(tryAgain('Orders cannot be recorded at this moment.'))
-        : this.#recordExactly(sale, r, true)
+        : this.#leaveToWorkers(r)
     }
-    const recorded = this.#untilRecorded(sale, r, entry, available)
-    this.#promises.begin(r.order, recorded)
-    return within(recorded, RECORD_WAIT_MS).catch(() =>
+    return this.#inTime(r, this.#untilRecorded(sale, r, entry, available))
+  }
+
+  #inTime(r: Reservation, outcome: Promise<Outcome>): Promise<Outcome> {
+    this.#promises.begin(r, outcome)
+    return within(outcome, RECORD_WAIT_MS).catch(() =>
       // Where there is a verdict already, what follows from it is on its way.
-      this.#promises.tell(r.order) ? processing(r) : recorded,
+      this.#promises.tell(r.order) ? processing(r) : outcome,
     )
   }
 
@@ -215,21 +226,55 @@ export class Checkout {
    * finds the intent then must not make an order of it whose buyer was told that there is none.
    */
   async #recordExactly(sale: SaleRow, r: Reservation, mayBeTaken = false): Promise<Outcome> {
-    let verdict: RecordVerdict
-    try {
-      verdict = await (mayBeTaken ? this.#noted : this.#records).add(r.sale, r)
-    } catch (error) {
-      if (!(error instanceof Overloaded))
-        this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-      return mayBeTaken
-        ? this.#leaveToWorkers(r)
-        : refusal(tryAgain('Orders cannot be taken at this moment.'))
+    let inDoubt = mayBeTaken
+    if (!mayBeTaken) {
+      const wasSilent = this.#deps.sales.isSilent()
+      try {
+        const verdict = await this.#records.add(r.sale, r)
+        return this.#afterVerdict(sale, r, verdict)
+      } catch (error) {
+        if (!(error instanceof Overloaded))
+          this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
+        // To one that was silent before, no more than an attempt to connect was made.
+        inDoubt = !wasSilent && isUnheard(error as Error)
+      }
     }
+    return inDoubt && !this.#promises.areMany()
+      ? this.#inTime(r, this.#untilHeard(sale, r))
+      : refusal(tryAgain('Orders cannot be taken at this moment.'))
+  }
+
+  /**
+   * The ledger may have made an order of it unheard, or a worker may yet, by its intent: neither yes nor no would be true.
+   * To record it again tells which, since it is recorded once. Whoever has waited long enough hears "processing": that comes
+   * true because this goes on, and would not if it were left to workers, who may have nothing to find.
+   */
+  async #untilHeard(sale: SaleRow, r: Reservation): Promise<Outcome> {
+    const untilMs = performance.now() + ASKED_FOR_MS
+    for (let pauseMs = ASK_AGAIN_MS; ; pauseMs = Math.min(MAX_ASK_AGAIN_MS, 2 * pauseMs)) {
+      try {
+        const verdict = await this.#noted.add(r.sale, r)
+        this.#promises.end(r.order)
+        return this.#afterVerdict(sale, r, verdict)
+      } catch (error) {
+        const about = { order: r.order, error: String(error) }
+        if (pauseMs === ASK_AGAIN_MS)
+          this.#deps.log.warn(about, 'not known whether recorded; it is tried again')
+        if (performance.now() > untilMs) {
+          this.#promises.end(r.order)
+          this.#deps.log.error(about, 'a promised order was given up')
+          return unreadable()
+        }
+      }
+      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false })
+    }
+  }
+
+  #afterVerdict(sale: SaleRow, r: Reservation, verdict: RecordVerdict): Outcome | Promise<Outcome> {
     const remaining = remainingIn(sale, r.product)
-    if (verdict.verdict === 'recorded') {
-      return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
-    }
-    return this.#afterRefusal(sale, r, verdict, remaining)
+    return verdict.verdict === 'recorded'
+      ? { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
+      : this.#afterRefusal(sale, r, verdict, remaining)
   }
 
   async #afterRefusal(

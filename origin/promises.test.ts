@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { reservationOf } from '../test/origin.ts'
 import type { Gate } from './gate/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { Promises } from './promises.ts'
@@ -13,6 +14,7 @@ afterEach(() => {
 /** As many as one process may promise. */
 const ROOM = 20_000
 const never = new Promise<Outcome>(() => {})
+const of = (order: string) => ({ ...reservationOf('sale'), order })
 const gateWith = (waiting: () => Promise<number>) => ({ waiting: vi.fn(waiting) })
 const asGate = (gate: object) => gate as Gate
 
@@ -21,9 +23,9 @@ test('no more is promised than there is room for, until workers have kept some o
   let inStream = ROOM / 2
   const gate = gateWith(async () => inStream)
   for (let i = 0; i < ROOM / 2; i++) promises.leaveToWorkers(asGate(gate))
-  for (let i = 0; i < ROOM / 2 - 1; i++) promises.begin(`order ${i}`, never)
+  for (let i = 0; i < ROOM / 2 - 1; i++) promises.begin(of(`order ${i}`), never)
   expect(promises.areMany()).toBe(false)
-  promises.begin('one more', never)
+  promises.begin(of('one more'), never)
   expect([promises.areMany(), await promises.areStillMany()]).toEqual([true, true])
 
   inStream -= 10
@@ -48,11 +50,12 @@ test('streams are counted once a second, whoever asks, and one that does not ans
 
 test('who was told "processing" is remembered until the ledger has spoken, and nobody is told it after that', () => {
   const promises = new Promises()
-  promises.begin('late', never)
-  promises.begin('soon', never)
+  promises.begin(of('late'), never)
+  promises.begin(of('soon'), never)
   expect(promises.tell('late')).toBe(true)
+  expect(promises.reservationOf('late')).toEqual(of('late'))
   expect([promises.end('late'), promises.end('soon')]).toEqual([true, false])
   expect(promises.tell('late')).toBe(false)
-  expect(promises.outcomeOf('late')).toBeUndefined()
+  expect([promises.outcomeOf('late'), promises.reservationOf('late')]).toEqual([undefined, undefined])
   expect(promises.end('late')).toBe(false)
 })

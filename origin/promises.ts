@@ -1,9 +1,11 @@
 /**
  * Promises: reservations whose unit is taken, and which the ledger does not have yet. While it is slow or away their buyers
  * hear "processing": from then on there must come to be an order, whatever becomes of this process, since somebody will
- * ask for it. What a process may promise so is bounded, by what the workers record in their time.
+ * ask for it. What a process may promise so is bounded, by what the workers record in their time. Only where neither store
+ * may have heard of a reservation is it for this process to record it, for as long as it lives.
  */
 import type { Gate } from './gate/gate.ts'
+import type { Reservation } from './ledger/ledger.ts'
 import type { Outcome } from './outcome.ts'
 import { within } from './within.ts'
 
@@ -16,7 +18,10 @@ const SETTLE_WITHIN_MS = 5_000
 
 export class Promises {
   /** Reservations of this process on their way into the ledger, with what they will come to. */
-  readonly #underWay = new Map<string, Promise<Outcome>>()
+  readonly #underWay = new Map<
+    string,
+    { readonly reservation: Reservation; readonly outcome: Promise<Outcome> }
+  >()
   /** Those of them whose buyers were told "processing". */
   readonly #told = new Set<string>()
   /** How many were left to the workers and are not known to be recorded, by gate. */
@@ -24,13 +29,18 @@ export class Promises {
   #counting: Promise<void> | undefined
 
   /** A reservation sets out for the ledger. */
-  begin(order: string, outcome: Promise<Outcome>): void {
-    this.#underWay.set(order, outcome)
+  begin(reservation: Reservation, outcome: Promise<Outcome>): void {
+    this.#underWay.set(reservation.order, { reservation, outcome })
   }
 
   /** What a reservation will come to that is on its way. */
   outcomeOf(order: string): Promise<Outcome> | undefined {
-    return this.#underWay.get(order)
+    return this.#underWay.get(order)?.outcome
+  }
+
+  /** A reservation that is on its way. */
+  reservationOf(order: string): Reservation | undefined {
+    return this.#underWay.get(order)?.reservation
   }
 
   /** Notes that a buyer is told "processing"; false when the ledger has spoken meanwhile, and there is more to tell. */
@@ -80,6 +90,9 @@ export class Promises {
 
   /** Waits, within a bound, until nothing is on its way any more. */
   async settled(): Promise<void> {
-    await within(Promise.allSettled(this.#underWay.values()), SETTLE_WITHIN_MS).catch(() => {})
+    await within(
+      Promise.allSettled([...this.#underWay.values()].map(({ outcome }) => outcome)),
+      SETTLE_WITHIN_MS,
+    ).catch(() => {})
   }
 }

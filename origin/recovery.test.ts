@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { connect as connectTcp, createServer } from 'node:net'
+import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -280,27 +280,45 @@ describe('a checkout without a worker behind it', () => {
     if (isThere) await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
     const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
       checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
-    return { sale, row, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
+    return { sale, row, sales, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
   }
 
-  /** A way to the Redis server on which, from a moment on, answers are lost. */
-  async function lossyWay() {
-    let lossy = false
+  /** A way to a server on which, from a moment on, answers are lost, or all that is sent; until it is back. */
+  async function failingWay(to: string) {
+    const url = new URL(to)
+    const port = Number(url.port)
+    let lost: 'nothing' | 'answers' | 'all' = 'nothing'
+    const clients = new Set<Socket>()
     const way = createServer((client) => {
-      const redis = connectTcp(server.port, LOOPBACK).on('error', () => {})
-      client.on('error', () => {}).on('close', () => redis.destroy())
-      client.pipe(redis)
-      redis.on('data', (answer) => lossy || client.write(answer))
+      const server = connectTcp(port, LOOPBACK)
+      for (const end of [client, server])
+        end
+          .on('error', () => {})
+          .on('close', () => {
+            client.destroy()
+            server.destroy()
+          })
+      clients.add(client)
+      client.on('data', (sent) => lost === 'all' || server.write(sent))
+      server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
     })
     await once(way.listen(0, LOOPBACK), 'listening')
     ends.push(() => way.close())
-    const address = way.address() as { port: number }
-    const lose = () => {
-      lossy = true
+    url.port = String((way.address() as { port: number }).port)
+    return {
+      url: url.href,
+      lose(what: 'answers' | 'all') {
+        lost = what
+      },
+      back() {
+        lost = 'nothing'
+        for (const client of clients) client.destroy()
+      },
     }
-    return { url: `redis://${LOOPBACK}:${address.port}`, lose }
   }
 
+  const orderOf = (outcome: Outcome) =>
+    'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
   const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
 
   test('tells a key that comes twice in one batch what its first heard, and promises no order that will never be', async () => {
@@ -411,10 +429,10 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test('promises what the fast gate may have taken unheard, and nothing when neither gate was reached', async () => {
-    const way = await lossyWay()
+    const way = await failingWay(server.url)
     const away = `postgres://${NOWHERE}/none`
     const { sale, buy } = await alone({ gate: way.url, ledger: away })
-    way.lose()
+    way.lose('answers')
     const answer = await buy()
     const { intent } = (await new Gate(redis as Store, sale, 'one', 1).intents(1))[0] ?? {}
     expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
@@ -426,11 +444,11 @@ describe('a checkout without a worker behind it', () => {
   test.each(['take', 'give back'])(
     'sells nothing later to whom it refused, though Redis was not heard to %s the unit',
     async (what) => {
-      const way = await lossyWay()
+      const way = await failingWay(server.url)
       const { sale, buy } = await alone({ total: 1, gate: way.url })
       const there = new Gate(redis as Store, sale, 'one', 1)
       const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
-      if (what === 'take') way.lose()
+      if (what === 'take') way.lose('answers')
       const { asked } = await sql.begin(async (tx) => {
         await tx`select 1 from sales where sale_id = ${sale} for update`
         const asked = buy()
@@ -438,7 +456,7 @@ describe('a checkout without a worker behind it', () => {
           () => there.waiting(),
           (intents) => intents === 1,
         )
-        way.lose()
+        way.lose('answers')
         await record(tx, sale, [other], false)
         return { asked }
       })
@@ -450,6 +468,42 @@ describe('a checkout without a worker behind it', () => {
       expect(found).toMatchObject([{ verdict: 'no_stock' }])
     },
   )
+
+  test('tells of the order that the exact gate has made, though its answer was lost', async () => {
+    const way = await failingWay(quiet.url)
+    const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: way.url })
+    expect(said(await buy())).toBe('recorded')
+    await sales.refresh()
+    way.lose('answers')
+    const asked = buy('ann')
+    const [made] = await eventually(
+      () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
+      (orders) => orders.length === 1,
+    )
+    way.back()
+    const answer = await asked
+    // Processing, where the ledger is not thought to be back yet.
+    expect(['recorded', 'processing']).toContain(said(answer))
+    expect(orderOf(answer)).toBe(made?.order_id)
+  })
+
+  test('goes on recording what it has promised, though neither store may have heard of it', async () => {
+    const [toGate, toLedger] = await Promise.all([failingWay(server.url), failingWay(quiet.url)])
+    const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+    expect(said(await buy())).toBe('recorded')
+    for (const way of [toGate, toLedger]) way.lose('all')
+    const answer = await buy('ann')
+    expect(said(answer)).toBe('processing')
+    const order = orderOf(answer)
+    expect(await checkout.standing.find(sale, order)).toMatchObject({ order, visitor: 'ann' })
+    for (const way of [toGate, toLedger]) way.back()
+    const orders = await eventually(
+      () => sql`select status from orders where order_id = ${order}`,
+      (found) => found.length === 1,
+      5_000,
+    )
+    expect(orders).toMatchObject([{ status: 'reserved' }])
+  })
 
   test('promises no more than so many before they are recorded', async () => {
     const { sale, buy, store } = await alone({ total: 30_000 })

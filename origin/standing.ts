@@ -126,13 +126,14 @@ export class Standing {
   }
 
   /**
-   * An order, or its reservation while it waits in the stream; undefined when neither store has it. It leaves the stream
-   * only once it is in the ledger, which is therefore asked first and last. Fails when that cannot be known.
+   * An order, or its reservation while it is on its way from here, or waits in the stream; undefined when neither store has
+   * it. It leaves the stream only once it is in the ledger, which is therefore asked first and last. Fails when that cannot
+   * be known.
    */
   async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
     const recorded = () => within(findOrder(this.#deps.sql, order), FOUND_WITHIN_MS)
     const known = this.#deps.sales.isSilent() ? null : await recorded().catch(() => null)
-    const found = known ?? (await this.#findIntent(sale, order))
+    const found = known ?? this.#deps.promises.reservationOf(order) ?? (await this.#findIntent(sale, order))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()

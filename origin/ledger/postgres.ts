@@ -76,6 +76,14 @@ export async function prepare(url: string): Promise<void> {
 }
 
 /**
+ * True where a statement may have been done although it failed: it may have been sent, and the connection broke off before
+ * the answer. What Postgres itself refuses, it has not done.
+ */
+export function isUnheard({ code }: Error & { code?: string }): boolean {
+  return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
+}
+
+/**
  * True for what fails a statement while the ledger is away, and passes: of the network, of the driver, and of Postgres
  * (SQLSTATE): its connections, its resources, its end, its patience, a standby that is not promoted yet (25006), and others
  * who were in the way (40001, 40P01, 55P03).
