@@ -272,6 +272,29 @@ describe('checkout', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201, body: { unit_price_minor: 1500 } })
   })
 
+  test('of a visitor whose orders have come to nothing a hundred times is refused, but for what they have', async () => {
+    const sale = await origin.sale({ total: 200 })
+    const token = await origin.token(sale, 'churner')
+    const before = await origin.checkout(sale, { token, key: 'first' })
+    // As if they had ordered and given back so often.
+    await origin.sql()`
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                          status, idempotency_key, request_hash, reserved_until)
+      select gen_random_uuid(), ${sale}, 'one', 'churner', 1, 1, 1000, 'EUR', 'cancelled', 'k' || i, 'h', now()
+      from generate_series(1, 100) i`
+    const { order_id } = before.body
+    expect(await origin.checkout(sale, { token })).toMatchObject({ status: 200, body: { order_id } })
+    await origin.call('DELETE', `/orders/${order_id}`, { token })
+    for (let again = 0; again < 2; again++)
+      expect(await origin.checkout(sale, { token, key: 'again' })).toMatchObject({
+        status: 429,
+        body: { type: '/problems/too-many-requests', detail: expect.stringContaining('too many orders') },
+      })
+    expect(await origin.checkout(sale, { token, key: 'first' })).toMatchObject({ body: { order_id } })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    expect(await origin.stock(sale)).toMatchObject({ available: 199, held: 1 })
+  })
+
   test('holds the limit across products, and however many try at once', async () => {
     const product = (product_id: string) => ({
       product_id,

@@ -29,6 +29,7 @@ import {
   overLimit,
   processing,
   refusal,
+  tooMany,
   tryAgain,
   unreadable,
 } from './outcome.ts'
@@ -284,6 +285,8 @@ export class Checkout {
     left: number,
   ): Promise<Outcome> {
     switch (verdict.verdict) {
+      case 'too_many':
+        return refusal(tooMany())
       case 'no_stock':
         return this.standing.noStockNow(r)
       case 'limit':

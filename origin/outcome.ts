@@ -113,6 +113,10 @@ export const overLimit = ({ limit_per_visitor }: SaleRow, units = 0) =>
       : `at most ${limit_per_visitor} per visitor`,
   )
 
+/** No time is told to ask again: there is none. */
+export const tooMany = () =>
+  problem('too-many-requests', { detail: 'You have had too many orders in this sale that came to nothing.' })
+
 /** Not so many are there to take: some may come back, or none will, or never so many. */
 export function noStock(
   { product_id, total, sold }: Pick<ProductRow, 'product_id' | 'total' | 'sold'>,

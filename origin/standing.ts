@@ -9,7 +9,7 @@ import type { Known } from './gate/bucket.ts'
 import type { Gate } from './gate/gate.ts'
 import { findByKeys, findOrder, type OrderView, type Reservation, type SaleRow } from './ledger/ledger.ts'
 import type { Sql } from './ledger/postgres.ts'
-import { noStock, type Outcome, overLimit, processing, refusal, unreadable } from './outcome.ts'
+import { noStock, type Outcome, overLimit, processing, refusal, tooMany, unreadable } from './outcome.ts'
 import type { Promises } from './promises.ts'
 import { available, remainingIn, type Sales } from './sales.ts'
 import { within } from './within.ts'
@@ -88,6 +88,7 @@ export class Standing {
     if (recorded && found.idempotency_key === `${r.key} ${order}`) {
       if (!replayed && found.reason === 'no_stock') return this.noStockNow(r)
       if (!replayed && found.reason === 'limit') return refusal(overLimit(sale))
+      if (!replayed && found.reason === 'too_many') return refusal(tooMany())
       // Noted, for who was told to ask for it: the key is another order's, or free, as the gate hears in a moment.
       return this.underKey(sale, r)
     }

@@ -38,6 +38,8 @@ export type RecordVerdict =
   | { readonly verdict: 'replay'; readonly order: string }
   /** The visitor may not have so many more; the order is the one they have, null if they have none, with all their units. */
   | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
+  /** The visitor has had so many orders in this sale that came to nothing. */
+  | { readonly verdict: 'too_many' }
   | { readonly verdict: 'no_stock' }
 
 /**
