@@ -49,6 +49,22 @@ describe('a token', () => {
     expect(await verifyQueueToken(secret, unsigned, NOW)).toEqual(refused)
   })
 
+  it('of a subject that cannot be stored is refused, since all who are stored with it would be', async () => {
+    for (const sub of ['nul\0', 'line\nend', 'half a letter \ud800', '']) {
+      const queue = await signQueueToken(secret, { ...place, sub })
+      const token = await signAdmissionToken(keys.privateKey, 'k1', { ...admission, sub })
+      for (const verified of [
+        await verifyQueueToken(secret, queue, NOW),
+        await verifyAdmissionToken(keys.publicKey, token, NOW),
+      ])
+        expect(verified).toEqual({ ok: false, reason: 'invalid' })
+    }
+    const whole = { ...place, sub: 'Zoë 💳' }
+    expect(await verifyQueueToken(secret, await signQueueToken(secret, whole), NOW)).toMatchObject({
+      ok: true,
+    })
+  })
+
   it('signed with the public key as if it were a secret is refused', async () => {
     const jwk = await exportJWK(keys.publicKey)
     const confused = await new SignJWT({ ...admission, iss: EDGE_ISSUER, aud: 'checkout' })

@@ -20,7 +20,8 @@ export const ADMISSION_TTL_SECONDS = 300
 /** How long an order token is good for. */
 export const ORDER_TOKEN_TTL_SECONDS = 24 * 3600
 
-const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
+/** No control characters, no half letters (lone surrogates): what Postgres cannot store it refuses with all of a batch. */
+const text = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cs}]+$/u))
 const ticketNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const seconds = v.pipe(v.number(), v.finite())
 
