@@ -1,9 +1,10 @@
 /**
- * Who has come to the checkout, across all origins, by which the edge steers the line: how many visitors have arrived
- * (a Redis HyperLogLog: error below one percent, 12 KB), and how many of them were told that all units are in carts and
- * still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers; while Redis is
- * away, or full, the counts stand still and are told to be no longer so (`counted`): the edge then takes nobody for one who
- * does not come, and goes by the units that are taken. What was noted meanwhile is told when Redis is back.
+ * Who has come to the checkout, across all origins, by which the edge steers the line: how many have arrived, by their
+ * ticket numbers (a Redis HyperLogLog: error below one percent, 12 KB), and how many visitors were told that all units are
+ * in carts and still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers;
+ * while Redis is away, or full, the counts stand still and are told to be no longer so (`counted`): the edge then takes
+ * nobody for one who does not come, and goes by the units that are taken. What was noted meanwhile is told when Redis is
+ * back.
  */
 import type { Logger } from 'pino'
 import type { Store } from './gate/redis.ts'
@@ -12,7 +13,7 @@ import type { Metrics } from './metrics.ts'
 import { within } from './within.ts'
 
 const FLUSH_MS = 200
-/** Visitors of a sale noted and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
+/** Noted of a sale and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
 const MAX_NOTED = 200_000
 /** A sale that nobody has asked about for so long, nor come to, is left alone until somebody does. */
 const NEEDED_FOR_MS = 60_000
@@ -23,8 +24,10 @@ const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
 /** Who does not ask for so many times as long as they were told to wait has given up. */
 const HOPES_FOR = 2.4
-/** Most visitors told in one script call. */
+/** Most told in one call. */
 const CHUNK = 500
+/** A count that falls below this share of the last began anew: Redis came back empty. By less it is only inexact. */
+const BEGAN_ANEW = 0.9
 
 export interface Counts {
   readonly arrivals: number
@@ -34,10 +37,13 @@ export interface Counts {
 }
 
 interface Noted {
-  readonly arrived: Set<string>
+  readonly arrived: Set<number>
   /** True: asked, and went empty-handed; false: has got a unit. */
   readonly hopes: Map<string, boolean>
 }
+
+/** Told as it is where it began anew, since the edge takes one that stands still for people who do not come. */
+const sinceThen = (last: number, found: number) => (found < BEGAN_ANEW * last ? found : Math.max(last, found))
 
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
@@ -64,9 +70,10 @@ export class Arrivals implements Actor {
     return this.#loop.stop()
   }
 
-  arrived(sale: string, visitor: string): void {
+  /** Who has come, by what was called: whoever joins again is called again, and a ticket number is nobody's to choose. */
+  arrived(sale: string, number: number): void {
     const { arrived } = this.#of(sale)
-    if (arrived.size < MAX_NOTED) arrived.add(visitor)
+    if (arrived.size < MAX_NOTED) arrived.add(number)
   }
 
   /** A visitor found all units in carts, or has got one; of those who got one only they matter who may have hoped. */
@@ -122,9 +129,9 @@ export class Arrivals implements Actor {
     const failed: unknown[] = []
     this.#forget()
     for (const sale of this.#neededAtMs.keys()) {
-      const { arrived = new Set<string>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
+      const { arrived = new Set<number>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
       try {
-        const arrivals = Math.max(this.#last(sale).arrivals, await this.#countArrived(sale, [...arrived]))
+        const arrivals = sinceThen(this.#last(sale).arrivals, await this.#countArrived(sale, [...arrived]))
         const hopeful = await this.#countHopeful(sale, [...hopes])
         this.#counts.set(sale, { arrivals, hopeful, counted: true })
         this.#metrics.arrivals.set({ sale }, arrivals)
@@ -132,7 +139,7 @@ export class Arrivals implements Actor {
       } catch (error) {
         failed.push(error)
         this.#counts.set(sale, { ...this.#last(sale), counted: false })
-        for (const visitor of arrived) this.arrived(sale, visitor)
+        for (const number of arrived) this.arrived(sale, number)
         const since = this.#of(sale).hopes
         // What they have become meanwhile is what they are.
         for (const [visitor, still] of hopes)
@@ -150,10 +157,10 @@ export class Arrivals implements Actor {
     }
   }
 
-  async #countArrived(sale: string, visitors: readonly string[]): Promise<number> {
+  async #countArrived(sale: string, numbers: readonly number[]): Promise<number> {
     const key = `{${sale}}:arrivals`
-    for (let at = 0; at < visitors.length; at += CHUNK)
-      await this.#redis.pfadd(key, ...visitors.slice(at, at + CHUNK))
+    for (let at = 0; at < numbers.length; at += CHUNK)
+      await this.#redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
     return this.#redis.pfcount(key)
   }
 

@@ -155,6 +155,18 @@ test('of a sale can be seen what became of its orders and its stock, how long it
   expect(await counts('hopeful')).toMatchObject({ [its]: 0 })
 })
 
+test('who has joined again and is called again arrives again; who asks again does not', async () => {
+  const sale = await origin.sale()
+  for (const num of [1, 1, 2])
+    await origin.checkout(sale, { token: await origin.token(sale, 'ann', { num }) })
+  await origin.checkout(sale, { token: await origin.token(sale, 'bob', { num: 3 }) })
+  const arrived = await eventually(
+    () => counts('arrivals'),
+    (now) => now[`sale="${sale}"`] === 3,
+  )
+  expect(arrived).toMatchObject({ [`sale="${sale}"`]: 3 })
+})
+
 test('of Redis can be seen how much memory it uses, and may use', async () => {
   const node = `node="127.0.0.1:${redis.port}"`
   const { [node]: used } = await counts('redis_memory_used_bytes')

@@ -153,7 +153,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     }),
     arrivals: fading(LINE_FADES_MS, {
       name: 'arrivals',
-      help: 'Visitors whose first checkout call has come',
+      help: 'Ticket numbers whose first checkout call has come',
       labelNames: ['sale'],
       registers,
     }),

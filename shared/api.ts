@@ -239,9 +239,9 @@ export const SaleState = v.object({
   limit_per_visitor: v.number(),
   products: v.array(v.object({ ...offered, held: v.number(), sold: v.number() })),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
-  /** Distinct visitors whose first checkout call has reached the origin since the sale was created. */
+  /** Ticket numbers whose first checkout call has reached the origin since it began to count: it may begin anew. */
   arrivals: v.number(),
-  /** Those of them who were told that all units are in carts, and still ask. */
+  /** Visitors who were told that all units are in carts, and still ask. */
   hopeful: v.optional(v.number(), 0),
   /** False while these two cannot be brought up to date: whoever does not turn up then is not known to be a no-show. */
   counted: v.optional(v.boolean(), true),

@@ -42,6 +42,7 @@ export function useOrigin(
   let port = 0
   let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
   let jwks = ''
+  let called = 0
   let sql: postgres.Sql
 
   const start = async () => {
@@ -148,7 +149,7 @@ export function useOrigin(
       return signAdmissionToken(keys.privateKey, 'test', {
         sub: visitor,
         sale,
-        num: 1,
+        num: ++called,
         jti: randomUUID(),
         iat,
         exp: iat + ADMISSION_TTL_SECONDS,

@@ -65,7 +65,7 @@ export function buyerRoutes(deps: Deps): Hono {
       const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
       const admission = admittedTo(sale, verified)
       const row = sales.get(sale) ?? (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
-      arrivals.arrived(sale, admission.sub)
+      arrivals.arrived(sale, admission.num)
       const key = keyOf(c)
       const request = accept(parseBody(c, CheckoutRequest, body))
       const buyer = { visitor: admission.sub, number: admission.num }
