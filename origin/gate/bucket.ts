@@ -221,10 +221,21 @@ export class Bucket {
   readonly #recorded: string[] = []
   #acknowledging: NodeJS.Timeout | undefined
 
-  /** Intents still waiting to be recorded and at least so old, the oldest first. */
+  /**
+   * Intents still waiting to be recorded and at least so old, the oldest first. A stream's ids never go back: where Redis's
+   * clock was put back, or a new master's is behind, they stay ahead of it, and how old those are cannot be told.
+   */
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
-    const newest = minAgeMs > 0 ? String((await this.#nowMs()) - minAgeMs) : '+'
-    const entries = await this.#redis.xrange(this.#key.intents, '-', newest, 'COUNT', limit)
+    if (minAgeMs === 0) return this.#intentsOf('-', '+', limit)
+    const nowMs = await this.#nowMs()
+    const old = await this.#intentsOf('-', nowMs - minAgeMs, limit)
+    if (old.length === limit) return old
+    // As far ahead, since some are made while this is asked.
+    return [...old, ...(await this.#intentsOf(nowMs + minAgeMs, '+', limit - old.length))]
+  }
+
+  async #intentsOf(from: string | number, to: string | number, limit: number): Promise<Intent[]> {
+    const entries = await this.#redis.xrange(this.#key.intents, from, to, 'COUNT', limit)
     return entries.map(([entry, fields]) => {
       const read = parseJson(Waiting, reservationIn(fields))
       return { entry, intent: read.ok ? read.value : null, fields }

@@ -251,6 +251,21 @@ test('an order that waits is found however many wait, and the stream is read onc
   expect(Number(reads)).toBeLessThanOrEqual(21 + 2 * BUCKETS)
 })
 
+test("intents that are on their way are left alone, but not those that a clock put back has left ahead of Redis's", async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const bucket = gate.buckets[0] as Bucket
+  const [before, after] = [buyer(), buyer()]
+  await bucket.reserve(before, TERMS)
+  const stream = `{sale-${sales}:one:0}:intents`
+  // The stream of a server whose clock was an hour ahead when it took the one that is recorded since.
+  const ahead = (await redis.xadd(stream, Date.now() + 3_600_000, 'reservation', '')) ?? ''
+  await redis.xdel(stream, ahead)
+  await bucket.reserve(after, TERMS)
+  const found = await bucket.intents(10, 600_000)
+  expect(found.map(({ intent }) => intent?.order)).toEqual([after.order])
+  expect(await bucket.intents(10)).toHaveLength(2)
+})
+
 test('a visitor and a key are told from others, whatever they are called', async () => {
   const [gate] = (await gates(4 * BUCKETS)) as [Gate]
   const bucket = gate.buckets[0]
