@@ -1,6 +1,9 @@
 /** What must be true of a sale however often anything was killed: read from the stores, and from what buyers noted. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import { Gate } from '../origin/gate/gate.ts'
+import type { Store } from '../origin/gate/redis.ts'
+import { defineScripts } from '../origin/gate/scripts.ts'
 import { HELD, LIVE, SOLD } from '../shared/order-status.ts'
 import { LIMIT_PER_VISITOR, type Notebook } from './torture-buyers.ts'
 import type { TortureSystem } from './torture-system.ts'
@@ -21,7 +24,7 @@ const MAX_NAMED = 5
 export class Inspector {
   readonly #system: TortureSystem
   readonly #sql: postgres.Sql
-  readonly #redis: Redis
+  readonly #redis: Store
 
   constructor(system: TortureSystem) {
     this.#system = system
@@ -32,7 +35,9 @@ export class Inspector {
       onnotice: () => {},
       connection: { application_name: 'torture', statement_timeout: 10_000 },
     })
-    this.#redis = new Redis(system.redisUrl, { retryStrategy: () => 100, maxRetriesPerRequest: 0 })
+    this.#redis = defineScripts(
+      new Redis(system.redisUrl, { retryStrategy: () => 100, maxRetriesPerRequest: 0 }),
+    )
     this.#redis.on('error', () => {})
   }
 
@@ -126,14 +131,13 @@ export class Inspector {
   }
 
   async #gate(sale: string): Promise<string[]> {
-    const run = /run_id:(\w+)/.exec(await this.#redis.info('server'))?.[1]
     const rows = await this.#sql<{ id: string; available: number; held: number }[]>`
       select product_id as id, total - held - sold as available, held from products where sale_id = ${sale}`
     const found: string[] = []
     for (const { id, available, held } of rows) {
-      const gate = await this.#redis.hgetall(`{${sale}:${id}:0}:stock`)
-      if (gate.run !== run) found.push(`${id}: the gate is not in use`)
-      else if (Number(gate.available) !== available || Number(gate.held) !== held) {
+      const gate = await new Gate(this.#redis, sale, id, 1).stock()
+      if (gate === null) found.push(`${id}: the gate is not in use`)
+      else if (gate.available !== available || gate.held !== held) {
         found.push(
           `${id}: the gate says ${gate.available} available, ${gate.held} held, the ledger ${available}, ${held}`,
         )

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useRedis } from '../../test/servers.ts'
+import { freePort, LOOPBACK } from '../local/children.ts'
 import type { Bucket, ReserveAnswer } from './bucket.ts'
 import { Gate } from './gate.ts'
 import type { Store } from './redis.ts'
@@ -276,6 +277,19 @@ test('a visitor and a key are told from others, whatever they are called', async
     ['ann', 'lee|k'],
   ] as const)
     expect(await bucket?.reserve(buyer(visitor, 1, key), TERMS)).toMatchObject({ verdict: 'reserved' })
+})
+
+test('a master that was replaced, and is master again, is not believed, though it has run all the time', async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const server = redis as Redis
+  // There is nobody to follow: what it knows stays as it is.
+  await server.replicaof(LOOPBACK, await freePort())
+  await server.replicaof('NO', 'ONE')
+  expect(await gate.isOpen()).toBe(false)
+  expect(await gate.stock()).toBeNull()
+  expect(await gate.reserve(buyer(), TERMS)).toEqual({ verdict: 'fenced' })
+  await (await gate.fence()).open({ available: 7, held: 3 })
+  expect(await gate.stock()).toEqual({ available: 7, held: 3 })
 })
 
 test('what is not looked after is forgotten after a day, the counter first, but no intent', async () => {

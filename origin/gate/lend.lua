@@ -6,7 +6,7 @@
 --       moves, epoch}. Moves count what has come in from other buckets: who looks at all buckets twice, and finds them
 --       all empty with the same moves, knows that they all were empty at one moment in between.
 local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held', 'lent', 'moves', 'epoch')
-if stock[1] ~= string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') then return { 'fenced' } end
+if stock[1] ~= thisRun() then return { 'fenced' } end
 
 local available, wanted = tonumber(stock[2]), tonumber(ARGV[1])
 local lent = tonumber(stock[4] or 0)

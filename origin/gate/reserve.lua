@@ -14,7 +14,7 @@
 --       reserved, stream id | replay, order|request hash | limit, units|order
 --       (what the visitor has of this, and the order that came last, '' if none) | none, ''
 local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held')
-if stock[1] ~= string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') then return { 'fenced' } end
+if stock[1] ~= thisRun() then return { 'fenced' } end
 
 local available, held = tonumber(stock[2]), tonumber(stock[3])
 local time = redis.call('TIME')

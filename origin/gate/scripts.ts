@@ -36,8 +36,10 @@ export interface Scripts {
 }
 
 const source = (name: string) => readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8')
+const RUN = source('run')
 
 export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts {
-  for (const [command, file] of Object.entries(FILES)) redis.defineCommand(command, { lua: source(file) })
+  for (const [command, file] of Object.entries(FILES))
+    redis.defineCommand(command, { lua: RUN + source(file) })
   return redis as R & Scripts
 }

@@ -9,7 +9,7 @@ for _, noted in ipairs(redis.call('HVALS', KEYS[1])) do
   local units, back = string.match(noted, '^(%d+)|(%d+)$')
   if units then available, held = available + back, held - units end
 end
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'available', available, 'held', held, 'lent', 0, 'moves', 0, 'epoch', ARGV[3], 'run', run)
+redis.call('HSET', KEYS[1], 'available', available, 'held', held, 'lent', 0, 'moves', 0, 'epoch', ARGV[3],
+  'run', thisRun())
 return 1
