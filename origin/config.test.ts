@@ -11,7 +11,11 @@ const production = {
   ORDER_TOKEN_SECRET: 'an-order-token-secret-of-our-own-0123456789',
   WEBHOOK_SECRET: 'a-webhook-secret-of-our-own-0123456789',
 }
-const stripe = { PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }
+const stripe = {
+  PAYMENT_PROVIDER: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_1',
+  STRIPE_WEBHOOK_SECRET: 'whsec_of_our_own_0123456789abcdef',
+}
 
 describe('in production', () => {
   it.each([undefined, ''])('the payment provider is not left to a default (%j)', (PAYMENT_PROVIDER) => {
@@ -38,13 +42,26 @@ describe('in production', () => {
     },
   )
 
+  it('whoever guesses the secret of Stripe has orders confirmed: it is no short one either', () => {
+    expect(() => readConfig({ ...production, ...stripe, STRIPE_WEBHOOK_SECRET: 'x' })).toThrow(
+      'STRIPE_WEBHOOK_SECRET: 32 characters or more are required',
+    )
+  })
+
   it('what only the sandbox uses is not asked of who has Stripe', () => {
     const { WEBHOOK_SECRET: _, ...given } = production
     expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
-      ...{ provider: 'stripe', secretKey: 'sk_1', webhookSecret: 'whsec_1' },
+      ...{ provider: 'stripe', secretKey: 'sk_1', webhookSecret: stripe.STRIPE_WEBHOOK_SECRET },
       apiUrl: 'https://proxy.example/',
     })
   })
+})
+
+it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s is one that a header can hold, to the last letter', (name) => {
+  for (const end of ['\n', ' ', '!']) {
+    const wrong = { ...production, ...stripe, [name]: `a-token-read-from-a-file-0123456789${end}` }
+    expect(() => readConfig(wrong), end).toThrow(`${name}: may hold letters, digits and -._~+/= only`)
+  }
 })
 
 it('a newcomer needs to set no secret and no provider, and is warned', () => {

@@ -36,6 +36,9 @@ const DEVELOPMENT_SECRETS = {
 type SecretName = keyof typeof DEVELOPMENT_SECRETS
 /** Shorter ones can be guessed, or are no HS256 key. An operator's own admin token may be shorter outside production. */
 const MIN_SECRET_LENGTH = 32
+/** What may stand after "Bearer" (RFC 6750): with a line's end from a file, say, no header could match it. */
+export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
+export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
 
 const Settings = v.object({
   PORT: v.optional(port, '3000'),
@@ -156,9 +159,20 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (value === DEVELOPMENT_SECRETS[name]) {
       if (production) errors.push(`${name}: must be set to a secret of your own in production`)
       else warnings.push(`${name} is not set: a default known to everyone is used`)
-    } else if ((production || name === 'ORDER_TOKEN_SECRET') && value.length < MIN_SECRET_LENGTH)
-      errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
+    } else if (production || name === 'ORDER_TOKEN_SECRET') requireLength(name, value)
     return value
+  }
+
+  /** One that is shown in a header. */
+  function token(name: SecretName): string {
+    const value = secret(name)
+    if (!BEARER.test(value)) errors.push(`${name}: ${NO_BEARER}`)
+    return value
+  }
+
+  function requireLength(name: string, value: string): void {
+    if (value.length < MIN_SECRET_LENGTH)
+      errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
   }
 
   function readAdmission() {
@@ -170,7 +184,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   function readPayment(): Config['payment'] | undefined {
     const { PAYMENT_PROVIDER = production ? undefined : 'sandbox' } = given
-    if (PAYMENT_PROVIDER === 'stripe') return read(Stripe)
+    if (PAYMENT_PROVIDER === 'stripe') {
+      const stripe = read(Stripe)
+      // Whoever guesses it has orders confirmed for nothing.
+      if (stripe && production) requireLength('STRIPE_WEBHOOK_SECRET', stripe.webhookSecret)
+      return stripe
+    }
     if (PAYMENT_PROVIDER === 'sandbox') {
       if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
       const sandbox = read(Sandbox)
@@ -188,8 +207,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   const settings = read(Settings)
   const secrets = {
-    ADMIN_TOKEN: secret('ADMIN_TOKEN'),
-    EDGE_TOKEN: secret('EDGE_TOKEN'),
+    ADMIN_TOKEN: token('ADMIN_TOKEN'),
+    EDGE_TOKEN: token('EDGE_TOKEN'),
     ORDER_TOKEN_SECRET: secret('ORDER_TOKEN_SECRET'),
   }
   const admission = readAdmission()

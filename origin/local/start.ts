@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import type { SaleConfig } from '../../shared/api.ts'
+import { BEARER, NO_BEARER } from '../config.ts'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
 import { optionsOf, paint, terminal, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
@@ -126,9 +127,6 @@ function readSettings(): Settings | 'help' {
     demo: !values['no-demo'],
   }
 }
-
-/** What may stand after "Bearer" (RFC 6750). */
-const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
 
 /** An environment variable; set but empty is as good as not set. */
 const given = (name: string) => process.env[name] || undefined
@@ -315,9 +313,7 @@ async function main(): Promise<void> {
     )
   }
   const adminToken = given('ADMIN_TOKEN')
-  if (adminToken !== undefined && !BEARER.test(adminToken)) {
-    throw new UsageError('ADMIN_TOKEN may hold letters, digits and -._~+/= only: it travels in a header.')
-  }
+  if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
   system = await startSystem({
     dataDir,
     port,
