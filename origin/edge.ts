@@ -8,6 +8,7 @@ const WITHIN_MS = 2_000
 /** Best effort, behind the answer: the edge looks by itself as well. */
 export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale: string) => void {
   if (!EDGE_URL) return () => {}
+  let refused = 0
   const tell = async (sale: string) => {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
@@ -17,12 +18,20 @@ export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale
           signal: AbortSignal.timeout(WITHIN_MS),
         })
         await response.body?.cancel()
+        if (response.ok) refused = 0
+        else noteRefusal(sale, response.status)
         if (response.status < 500) return
       } catch (error) {
         log.debug({ sale, attempt, error: String(error) }, 'the edge was not told')
       }
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt * (0.5 + Math.random())))
     }
+  }
+  /** Told as it begins, and then ever more rarely: with another EDGE_TOKEN there, say, nobody can be served. */
+  function noteRefusal(sale: string, status: number): void {
+    refused++
+    if ((refused & (refused - 1)) === 0)
+      log.warn({ sale, status, refused }, 'the edge refused to be told: are EDGE_URL and EDGE_TOKEN right?')
   }
   return (sale) => void tell(sale)
 }

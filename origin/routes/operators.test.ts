@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
+import { edgeTeller } from '../edge.ts'
 import { note } from '../ledger/findings.ts'
 
 const database = useDatabase()
@@ -398,6 +400,25 @@ describe('the edge', () => {
       status: 404,
     })
   })
+})
+
+test('an edge that refuses to be told is told of: as it begins, and then ever more rarely', async () => {
+  const said: unknown[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line)) })
+  // Whose token is another, as the edge's would be; it is no edge, and refuses the right one as well.
+  const tell = (EDGE_TOKEN: string) =>
+    edgeTeller({ EDGE_URL: origin.url(), EDGE_TOKEN } as Parameters<typeof edgeTeller>[0], log)
+  const mistaken = tell('another-edge-token')
+  for (let i = 0; i < 5; i++) mistaken('drop')
+  const told = [1, 2, 4].map((refused) => ({ sale: 'drop', status: 401, refused }))
+  expect(
+    await eventually(
+      async () => said,
+      ({ length }) => length === 3,
+    ),
+  ).toMatchObject(told)
+  tell(origin.edgeToken)('drop')
+  expect(await eventually(async () => said[3], Boolean)).toMatchObject({ status: 404, refused: 1 })
 })
 
 test('health, readiness and metrics are there to be read', async () => {
