@@ -7,7 +7,7 @@ const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
 const rules = text.split(/^ {6}- alert: /m).slice(1)
 /** What is asked of Prometheus, which may go on over several lines that are further in. */
 const exprOf = (rule: string) => /^ {8}expr: (?:>-\n)?((?: {10}.*\n|.+\n)+?) {8}\w/m.exec(rule)?.[1] ?? ''
-const WORDS = /^(by|on|or|and|unless|offset|max|sum|abs|rate|increase|time|histogram_quantile)$/
+const WORDS = /^(by|on|or|and|unless|offset|absent|max|sum|abs|rate|increase|time|histogram_quantile)$/
 
 /** The metrics in an expression, each with the labels it is asked by. */
 function metricsIn(expr: string): { name: string; labels: string[] }[] {
@@ -42,4 +42,11 @@ test('every alert says how bad it is, and what', () => {
     expect(rule).toMatch(/^ {8}labels: \{ severity: (warn|page) \}$/m)
     expect(rule).toMatch(/^ {8}annotations:\n {10}summary: "[^"\n]+"$/m)
   }
+})
+
+test('when the last of its kind is gone, and its metrics with it, that is told by what is absent', () => {
+  const absent = rules.flatMap((rule) => metricsIn(/absent\(([^)]*)\)/.exec(exprOf(rule))?.[1] ?? ''))
+  // Every origin has the one, only those that work the other.
+  expect(absent.map(({ name }) => name)).toEqual(['store_up', 'actor_last_success_timestamp_seconds'])
+  expect(exprOf(rules.find((rule) => rule.startsWith('WorkersGone')) ?? '')).toContain('{actor="reconciler"}')
 })
