@@ -73,14 +73,14 @@ describe.concurrent("an order's events", () => {
   })
 
   test('reach everyone who watches, within two seconds', async () => {
-    const { id, token } = await buy()
-    const watchers = Array.from({ length: 200 }, () => watch(id, token))
+    const orders = await Promise.all(Array.from({ length: 20 }, () => buy()))
+    const watchers = orders.flatMap(({ id, token }) => Array.from({ length: 10 }, () => watch(id, token)))
     await eventually(
       async () => watchers.every((w) => w.seen.length === 1),
       (all) => all,
     )
     const began = performance.now()
-    await origin.call('DELETE', `/orders/${id}`, { token })
+    await Promise.all(orders.map(({ id, token }) => origin.call('DELETE', `/orders/${id}`, { token })))
     await Promise.all(watchers.map((w) => w.done))
     expect(performance.now() - began).toBeLessThan(2_000)
     for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
@@ -205,6 +205,24 @@ test('of many who come at the same moment no more have a stream than may, and a 
     await events.stop()
     await sql.end({ timeout: 1 })
   }
+})
+
+test('one order has so many streams, however many its buyer opens, and leaves the rest to others', async () => {
+  const [mine, theirs] = [await buy(), await buy()]
+  const watchers = Array.from({ length: 15 }, () => watch(mine.id, mine.token))
+  const other = watch(theirs.id, theirs.token)
+  const opened = async (all: typeof watchers) =>
+    (await Promise.all(all.map((w) => w.opened))).map(({ status }) => status).sort()
+  expect(await opened(watchers)).toEqual([...Array(10).fill(200), ...Array(5).fill(503)])
+  expect(await opened([other])).toEqual([200])
+  for (const { leave } of [...watchers, other]) leave()
+  const again = async () => {
+    const one = watch(mine.id, mine.token)
+    const status = await opened([one])
+    one.leave()
+    return status[0]
+  }
+  expect(await eventually(again, (status) => status === 200)).toBe(200)
 })
 
 test('events go on after the ledger was away', async () => {

@@ -18,6 +18,8 @@ import { sendProblem } from './routes/rim.ts'
 
 /** Streams open at once in one process; more are told to poll. */
 const MAX_STREAMS = 20_000
+/** .. and of one order: a buyer has a few tabs, and is to leave room for the others. */
+const MAX_STREAMS_OF_ORDER = 10
 /** A comment so often keeps proxies from closing a quiet stream; a look at the ledger catches a lost wake-up. */
 const HEARTBEAT_MS = 10_000
 /** An order that is still being recorded is looked for so often: nobody is told when a reservation is written. */
@@ -50,6 +52,7 @@ export class OrderEvents {
   readonly #maxStreams: number
   readonly #streams = new Map<string, Set<() => void>>()
   #open = 0
+  readonly #openOf = new Map<string, number>()
   #stop: (() => Promise<unknown>) | undefined
   #stopped = false
 
@@ -87,7 +90,7 @@ export class OrderEvents {
 
   /** Streams the events of an order, each with the order as it is now, as `show` shows it. */
   async stream(c: Context, order: string, show: (order: OrderView) => Order): Promise<Response> {
-    if (this.#open >= this.#maxStreams) {
+    if (this.#open >= this.#maxStreams || (this.#openOf.get(order) ?? 0) >= MAX_STREAMS_OF_ORDER) {
       return sendProblem(
         problem('try-again', {
           detail: 'Too many are watching. Ask for the order instead.',
@@ -96,7 +99,7 @@ export class OrderEvents {
       )
     }
     // Counted before the first await: of those who come at the same moment each finds the others.
-    this.#open++
+    this.#count(order, 1)
     let follows = false
     try {
       const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
@@ -116,14 +119,21 @@ export class OrderEvents {
         try {
           await this.#follow(stream, alarm, order, after, show)
         } finally {
-          this.#open--
+          this.#count(order, -1)
           streams.delete(alarm.ring)
           if (streams.size === 0) this.#streams.delete(order)
         }
       })
     } finally {
-      if (!follows) this.#open--
+      if (!follows) this.#count(order, -1)
     }
+  }
+
+  #count(order: string, more: 1 | -1): void {
+    this.#open += more
+    const open = (this.#openOf.get(order) ?? 0) + more
+    if (open > 0) this.#openOf.set(order, open)
+    else this.#openOf.delete(order)
   }
 
   async #follow(
