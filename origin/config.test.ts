@@ -91,6 +91,11 @@ it('all that is wrong is told at once', () => {
   expect(told().join()).not.toContain('hunter2')
 })
 
+it('what is wrong is told in our words', () => {
+  const given = { ...production, ...stripe }
+  expect(() => readConfig({ ...given, PORT: '70000' })).toThrow(/^PORT: a port number is required$/)
+})
+
 describe('the keys of the edge', () => {
   const key = { kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k1' }
   const given = { ...production, ...stripe }

@@ -11,7 +11,7 @@ const port = v.pipe(
   v.string(),
   v.regex(/^\d{1,5}$/, 'a port number is required'),
   v.transform(Number),
-  v.maxValue(65_535),
+  v.maxValue(65_535, 'a port number is required'),
 )
 const url = (protocol: RegExp, what: string) =>
   v.pipe(

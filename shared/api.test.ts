@@ -77,6 +77,19 @@ describe('a sale', () => {
     expect(fieldsOf({ ...sale, admission: 5 })).toEqual(['admission'])
   })
 
+  it('is told what may be done about an oversell, in our words', () => {
+    expect(parse(SaleConfig, { ...sale, oversell_policy: 'pray' })).toMatchObject({
+      problem: {
+        errors: [
+          {
+            field: 'oversell_policy',
+            detail: 'one of alarm, cancel_latest, fulfil_from_buffer is required',
+          },
+        ],
+      },
+    })
+  })
+
   it('may have every field of the contract, and those of ours', () => {
     const full = {
       ...sale,

@@ -98,6 +98,10 @@ const ProductConfig = exactly(
 /** What to do when more was sold than there is, which only a fault from outside can bring about. */
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
+export const OversellPolicy = v.picklist(
+  OVERSELL_POLICIES,
+  `one of ${OVERSELL_POLICIES.join(', ')} is required`,
+)
 
 export const SaleConfig = v.pipe(
   exactly(
@@ -123,7 +127,7 @@ export const SaleConfig = v.pipe(
         /** Most people who may be in the shop at once without having finished; null means no such limit. */
         max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
       }),
-      oversell_policy: v.optional(v.picklist(OVERSELL_POLICIES), 'alarm'),
+      oversell_policy: v.optional(OversellPolicy, 'alarm'),
     },
     ['sale', 'phase', 'ended_at', 'paused', 'invariant', 'rates', 'queue', 'health', 'server_time'],
   ),

@@ -157,10 +157,31 @@ describe('an operator', () => {
     const later = config({ ends_at: at(3_600_000) })
     expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'open' } })
     await origin.admin('POST', `/sales/${sale}/end`)
-    expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'ended' } })
-    expect(await origin.admin('POST', `/sales/${sale}/open`)).toMatchObject({
-      status: 409,
-      body: { detail: expect.stringContaining('for good') },
+    for (const [method, path, body] of [
+      ['POST', '/open'],
+      ['PUT', '', later],
+      ['POST', '/products/one/restock', { quantity: 1 }],
+    ] as const)
+      expect(await origin.admin(method, `/sales/${sale}${path}`, body), path).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining('for good') },
+      })
+    expect(await origin.stock(sale)).toMatchObject({ total: 10 })
+  })
+
+  test('is told that a lobby would open after the sale, and may send back one that was opened before it', async () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const times = { opens_at: at(3_600_000), pre_queue_opens_at: at(3_000_000) }
+    const sale = await origin.sale(times)
+    const late = config({ ...times, pre_queue_opens_at: at(27 * 3_600_000) })
+    expect(await origin.admin('PUT', `/sales/${sale}`, late)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'pre_queue_opens_at', detail: 'must not be after opens_at' }] },
+    })
+    const { body } = await origin.admin('POST', `/sales/${sale}/open`)
+    expect(await origin.admin('PUT', `/sales/${sale}`, body)).toMatchObject({
+      status: 200,
+      body: { phase: 'open' },
     })
   })
 

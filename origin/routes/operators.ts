@@ -6,7 +6,7 @@ import {
   ID_FORM,
   MAX_UNITS,
   OrderId,
-  OVERSELL_POLICIES,
+  OversellPolicy,
   ProductId,
   parse,
   Restock,
@@ -35,7 +35,7 @@ import { accept, keyOf, readBody, refuse, requireSecret } from './rim.ts'
 
 /** What an operator may decide about what was sold too many, in the query. */
 const Decision = v.object({
-  oversell: v.optional(v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`)),
+  oversell: v.optional(OversellPolicy),
 })
 
 export function operatorRoutes(deps: Deps): Hono {
@@ -53,6 +53,12 @@ export function operatorRoutes(deps: Deps): Hono {
   app.put('/sales/:sale', async (c) => {
     const sale = c.req.param('sale')
     const wanted = await readBody(c, SaleConfig)
+    const { pre_queue_opens_at: lobby, opens_at } = wanted
+    // Of one that opens now nobody waits for the lobby: it may be sent back as it was read, however early it was opened.
+    if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
+      refuseField('pre_queue_opens_at', 'must not be after opens_at')
+    const row = await sales.find(sale)
+    if (row) refuseEnded(row)
     const written = await writeSale(sql, sale, wanted)
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
     await rebuildGates(sale)
@@ -72,10 +78,8 @@ export function operatorRoutes(deps: Deps): Hono {
       const sale = c.req.param('sale')
       const row = await known(sale)
       if (name !== 'end' && phaseOf(row, sales.nowMs()) === 'ended') {
-        const { ended_at, ends_at } = row
-        const detail = ended_at
-          ? 'The sale has been ended, which is for good.'
-          : `The sale was over at its ends_at, ${ends_at?.toISOString()}: PUT it with a later one first.`
+        refuseEnded(row)
+        const detail = `The sale was over at its ends_at, ${row.ends_at?.toISOString()}: PUT it with a later one first.`
         return refuse(problem('conflict', { detail }))
       }
       await flip(sql, sale)
@@ -95,9 +99,10 @@ export function operatorRoutes(deps: Deps): Hono {
     // Who sends none, and hears nothing, has to look before they send it again.
     const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
     const { quantity } = await readBody(c, Restock)
-    const { products } = await known(sale)
-    const found = parse(ProductId, product).ok && products.find((p) => p.product_id === product)
+    const row = await known(sale)
+    const found = parse(ProductId, product).ok && row.products.find((p) => p.product_id === product)
     if (!found) return refuse(problem('unknown-product'))
+    refuseEnded(row)
     const result = await restock(sql, sale, product, { quantity, key, max: MAX_UNITS })
     if (result === 'refused') refuseField('quantity', `the total would exceed ${MAX_UNITS}`)
     if (result === 'reused') return refuse(problem('idempotency-key-reused'))
@@ -213,6 +218,12 @@ export function operatorRoutes(deps: Deps): Hono {
   }
 
   return app
+}
+
+/** What would change nothing is not answered as if it had. */
+function refuseEnded({ ended_at }: SaleRow): void {
+  if (ended_at !== null)
+    refuse(problem('conflict', { detail: 'The sale has been ended, which is for good.' }))
 }
 
 function refuseField(field: string, detail: string): never {
