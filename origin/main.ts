@@ -4,8 +4,10 @@
  * these two differ by whether buyers are sent to them. It begins when the ledger answers: until then it waits, alive and
  * not ready, and ends only for what waiting cannot mend.
  */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ServerType, serve } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { createLocalJWKSet } from 'jose'
 import { pino } from 'pino'
 import { createApp, createUnreadyApp } from './app.ts'
@@ -25,7 +27,7 @@ import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { Reconciler } from './reconcile.ts'
-import { answerUnreadable } from './routes/rim.ts'
+import { answerInvalid, answerUnreadable } from './routes/rim.ts'
 import { Sales } from './sales.ts'
 import { Signatures } from './signatures.ts'
 import { keysAt } from './tokens.ts'
@@ -137,32 +139,29 @@ async function begin(): Promise<Deps> {
   return deps
 }
 
-function listen(): Promise<ServerType> {
-  const { promise, resolve, reject } = Promise.withResolvers<ServerType>()
-  const server = serve(
-    {
-      fetch: (request, env) => app.fetch(request, env),
-      port: config.PORT,
-      hostname: config.HOST,
-      serverOptions: { requestTimeout: REQUEST_WITHIN_MS },
-    },
-    ({ port }) => {
-      log.info({ port }, 'listening')
-      resolve(server)
-    },
-  )
+function listen(): Promise<Server> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>()
+  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+    hostname: config.HOST,
+    errorHandler: answerInvalid,
+  })
+  const server = createServer({ requestTimeout: REQUEST_WITHIN_MS }, answer)
+  server.listen(config.PORT, config.HOST, () => {
+    log.info({ port: (server.address() as AddressInfo).port }, 'listening')
+    resolve(server)
+  })
   server.once('error', reject)
   server.on('clientError', answerUnreadable)
+  // What nobody has heard of may be expected in vain (RFC 9110, 10.1.1).
+  server.on('checkExpectation', answer)
   return promise
 }
 
-async function close(server: ServerType, { events, checkout }: Deps): Promise<void> {
+async function close(server: Server, { events, checkout }: Deps): Promise<void> {
   const closed = new Promise((done) => server.close(done))
   await events.stop()
-  if ('closeIdleConnections' in server) server.closeIdleConnections()
-  await within(closed, STOP_WITHIN_MS / 2).catch(
-    () => 'closeAllConnections' in server && server.closeAllConnections(),
-  )
+  server.closeIdleConnections()
+  await within(closed, STOP_WITHIN_MS / 2).catch(() => server.closeAllConnections())
   await checkout.drain()
 }
 

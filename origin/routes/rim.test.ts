@@ -22,6 +22,18 @@ function said(bytes: string): Promise<string> {
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400, '/problems/invalid-request'],
   [
+    'all of a server (OPTIONS *)',
+    'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    400,
+    '/problems/invalid-request',
+  ],
+  [
+    'an address that is none',
+    'GET http://[x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    400,
+    '/problems/invalid-request',
+  ],
+  [
     'a header without end',
     `GET / HTTP/1.1\r\nhost: x\r\ncookie: ${'x'.repeat(20_000)}\r\n\r\n`,
     431,
@@ -33,6 +45,17 @@ test.each([
     new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json\r\n`, 's'),
   )
   expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ type, status })
+})
+
+test('what nobody can expect is expected in vain, and the request is answered', async () => {
+  const asked = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: nonsense\r\n\r\n'
+  expect(await said(asked)).toMatch(/^HTTP\/1.1 200 /)
+})
+
+test('a body is the same whether its length is told or not', async () => {
+  const sale = await origin.sale()
+  for (const body of ['\ufeff{}', new Blob(['\ufeff{}']).stream()])
+    expect(await origin.checkout(sale, { body })).toMatchObject({ status: 201 })
 })
 
 test('a method that a path does not have is told those it has', async () => {

@@ -1,6 +1,7 @@
 /** The rim: how requests are read and errors leave, the same for every route. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { RequestError } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import type { GenericSchema } from 'valibot'
@@ -43,6 +44,11 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): 
   )
 }
 
+/** Answers what Node could read, and no request can be made of; the app answers for all else that fails. */
+export function answerInvalid(error: unknown): Response {
+  return sendProblem(problem(error instanceof RequestError ? 'invalid-request' : 'internal-error'))
+}
+
 /** As Hono's `c.json`, without a `Headers` object on the way, which the server would take apart again. */
 export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify(body), {
@@ -74,7 +80,8 @@ async function countedText(c: Context): Promise<string> {
     if (bytes > MAX_BODY_BYTES) refuse(bodyTooLarge())
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString()
+  // As `text()` does: the mark some put before UTF-8 is none of it.
+  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
