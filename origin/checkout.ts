@@ -273,9 +273,14 @@ export class Checkout {
 
   #afterVerdict(sale: SaleRow, r: Reservation, verdict: RecordVerdict): Outcome | Promise<Outcome> {
     const remaining = remainingIn(sale, r.product)
-    return verdict.verdict === 'recorded'
-      ? { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
-      : this.#afterRefusal(sale, r, verdict, remaining)
+    if (verdict.verdict === 'recorded') {
+      // Behind the answer: a gate that is away reads it from the ledger.
+      this.#bucketOf(r)
+        .adopt(r, verdict.reservedUntil.getTime())
+        .catch(() => {})
+      return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
+    }
+    return this.#afterRefusal(sale, r, verdict, remaining)
   }
 
   async #afterRefusal(

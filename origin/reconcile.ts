@@ -247,8 +247,8 @@ async function rebuildAlone(
 }
 
 /**
- * Fence, record what has come into the stream meanwhile, read what lives, put it back, take out what has ended by then,
- * open. The counts are read last: what the exact gate sold meanwhile is in them.
+ * Fence, record what has come into the stream meanwhile, read what lives, put it back, put in what has begun and take out
+ * what has ended by then, open. The counts are read last; what the exact gate sells later it tells the gate itself.
  */
 async function rebuildNow(deps: Deps, sale: string, product: string): Promise<boolean> {
   const { sql, log } = deps
@@ -259,7 +259,8 @@ async function rebuildNow(deps: Deps, sale: string, product: string): Promise<bo
   await recordIntents(deps, sale, product, 0)
   const since = await oldestUnderWay(sql)
   const live = await restore(rebuild, sql, sale, product)
-  const row = await readEnded(sql, sale, product, since)
+  const row = await readSince(sql, sale, product, since)
+  await rebuild.restore(row.begun)
   await rebuild.settle(row.ended)
   const open = await rebuild.open({ available: available(row), held: row.held })
   log.info({ sale, product, live, open, ms: Math.round(performance.now() - began) }, 'gate rebuilt')
@@ -301,18 +302,23 @@ async function oldestUnderWay(sql: Sql): Promise<string> {
   return row.xid
 }
 
+interface Since extends ProductRow {
+  readonly begun: LiveOrder[]
+  readonly ended: HoldEnd[]
+}
+
 /**
- * The counts, and the orders that were changed by `since` or a later transaction and hold no units: one statement, one
- * snapshot, so that each end is in both or in neither. Not by updated_at, which is written some time before the commit.
+ * The counts, and the orders that were changed by `since` or a later transaction, by whether they hold units: one statement,
+ * one snapshot, so that each is in the counts as it is here. Not by updated_at, which is written some time before the commit.
  */
-async function readEnded(
-  sql: Sql,
-  sale: string,
-  product: string,
-  since: string,
-): Promise<ProductRow & { ended: HoldEnd[] }> {
-  const [row] = await sql<(ProductRow & { ended: HoldEnd[] })[]>`
+async function readSince(sql: Sql, sale: string, product: string, since: string): Promise<Since> {
+  const [row] = await sql<Since[]>`
     select product_id, name, unit_price_minor, currency, total, held, sold, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
+          'hash', request_hash, 'quantity', quantity, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
+      from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and status in ${sql(HELD)}
+        and age(o.xmin) <= age(${since}::xid)) as begun, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'quantity', quantity,
           'key', idempotency_key, 'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
       from orders o

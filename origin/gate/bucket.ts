@@ -179,6 +179,13 @@ export class Bucket {
     await this.#redis.rememberKey(1, this.#key.keys, visitor, key, `${order}|${hash}`, MAX_REMEMBERED)
   }
 
+  /** Takes an order in that was recorded without this bucket. */
+  async adopt({ order, visitor, key, hash, quantity }: Reservation, holdEndsAtMs: number): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    const args = [order, visitor, key, hash, quantity, holdEndsAtMs]
+    await this.#redis.adoptOrder(4, stock, holds, keys, visitors, ...args)
+  }
+
   /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)

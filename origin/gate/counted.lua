@@ -7,7 +7,10 @@ local units = 0
 for i = 2, #ARGV do
   local ended = redis.call('HGET', KEYS[1], 'ended ' .. ARGV[i])
   if ended then
-    units = units + tonumber(string.match(ended, '^%d+'))
+    -- One that began meanwhile, too, is in no count of those put back.
+    if redis.call('HDEL', KEYS[1], 'begun ' .. ARGV[i]) == 0 then
+      units = units + tonumber(string.match(ended, '^%d+'))
+    end
     redis.call('HDEL', KEYS[1], 'ended ' .. ARGV[i])
   end
 end

@@ -239,6 +239,43 @@ test.each(['sell', 'release'] as const)(
   },
 )
 
+test('orders that were recorded without the gate while it was rebuilt are counted once, whenever it hears of them', async () => {
+  const [gate] = (await gates(20)) as [Gate]
+  const calls = Array.from({ length: 9 }, () => buyer())
+  const live = calls.map(({ order, visitor, key, hash, quantity }) => {
+    return { order, visitor, key, hash, quantity, holdEndsAtMs: Date.now() + 60_000 }
+  })
+  const adopt = (from: number, to: number) =>
+    Promise.all(
+      calls.slice(from, to).map((call) => gate.bucketOf(call.visitor).adopt(call, Date.now() + 60_000)),
+    )
+  const ends = calls.map((call) => ({ ...call, how: 'release' as const }))
+  const rebuild = await gate.fence()
+  await adopt(0, 1)
+  const sold = buyer()
+  await gate.bucketOf(sold.visitor).adopt(sold, Date.now() + 60_000)
+  await rebuild.restore([...live.slice(0, 2), { ...sold, holdEndsAtMs: null }])
+  await gate.settle([{ ...sold, how: 'sell' }])
+  // The counts are read with the first five and without the others; two that they had have ended by then.
+  await adopt(1, 4)
+  await adopt(5, 7)
+  await gate.settle(ends.slice(3, 4))
+  await rebuild.restore(live.slice(0, 3))
+  await rebuild.restore(live.slice(4, 5))
+  await rebuild.settle([...ends.slice(3, 4)])
+  await gate.settle(ends.slice(5, 6))
+  expect(await rebuild.open({ available: 15, held: 4 })).toBe(true)
+  expect(await gate.stock()).toEqual({ available: 14, held: 5 })
+  await adopt(0, 3)
+  await adopt(4, 5)
+  await adopt(6, 9)
+  expect(await gate.stock()).toEqual({ available: 12, held: 7 })
+  const again = calls[8] as (typeof calls)[0]
+  expect(await gate.reserve(again, TERMS)).toMatchObject({ verdict: 'replay', order: again.order })
+  expect(await gate.settle(ends)).toBe(7)
+  expect(await gate.stock()).toEqual({ available: 19, held: 0 })
+})
+
 test('an order that waits is found however many wait, and the stream is read once for all who ask', async () => {
   const [gate] = (await gates(25_000)) as [Gate]
   const calls = Array.from({ length: 21_000 }, () => buyer())

@@ -8,6 +8,7 @@ type Script<Answer> = (keys: number, ...args: (string | number)[]) => Promise<An
 const FILES = {
   reserveUnits: 'reserve',
   rememberKey: 'remember',
+  adoptOrder: 'adopt',
   settleHolds: 'settle',
   restoreOrders: 'restore',
   holdsCounted: 'counted',
@@ -23,6 +24,7 @@ const FILES = {
 export interface Scripts {
   reserveUnits: Script<(string | number)[]>
   rememberKey: Script<null>
+  adoptOrder: Script<number>
   settleHolds: Script<number>
   restoreOrders: Script<number>
   holdsCounted: Script<number>

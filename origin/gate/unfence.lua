@@ -4,9 +4,9 @@
 -- Returns 1; or 0 when another rebuild has begun meanwhile, and nothing was done.
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[3] then return 0 end
 local available, held = tonumber(ARGV[1]), tonumber(ARGV[2])
--- What `settle.lua` noted, and `counted.lua` has not struck out, has ended since the ledger's counts were read.
+-- What `settle.lua` and `adopt.lua` noted, and nobody has struck out, has ended or begun since the counts were read.
 for _, noted in ipairs(redis.call('HVALS', KEYS[1])) do
-  local units, back = string.match(noted, '^(%d+)|(%d+)$')
+  local units, back = string.match(noted, '^(-?%d+)|(-?%d+)$')
   if units then available, held = available + back, held - units end
 end
 redis.call('DEL', KEYS[1])

@@ -1,0 +1,23 @@
+-- Adopt: an order that was recorded without this gate takes its units here as well. While the gate is being rebuilt it is
+-- noted, since the ledger's counts may be read without it: `restore.lua` strikes out those that are in them.
+--
+-- KEYS  1 stock   2 holds   3 keys   4 visitors   (as in reserve.lua)
+-- ARGV  1 order   2 visitor   3 key   4 request hash   5 quantity   6 end of its hold (ms)
+-- Returns 1; or 0, and nothing was done, when it is here already, or will be read from the ledger.
+local order, visitor, quantity = ARGV[1], ARGV[2], tonumber(ARGV[5])
+local fenced = redis.call('HEXISTS', KEYS[1], 'fence') == 1
+if not fenced and redis.call('HGET', KEYS[1], 'run') ~= thisRun() then return 0 end
+if redis.call('ZSCORE', KEYS[2], order) then return 0 end
+
+redis.call('ZADD', KEYS[2], ARGV[6], order)
+redis.call('HSET', KEYS[3], visitor .. ' ' .. ARGV[3], order .. '|' .. ARGV[4])
+local has = redis.call('HGET', KEYS[4], visitor)
+local units = has and tonumber(string.match(has, '^(%d+)|')) or 0
+redis.call('HSET', KEYS[4], visitor, (units + quantity) .. '|' .. order)
+if fenced then
+  redis.call('HSET', KEYS[1], 'begun ' .. order, -quantity .. '|' .. -quantity)
+else
+  redis.call('HINCRBY', KEYS[1], 'held', quantity)
+  redis.call('HINCRBY', KEYS[1], 'available', -quantity)
+end
+return 1
