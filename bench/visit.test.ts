@@ -121,6 +121,15 @@ test('an admission that has run out gets another place, and the number of the fi
   expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 2, [1]])
 })
 
+test('whose admission has run out, and who is told that all is sold when they join again, has one number as before', async () => {
+  const late = told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
+  script[STATUS] = [[200, late]]
+  script[JOIN] = [joined(1), soldOut]
+  script[CHECKOUT] = [notAdmitted]
+  const { tally, visitors } = await played()
+  expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 1, []])
+})
+
 test('what it was over as is what the visitor was told, and when', async () => {
   script[STATUS] = [[200, told({ status: 'ended' })]]
   expect((await played(PLAN.poller)).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })

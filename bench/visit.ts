@@ -79,6 +79,8 @@ function join(crowd: Crowd, visitor: number, intendedMs: number) {
     crowd.tally.recent.join.add(answer.answeredMs - meantMs)
     visitors.joinSentMs[visitor] = answer.sentMs
     visitors.joinAnsweredMs[visitor] = answer.answeredMs
+    const before = visitors.number[visitor] ?? Number.NaN
+    if (!Number.isNaN(before) && before !== told.number) visitors.otherNumbers.push(before)
     visitors.number[visitor] = told.number
     visitors.token[visitor] = told.queue_token
     crowd.tally.counts.joined++
@@ -104,7 +106,6 @@ function refusedIn(crowd: Crowd, visitor: number, answer: Answer) {
     crowd.tally.complain('checkout: refused with an admission that holds')
     return crowd.finish(visitor, 'failed')
   }
-  visitors.otherNumbers.push(visitors.number[visitor] ?? Number.NaN)
   visitors.admittedMs[visitor] = 0
   visitors.servingTold[visitor] = 0
   visitors.position[visitor] = 0
