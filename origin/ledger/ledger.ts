@@ -209,11 +209,16 @@ type WriteSale =
   | { readonly result: 'created' | 'changed' }
   | { readonly result: 'refused'; readonly detail: string }
 
-/** Creates or changes a sale as a whole; refuses, and changes nothing, what would leave orders without their units. */
+export const ENDED_FOR_GOOD = 'The sale has been ended, which is for good.'
+
+/**
+ * Creates or changes a sale as a whole; refuses, and changes nothing, what would leave orders without their units, or would
+ * change nothing.
+ */
 export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Promise<WriteSale> {
   return sql
     .begin(async (tx): Promise<WriteSale> => {
-      const [written] = await tx<{ created: boolean }[]>`
+      const [written] = await tx<{ created: boolean; ended: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, oversell_policy)
       values (${sale}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
@@ -228,7 +233,8 @@ export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Pro
         hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
         rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy
-      returning xmax = 0 as created`
+      returning xmax = 0 as created, ended_at is not null as ended`
+      if (written?.ended) throw new Refused(ENDED_FOR_GOOD)
       const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
       select p.product_id, p.held, p.sold, exists (
         select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered

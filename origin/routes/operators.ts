@@ -19,6 +19,7 @@ import { readCompared } from '../compared.ts'
 import type { Deps } from '../deps.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import {
+  ENDED_FOR_GOOD,
   findOrder,
   type ProductRow,
   restock,
@@ -57,8 +58,6 @@ export function operatorRoutes(deps: Deps): Hono {
     // Of one that opens now nobody waits for the lobby: it may be sent back as it was read, however early it was opened.
     if (lobby !== null && lobby > opens_at && Date.parse(opens_at) > sales.nowMs())
       refuseField('pre_queue_opens_at', 'must not be after opens_at')
-    const row = await sales.find(sale)
-    if (row) refuseEnded(row)
     const written = await writeSale(sql, sale, wanted)
     if (written.result === 'refused') return refuse(problem('conflict', { detail: written.detail }))
     await rebuildGates(sale)
@@ -222,8 +221,7 @@ export function operatorRoutes(deps: Deps): Hono {
 
 /** What would change nothing is not answered as if it had. */
 function refuseEnded({ ended_at }: SaleRow): void {
-  if (ended_at !== null)
-    refuse(problem('conflict', { detail: 'The sale has been ended, which is for good.' }))
+  if (ended_at !== null) refuse(problem('conflict', { detail: ENDED_FOR_GOOD }))
 }
 
 function refuseField(field: string, detail: string): never {
