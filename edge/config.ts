@@ -92,7 +92,7 @@ interface Keys {
   /** Signs challenges of the proof of work; made from the secret above, as the next, so that there are fewer to keep. */
   readonly proof: string
   /** Makes visitors' names of their secrets (HMAC-SHA-256). */
-  readonly visitor: CryptoKey
+  readonly visitor: Uint8Array
   /** Signs admissions (Ed25519); everyone else reads them with its public half. */
   readonly admission: CryptoKey
   readonly admissionPublic: CryptoKey
@@ -223,14 +223,16 @@ async function readKeys(env: Env, production: boolean): Promise<Keys> {
   const { d: _, key_ops: __, ...publicJwk } = jwk
   const admissionPublic = await importJWK({ ...publicJwk, ext: true }, 'EdDSA')
   const kid = jwk.kid ?? (await calculateJwkThumbprint(publicJwk))
-  const hmacKey = (raw: BufferSource) =>
-    crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
-  const queue = await hmacKey(bytes)
-  const madeFor = (purpose: string) => crypto.subtle.sign('HMAC', queue, new TextEncoder().encode(purpose))
+  const queue = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ])
+  const madeFor = async (purpose: string) =>
+    new Uint8Array(await crypto.subtle.sign('HMAC', queue, new TextEncoder().encode(purpose)))
   return {
     queue,
-    proof: base64url.encode(new Uint8Array(await madeFor('proof of work'))),
-    visitor: await hmacKey(await madeFor('names of visitors')),
+    proof: base64url.encode(await madeFor('proof of work')),
+    visitor: await madeFor('names of visitors'),
     admission: (await importJWK(jwk, 'EdDSA')) as CryptoKey,
     admissionPublic: admissionPublic as CryptoKey,
     kid,

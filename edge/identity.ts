@@ -6,6 +6,8 @@
  * What is given to a signed-in visitor is bound to the account: without the session of the same subject, their queue
  * and admission tokens are worth nothing here, so that a place that was copied or sold admits nobody else.
  */
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import {
   base64url,
   createLocalJWKSet,
@@ -57,8 +59,9 @@ export async function visitorOf(call: Call): Promise<Visitor> {
   const kept = readCookie(call.request, 'visitor', call.secure)
   const known = kept !== null && SECRET.test(kept)
   const secret = known ? kept : base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
-  const mac = await crypto.subtle.sign('HMAC', call.config.keys.visitor, new TextEncoder().encode(secret))
-  return { name: base64url.encode(new Uint8Array(mac, 0, NAME_BYTES)), secret, known }
+  // Not by WebCrypto, whose way there and back takes several times as long as two blocks of text.
+  const mac = hmac(sha256, call.config.keys.visitor, new TextEncoder().encode(secret))
+  return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known }
 }
 
 /** The cookie by which a visitor is known again, where it is one. */
