@@ -345,13 +345,12 @@ function roomFor(called: number, state: SaleState, memory: Memory, settings: Set
  * nobody is moved back.
  */
 export function onClockPutBack(schedule: Schedule, lookedAtMs: number, nowMs: number): Schedule {
-  const stepMs = nowMs - (lookedAtMs + LOOK_EVERY_MS)
-  return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + stepMs }
+  return shifted(schedule, nowMs - (lookedAtMs + LOOK_EVERY_MS))
 }
 
-/** The same line after a time that was none to it: it goes on from where it stood before. */
-export function afterAbsence(schedule: Schedule, awayMs: number): Schedule {
-  return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + awayMs }
+/** The same line so much later: after a time that was none to it, it goes on from where it stood before. */
+export function shifted(schedule: Schedule, byMs: number): Schedule {
+  return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }
 }
 
 /** How many of those who have a number were called by a moment. */

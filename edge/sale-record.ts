@@ -8,7 +8,6 @@ import { estimatedWaitSeconds, isFinal, servingExactly } from '../shared/schedul
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './bulletin.ts'
 import type { RoomConfig } from './config.ts'
 import {
-  afterAbsence,
   atFirst,
   calledBy,
   LOOK_LATE_MS,
@@ -17,6 +16,7 @@ import {
   observe,
   onClockPutBack,
   type Settings,
+  shifted,
   UNREACHED_MS,
 } from './controller.ts'
 import { type Foretold, NOTHING_FORETOLD, waitRatio, watch } from './foretold.ts'
@@ -141,11 +141,7 @@ export function withLook(
   const awayMs = Math.max(0, nowMs - looked_at_ms - TOLD_FOR_MS)
   const wentOn = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
   const carried =
-    nowMs < looked_at_ms
-      ? onClockPutBack(last, looked_at_ms, nowMs)
-      : wentOn
-        ? afterAbsence(last, awayMs)
-        : null
+    nowMs < looked_at_ms ? onClockPutBack(last, looked_at_ms, nowMs) : wentOn ? shifted(last, awayMs) : null
   const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
   const schedule = inEffect(timeline, nowMs)
   const memory = {

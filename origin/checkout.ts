@@ -148,7 +148,7 @@ export class Checkout {
       case 'unknown':
         // The fast gate is out of use, or does not answer.
         this.#deps.metrics.degraded.inc({ without: 'gate' })
-        if (answer.verdict === 'unknown') return this.#recordExactly(sale, reservation, true)
+        if (answer.verdict === 'unknown') return this.#recordInDoubt(sale, reservation)
         return (
           (await this.standing.underKeyInGate(sale, reservation)) ?? this.#recordExactly(sale, reservation)
         )
@@ -212,7 +212,7 @@ export class Checkout {
     if (told) return this.#leaveToWorkers(r)
     // A worker may have been first.
     if (verdict.verdict === 'replay' && verdict.order === r.order) this.#bucketOf(r).acknowledgeSoon(entry)
-    else if (!(await this.#giveBack(r, entry))) return this.#recordExactly(sale, r, true)
+    else if (!(await this.#giveBack(r, entry))) return this.#recordInDoubt(sale, r)
     return this.#afterRefusal(sale, r, verdict, left)
   }
 
@@ -222,27 +222,27 @@ export class Checkout {
     return processing(r)
   }
 
-  /**
-   * The exact gate alone, while the fast one is away or being rebuilt. That may have taken the unit unheard: a worker who
-   * finds the intent then must not make an order of it whose buyer was told that there is none.
-   */
-  async #recordExactly(sale: SaleRow, r: Reservation, mayBeTaken = false): Promise<Outcome> {
-    let inDoubt = mayBeTaken
-    if (!mayBeTaken) {
-      const wasSilent = this.#deps.sales.isSilent()
-      try {
-        const verdict = await this.#records.add(r.sale, r)
-        return this.#afterVerdict(sale, r, verdict)
-      } catch (error) {
-        if (!(error instanceof Overloaded))
-          this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-        // To one that was silent before, no more than an attempt to connect was made.
-        inDoubt = !wasSilent && isUnheard(error as Error)
-      }
+  /** The exact gate alone, while the fast one is away or being rebuilt. */
+  async #recordExactly(sale: SaleRow, r: Reservation): Promise<Outcome> {
+    const wasSilent = this.#deps.sales.isSilent()
+    let verdict: RecordVerdict
+    try {
+      verdict = await this.#records.add(r.sale, r)
+    } catch (error) {
+      if (!(error instanceof Overloaded))
+        this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
+      // To one that was silent before, no more than an attempt to connect was made.
+      return !wasSilent && isUnheard(error as Error) ? this.#recordInDoubt(sale, r) : untaken()
     }
-    return inDoubt && !this.#promises.areMany()
-      ? this.#inTime(r, this.#untilHeard(sale, r))
-      : refusal(tryAgain('Orders cannot be taken at this moment.'))
+    return this.#afterVerdict(sale, r, verdict)
+  }
+
+  /**
+   * Where a gate may have taken the unit unheard: a worker who finds the intent then must not make an order of it whose buyer
+   * was told that there is none.
+   */
+  #recordInDoubt(sale: SaleRow, r: Reservation): Promise<Outcome> | Outcome {
+    return this.#promises.areMany() ? untaken() : this.#inTime(r, this.#untilHeard(sale, r))
   }
 
   /**
@@ -356,3 +356,5 @@ function requestHash(request: CheckoutRequest): string {
   const asked = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
   return hash('sha256', JSON.stringify(asked), 'base64url')
 }
+
+const untaken = () => refusal(tryAgain('Orders cannot be taken at this moment.'))

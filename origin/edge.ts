@@ -1,6 +1,7 @@
 /** Telling the edge to look again after an operator's change, so that it need not wait for its next look. */
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { isTold } from './loop.ts'
 
 const ATTEMPTS = 4
 const WITHIN_MS = 2_000
@@ -27,10 +28,10 @@ export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt * (0.5 + Math.random())))
     }
   }
-  /** Told as it begins, and then ever more rarely: with another EDGE_TOKEN there, say, nobody can be served. */
+  /** With another EDGE_TOKEN there, say, nobody can be served. */
   function noteRefusal(sale: string, status: number): void {
     refused++
-    if ((refused & (refused - 1)) === 0)
+    if (isTold(refused))
       log.warn({ sale, status, refused }, 'the edge refused to be told: are EDGE_URL and EDGE_TOKEN right?')
   }
   return (sale) => void tell(sale)

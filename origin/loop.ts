@@ -15,6 +15,9 @@ export interface Actor {
   stop(): Promise<void>
 }
 
+/** What goes on is told as it begins, and then ever more rarely: the first time, the second, the fourth. */
+export const isTold = (times: number) => (times & (times - 1)) === 0
+
 interface Loop extends Actor {
   /** There is a reason to look now: ends the pause, or in the middle of a round the one that would follow. */
   wake(): void
@@ -41,9 +44,7 @@ export function loop(
       } catch (error) {
         failures++
         metrics.actorFailures.inc({ actor: name })
-        // An outage is told as it begins, and then ever more rarely.
-        if ((failures & (failures - 1)) === 0)
-          log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
+        if (isTold(failures)) log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
       }
       if (stopped || again) continue
       await alarm.rings(

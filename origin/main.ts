@@ -21,7 +21,7 @@ import { connectRedis } from './gate/redis.ts'
 import { connect, isLedgerAway, prepare } from './ledger/postgres.ts'
 import { WarmConnections } from './ledger/warm.ts'
 import { Line } from './line.ts'
-import { ProductWork } from './loop.ts'
+import { isTold, ProductWork } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { Orders } from './orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -61,15 +61,13 @@ async function start(): Promise<void> {
   log.info('serving')
 }
 
-/** An outage is told as it is met, and then ever more rarely. */
 async function onceTheLedgerAnswers<T>(work: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await work()
     } catch (error) {
       if (!isLedgerAway(error as Error)) throw error
-      if ((failures & (failures - 1)) === 0)
-        log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
+      if (isTold(failures)) log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
     }
     // It may have gone away in the middle of the beginning.
     await end()

@@ -10,6 +10,14 @@ const executablePath = await installChromium()
 /** Slow enough that nobody's turn comes during a test. */
 const STANDING = { admission: { rate_per_second: 0.05 } }
 const WITHIN = { timeout: 15_000 }
+const PRODUCT = { unit_price_minor: 100, currency: 'EUR' }
+const FEW_AND_MANY = {
+  limit_per_visitor: 5,
+  products: [
+    { ...PRODUCT, product_id: 'few', name: 'Few', total: 2 },
+    { ...PRODUCT, product_id: 'many', name: 'Many', total: 20 },
+  ],
+}
 
 describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   let system: System
@@ -62,6 +70,11 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
 
   const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+  const comeToTurn = async (page: Page, url: string) => {
+    await page.goto(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+  }
   const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
   const hasText = (locator: Locator, text: string | RegExp) =>
     locator.filter({ hasText: text }).waitFor(WITHIN)
@@ -248,18 +261,9 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('who asks for more than is left may choose again, also by loading the page again', async () => {
-    const product = { unit_price_minor: 100, currency: 'EUR' }
-    const url = await sale('fewer', -1_000, {
-      limit_per_visitor: 5,
-      products: [
-        { ...product, product_id: 'few', name: 'Few', total: 2 },
-        { ...product, product_id: 'many', name: 'Many', total: 20 },
-      ],
-    })
+    const url = await sale('fewer', -1_000, FEW_AND_MANY)
     const { context, page } = await visitor()
-    await page.goto(url)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await comeToTurn(page, url)
     await page.getByLabel('Quantity').fill('4')
     await button(page, 'Reserve').click()
     await heading(page, 'Not that many are left').waitFor()
@@ -272,9 +276,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   test('the one order that one can have stands in place of the turn, until it is given back', async () => {
     const url = await sale('one-each', -1_000)
     const { context, page } = await visitor()
-    await page.goto(url)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await comeToTurn(page, url)
     const tab = await context.newPage()
     await tab.goto(url)
     await heading(tab, 'It is your turn').waitFor()
@@ -290,25 +292,14 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('whose turn it is sees what others take, and what they give back', async () => {
-    const product = { unit_price_minor: 100, currency: 'EUR' }
-    const url = await sale('shared', -1_000, {
-      limit_per_visitor: 5,
-      products: [
-        { ...product, product_id: 'few', name: 'Few', total: 2 },
-        { ...product, product_id: 'many', name: 'Many', total: 20 },
-      ],
-    })
+    const url = await sale('shared', -1_000, FEW_AND_MANY)
     const { context, page } = await visitor()
-    await page.goto(url)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await comeToTurn(page, url)
     await page.getByLabel('Many').check()
     const few = page.locator('label').filter({ hasText: 'Few' })
     await hasText(few, 'about 2 left')
     const other = await visitor()
-    await other.page.goto(url)
-    await button(other.page, 'Join the line').click()
-    await heading(other.page, 'It is your turn').waitFor(WITHIN)
+    await comeToTurn(other.page, url)
     await other.page.getByLabel('Quantity').fill('2')
     await button(other.page, 'Reserve').click()
     await hasText(few, 'none left')
@@ -337,9 +328,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   test('a hold that runs out is seen on the page, and the way back is there', async () => {
     const url = await sale('brief', -1_000, { hold_seconds: 2 })
     const { context, page } = await visitor()
-    await page.goto(url)
-    await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await comeToTurn(page, url)
     await button(page, 'Reserve').click()
     await heading(page, 'The time was up').waitFor(WITHIN)
     await page.getByRole('link', { name: 'Back to the sale' }).waitFor()

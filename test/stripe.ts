@@ -14,7 +14,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-interface Intent {
+export interface Intent {
   readonly id: string
   readonly object: 'payment_intent'
   readonly amount: number
@@ -35,7 +35,7 @@ export interface StripeEvent {
   readonly data: { readonly object: unknown }
 }
 
-interface Reply {
+export interface Reply {
   readonly status: number
   readonly body: unknown
   /** The answer is lost on its way. */

@@ -183,12 +183,15 @@ it('goes on with the schedule of a version that tells its moments for people onl
   expect(times(/schedule$/)).toBeGreaterThan(1)
 })
 
+/** It is their turn, and what is to be shown then stands on a page that cannot be seen from here. */
+const readyElsewhere: typeof answer = (path) => {
+  if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
+  return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
+}
+
 it('follows the line to a page that the sale protects, whose answer it cannot see', async () => {
   things = { line: new Thing({ status: 'waiting' }) }
-  answer = (path) => {
-    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
-    return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
-  }
+  answer = readyElsewhere
   await begin()
   await passes(10_000)
   expect(reload).toHaveBeenCalledOnce()
@@ -197,10 +200,7 @@ it('follows the line to a page that the sale protects, whose answer it cannot se
 it('gets in, and hears of the line, however slow the answers are', async () => {
   things = { line: new Thing({ status: 'waiting' }) }
   answersInMs = 20_000
-  answer = (path) => {
-    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
-    return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
-  }
+  answer = readyElsewhere
   await begin()
   await passes(180_000)
   expect(reload).toHaveBeenCalledOnce()

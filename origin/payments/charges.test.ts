@@ -1,44 +1,28 @@
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin.ts'
-import { useDatabase } from '../../test/servers.ts'
-import { startStripe } from '../../test/stripe.ts'
+import { usePayments } from '../../test/payments.ts'
 import { findOrder, record, writeSale } from '../ledger/ledger.ts'
-import { connect, prepare, type Sql } from '../ledger/postgres.ts'
+import type { Sql } from '../ledger/postgres.ts'
 import { createMetrics } from '../metrics.ts'
 import { Orders } from '../orders.ts'
 import { Charges } from './charges.ts'
 import { Due } from './due.ts'
-import { CHARGE_ATTEMPTS, DUE_ATTEMPTS, PaymentJobs } from './jobs.ts'
+import { CHARGE_ATTEMPTS, DUE_ATTEMPTS, type PaymentJobs } from './jobs.ts'
 import type { PaymentProvider } from './provider.ts'
-import { stripeProvider } from './stripe.ts'
 
-const secrets = { secretKey: 'sk_test_played_by_a_local_server', webhookSecret: 'whsec_played' }
-const log = pino({ level: 'silent' })
-const database = useDatabase()
-const stripe = await startStripe(secrets)
-const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
+const { stripe, provider, log, open } = await usePayments()
 const metrics = createMetrics()
 let sql: Sql
 let jobs: PaymentJobs
 let orders: Orders
 beforeAll(async () => {
-  await prepare(database.url)
-  sql = connect(database.url, 4)
-  jobs = new PaymentJobs(database.url, log, false)
-  await jobs.start()
+  ;({ sql, jobs } = await open())
   // What the gate would hear of it is not looked at here.
   const checkout = { gate: () => ({ settle: async () => {} }) } as never
   orders = new Orders({ sql, checkout, charges: jobs, metrics, log })
 })
-/** What a test before left for later is none of the next one's. */
-beforeEach(() => sql`delete from pgboss.job`)
 afterEach(() => vi.useRealTimers())
-afterAll(async () => {
-  await jobs.stop()
-  await sql.end({ timeout: 1 })
-  await stripe.stop()
-})
 
 const refundsBy = (from: PaymentProvider) =>
   new Due('refund', { sql, metrics, log }, jobs, async (due) => {

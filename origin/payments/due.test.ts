@@ -1,39 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { useDatabase } from '../../test/servers.ts'
-import { startStripe } from '../../test/stripe.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { usePayments } from '../../test/payments.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
-import { connect, prepare, type Sql } from '../ledger/postgres.ts'
+import type { Sql } from '../ledger/postgres.ts'
 import { createMetrics } from '../metrics.ts'
 import { Due } from './due.ts'
-import { DUE_ATTEMPTS, PaymentJobs } from './jobs.ts'
-import { stripeProvider } from './stripe.ts'
+import { DUE_ATTEMPTS, type PaymentJobs } from './jobs.ts'
 
-const secrets = { secretKey: 'sk_test_played_by_a_local_server', webhookSecret: 'whsec_played' }
-const log = pino({ level: 'silent' })
-const database = useDatabase()
-const stripe = await startStripe(secrets)
-const provider = stripeProvider({ ...secrets, apiUrl: stripe.url, nowMs: Date.now })
+const { stripe, provider, log, open } = await usePayments()
 const metrics = createMetrics()
 let sql: Sql
 let jobs: PaymentJobs
 beforeAll(async () => {
-  await prepare(database.url)
-  sql = connect(database.url, 2)
-  jobs = new PaymentJobs(database.url, log, false)
-  await jobs.start()
+  ;({ sql, jobs } = await open())
 })
-/** What a test before left for later is none of the next one's. */
 beforeEach(async () => {
   await sql`truncate captures, refunds, findings`
-  await sql`delete from pgboss.job`
   metrics.registry.resetMetrics()
-})
-afterAll(async () => {
-  await jobs.stop()
-  await sql.end({ timeout: 1 })
-  await stripe.stop()
 })
 
 const captures = () => new Due('capture', { sql, metrics, log }, jobs, (due) => provider.capture(due))
