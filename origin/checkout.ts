@@ -29,12 +29,14 @@ import {
   overLimit,
   processing,
   refusal,
+  soldOut,
   tooMany,
   tryAgain,
   unreadable,
 } from './outcome.ts'
 import { Promises } from './promises.ts'
 import { remainingIn, type Sales } from './sales.ts'
+import { SoldOut } from './sold-out.ts'
 import { Standing } from './standing.ts'
 import { within } from './within.ts'
 
@@ -72,10 +74,12 @@ export class Checkout {
   readonly #deps: CheckoutDeps
   readonly #gates = new Map<string, Gate>()
   readonly #promises = new Promises()
+  readonly #soldOut: SoldOut
   readonly standing: Standing
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
+    this.#soldOut = new SoldOut(deps)
     const gate = (sale: string, product: string) => this.gate(sale, product)
     this.standing = new Standing({ ...deps, promises: this.#promises, gate })
   }
@@ -102,11 +106,12 @@ export class Checkout {
       const detail = `There is no product ${request.product_id} in this sale.`
       return refusal(problem('unknown-product', { detail, errors: [{ field: 'product_id', detail }] }))
     }
+    const asked = { visitor: buyer.visitor, product: product.product_id }
+    if (request.quantity <= sale.limit_per_visitor && this.#soldOut.isAllFor(asked, sale)) return SOLD_OUT
     const reservation: Reservation = {
       order: randomUUIDv7(),
       sale: sale.sale_id,
-      product: product.product_id,
-      visitor: buyer.visitor,
+      ...asked,
       number: buyer.number,
       quantity: request.quantity,
       key,
@@ -140,6 +145,7 @@ export class Checkout {
       case 'limit':
         return (await this.standing.underKey(sale, reservation)) ?? this.#atLimit(sale, reservation, answer)
       case 'none':
+        if (answer.available === 0 && answer.held === 0) this.#soldOut.emptied(product.product_id, sale)
         return (
           (await this.standing.underKey(sale, reservation)) ??
           refusal(noStock(product, answer, request.quantity))
@@ -356,5 +362,7 @@ function requestHash(request: CheckoutRequest): string {
   const asked = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
   return hash('sha256', JSON.stringify(asked), 'base64url')
 }
+
+const SOLD_OUT = refusal(soldOut())
 
 const untaken = () => refusal(tryAgain('Orders cannot be taken at this moment.'))

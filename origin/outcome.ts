@@ -117,13 +117,15 @@ export const overLimit = ({ limit_per_visitor }: SaleRow, units = 0) =>
 export const tooMany = () =>
   problem('too-many-requests', { detail: 'You have had too many orders in this sale that came to nothing.' })
 
+export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })
+
 /** Not so many are there to take: some may come back, or none will, or never so many. */
 export function noStock(
   { product_id, total, sold }: Pick<ProductRow, 'product_id' | 'total' | 'sold'>,
   { available, held }: Stock,
   quantity: number,
 ): Problem {
-  if (available === 0 && held === 0) return problem('sold-out', { detail: 'Every unit has been sold.' })
+  if (available === 0 && held === 0) return soldOut()
   const unsold = total - sold
   if (unsold > 0 && quantity > unsold)
     return { ...invalidField('quantity', `at most ${unsold} can be had`), product_id, remaining: available }

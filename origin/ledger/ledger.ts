@@ -126,6 +126,14 @@ export async function findByKeys(
   return rows.map((row) => row.order_id)
 }
 
+/** Everyone who has had an order of a sale, whatever has become of it, some thousands at a time. */
+export async function* buyersOf(sql: Sql, sale: string): AsyncGenerator<string[]> {
+  const rows = sql<{ visitor: string }[]>`select distinct visitor from orders where sale_id = ${sale}`
+  for await (const some of rows.cursor(BUYERS_AT_ONCE)) yield some.map(({ visitor }) => visitor)
+}
+/** Few enough that reading them keeps nobody waiting. */
+const BUYERS_AT_ONCE = 2_000
+
 export interface Move {
   readonly from: readonly OrderRow['status'][]
   readonly to: OrderRow['status']
