@@ -207,6 +207,43 @@ describe('the controller', () => {
     }
   })
 
+  it('takes nobody for a no-show who is only late, as all are where the way in is slow', () => {
+    for (const seed of SEEDS) {
+      const slow = { ...plain, seed, rate: 500, stock: 2_000, slowestArrivalMs: 10_000 + 3_000 * (seed % 20) }
+      const moments = [...play({ ...slow, abandoned: 0, seconds: 90 }, { ...SETTINGS, claimSeconds: 180 })]
+      const called = Math.max(...moments.map((m) => m.called))
+      expect(called, `seed ${seed}`).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * slow.stock)
+    }
+  })
+
+  it('takes nobody for a no-show as long as nobody has come at all, for half of the time they have', () => {
+    const settings = { ...SETTINGS, claimSeconds: 180 }
+    const [rate, units] = [1_000, 1_000]
+    const room = settings.admissionsPerUnit * units
+    const schedule = { ...beforeOpening(rate), draw_seed: '00', ceiling: room, phase: 'open' as const }
+    const openedAtMs = schedule.anchor_at_ms
+    const stock = { available: units, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+    const state = stateOf({ rate, maxInside: null }, stock, 'ok')
+    const draw = { size: 0, seed: '00', beacon: null }
+    const rest = {
+      state,
+      highestNumber: 1e6,
+      preQueueOpensAtMs: 0,
+      opensAtMs: openedAtMs,
+      endsAtMs: null,
+      draw,
+    }
+    let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+    const ceilingAt = (second: number) => {
+      const nowMs = openedAtMs + second * 1000
+      memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, settings)
+      return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, memory, ...rest }, settings).ceiling
+    }
+    for (let second = 1; second < 90; second++) expect(ceilingAt(second), `second ${second}`).toBe(room)
+    for (let second = 90; second < 95; second++) ceilingAt(second)
+    expect(ceilingAt(95)).toBeGreaterThan(room)
+  })
+
   it('says that all units are in carts, then that they are sold, and sells every one', () => {
     for (const seed of SEEDS) {
       const stock = 20 + seed

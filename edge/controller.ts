@@ -7,6 +7,7 @@
  * people than may still find something.
  */
 import type { SaleState } from '../shared/api.ts'
+import { positionOf } from '../shared/draw.ts'
 import { type Phase, type Schedule, servingExactly } from '../shared/schedule.ts'
 
 export interface Settings {
@@ -29,11 +30,15 @@ const HORIZON_SECONDS = 60
 /** How far the line may run ahead of the last number given out: someone who joins an idle sale does not wait. */
 const LOOKAHEAD_SECONDS = 0.2
 /**
- * Who has not turned up so long after being called is taken for a no-show, for as long as they do not: half the time they
- * have for it, at most this. People find their phones slowly, and taken for no-shows they would be called twice over.
+ * Who has not turned up so long after being called is taken for a no-show, for as long as they do not. People find their
+ * phones slowly, and taken for no-shows they would be called twice over ..
  */
-const SETTLE_MAX_MS = 20_000
-const settleMs = ({ claimSeconds }: Settings) => Math.min(SETTLE_MAX_MS, claimSeconds * 500)
+const SETTLE_MS = 20_000
+/** .. and where the way in is slow, all are late: it is this many times as long as those took who came last, if that is more .. */
+const SETTLE_LATENESS = 2
+/** .. and half the time they have for it at most, which it is also until so many have come that it shows how late people are. */
+const LATENESS_OF = 20
+const LATENESS_KNOWN_OF = 5
 /** The share who turn up is measured over about so many people called .. */
 const WINDOW_CALLED = 1_000
 /** .. but over no shorter and no longer a time than this. */
@@ -76,6 +81,8 @@ export interface Memory {
   /** Arrivals since the opening; the origin's own counter may begin again when it restarts. */
   readonly arrivals: number
   readonly arrivals_told: number
+  /** How long after their call those came who arrived last, on the open clock. */
+  readonly lateness_ms: readonly number[]
   /** Whether the origin counted arrivals when it was last heard; until when, on the open clock, they are not known. */
   readonly counted: boolean
   readonly uncounted_until_ms: number
@@ -92,6 +99,7 @@ export const NOTHING_SEEN: Memory = {
   open_ms: 0,
   arrivals: 0,
   arrivals_told: 0,
+  lateness_ms: [],
   counted: true,
   uncounted_until_ms: 0,
   taken: 0,
@@ -126,7 +134,7 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
     schedule.draw_seed === null
       ? memory.samples
       : withSample(memory.samples, { open_ms, called, arrivals }, settings)
-  const seen = {
+  const looked = {
     ...memory,
     ...(state ? heard(memory, state, open_ms) : {}),
     looked_at_ms: nowMs,
@@ -134,6 +142,7 @@ export function observe(memory: Memory, look: Look, settings: Settings): Memory 
     arrivals,
     samples,
   }
+  const seen = { ...looked, lateness_ms: latenessAfter(looked, look) }
   return {
     ...seen,
     // Not later than now, also if the clock was put back since.
@@ -187,6 +196,32 @@ function isUnreached({ looked_at_ms, reached_at_ms }: Memory): boolean {
   return looked_at_ms - reached_at_ms > UNREACHED_MS
 }
 
+function latenessAfter(seen: Memory, { state, schedule }: Look): readonly number[] {
+  const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule
+  if (!state || seed === null) return seen.lateness_ms
+  const lately = state.arrived_lately.map((number) =>
+    calledAgoMs(seen, positionOf({ seed, size, beacon }, number)),
+  )
+  return [...seen.lateness_ms, ...lately].slice(-LATENESS_OF)
+}
+
+/** How long ago a position was called. */
+function calledAgoMs(seen: Memory, position: number): number {
+  const index = seen.samples.findIndex(({ called }) => called >= position)
+  const [before, after] = [seen.samples[index - 1] ?? OPENING, seen.samples[index]]
+  if (!after) return 0
+  const share = Math.max(0, position - before.called) / (after.called - before.called)
+  return seen.open_ms - before.open_ms - share * (after.open_ms - before.open_ms)
+}
+
+/** After how long who has not turned up is taken for a no-show. */
+function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
+  const mostMs = claimSeconds * 500
+  if (lateness_ms.length < LATENESS_KNOWN_OF) return mostMs
+  const median = [...lateness_ms].sort((a, b) => a - b)[lateness_ms.length >> 1] ?? 0
+  return Math.min(mostMs, Math.max(SETTLE_MS, SETTLE_LATENESS * median))
+}
+
 function boostAfter(seen: Memory, elapsedSeconds: number, settings: Settings): number {
   const { share } = showRatio(seen, settings)
   const wanted = share > NEARLY_ALL ? 1 : Math.min(settings.noShowBoost, 1 / share)
@@ -199,7 +234,7 @@ function boostAfter(seen: Memory, elapsedSeconds: number, settings: Settings): n
  * Where the origin did not count all of them nothing is known: everyone comes.
  */
 function showRatio(seen: Memory, settings: Settings): { share: number; sureShare: number } {
-  const settledMs = seen.open_ms - settleMs(settings)
+  const settledMs = seen.open_ms - settleMs(seen, settings)
   const lately = at(seen, settledMs, 'called') - at(seen, settledMs - WINDOW_MAX_MS, 'called')
   const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
   const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
@@ -225,7 +260,7 @@ function onTheirWay(seen: Memory, called: number, share: number, settings: Setti
 
 /** The most who can be on their way of those called just now, whoever has arrived meanwhile. */
 function atMostOnTheirWay(seen: Memory, called: number, share: number, settings: Settings): number {
-  const unsettled = Math.max(0, called - at(seen, seen.open_ms - settleMs(settings), 'called'))
+  const unsettled = Math.max(0, called - at(seen, seen.open_ms - settleMs(seen, settings), 'called'))
   return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
 }
 

@@ -39,6 +39,16 @@ test('who came while Redis was away is counted when it is back, and who hoped th
   await counts({ arrivals: 2, hopeful: 1 })
 })
 
+test('of those who came since it was last asked the latest are told, and who comes again came before', () => {
+  for (let number = 1; number <= 30; number++) arrivals.arrived('late', number)
+  arrivals.arrived('another', 99)
+  expect(arrivals.lately('late')).toEqual(Array.from({ length: 20 }, (_, i) => 11 + i))
+  arrivals.arrived('late', 7)
+  arrivals.arrived('late', 31)
+  expect(arrivals.lately('late')).toEqual([31])
+  expect(arrivals.lately('late')).toEqual([])
+})
+
 test('while Redis is full, who comes is known not to be counted, and is counted when there is room', async () => {
   const counts = (expected: object) =>
     vi.waitFor(() => expect(arrivals.counts('full')).toMatchObject(expected), 10_000)

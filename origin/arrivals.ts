@@ -7,6 +7,7 @@
  * back.
  */
 import type { Logger } from 'pino'
+import { Recent } from '../shared/recent.ts'
 import type { Store } from './gate/redis.ts'
 import { type Actor, loop } from './loop.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,6 +20,10 @@ const MAX_NOTED = 200_000
 const NEEDED_FOR_MS = 60_000
 /** A first count of a sale is waited for no longer: Redis is away. */
 const FIRST_WITHIN_MS = 500
+/** Told of those who came lately, the latest: enough to say how late people come .. */
+const MAX_LATELY = 20
+/** .. and remembered of all sales, since who comes again has not come late. */
+const MAX_SEEN = 100_000
 /** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
@@ -53,6 +58,9 @@ export class Arrivals implements Actor {
   /** When somebody last asked about a sale or came to it, on the monotonic clock; after which it is left alone. */
   readonly #neededAtMs = new Map<string, number>()
   #noted = new Map<string, Noted>()
+  /** Who came here for the first time since somebody asked, by sale. */
+  #lately = new Map<string, number[]>()
+  readonly #seen = new Recent<string, true>(MAX_SEEN)
   readonly #metrics: Metrics
   readonly #loop: Actor
 
@@ -74,6 +82,20 @@ export class Arrivals implements Actor {
   arrived(sale: string, number: number): void {
     const { arrived } = this.#of(sale)
     if (arrived.size < MAX_NOTED) arrived.add(number)
+    const name = `${sale} ${number}`
+    if (this.#seen.get(name)) return
+    this.#seen.set(name, true)
+    const lately = this.#lately.get(sale)
+    if (!lately) return void this.#lately.set(sale, [number])
+    lately.push(number)
+    if (lately.length > MAX_LATELY) lately.shift()
+  }
+
+  /** Ticket numbers of those who came last, of those who have come since this was asked before. */
+  lately(sale: string): number[] {
+    const lately = this.#lately.get(sale) ?? []
+    this.#lately.delete(sale)
+    return lately
   }
 
   /** A visitor found all units in carts, or has got one; of those who got one only they matter who may have hoped. */
@@ -153,6 +175,7 @@ export class Arrivals implements Actor {
     for (const [sale, atMs] of this.#neededAtMs) {
       if (performance.now() - atMs < NEEDED_FOR_MS) continue
       this.#neededAtMs.delete(sale)
+      this.#lately.delete(sale)
       this.#counts.set(sale, { ...this.#last(sale), counted: false })
     }
   }

@@ -48,7 +48,7 @@ export function stateOf(
   sale: SaleRow,
   nowMs: number,
   readAgoMs: number,
-  counts: Counts,
+  counts: Counts & Pick<SaleState, 'arrived_lately'>,
   health: SaleState['health'],
 ): SaleState {
   const preQueueOpensAt = sale.pre_queue_opens_at ?? sale.created_at

@@ -245,6 +245,8 @@ export const SaleState = v.object({
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Ticket numbers whose first checkout call has reached the origin since it began to count: it may begin anew. */
   arrivals: v.number(),
+  /** Some of those that did so since this origin was last asked, the latest last: by them it shows how late people come. */
+  arrived_lately: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), []),
   /** Visitors who were told that all units are in carts, and still ask. */
   hopeful: v.optional(v.number(), 0),
   /** False while these two cannot be brought up to date: whoever does not turn up then is not known to be a no-show. */

@@ -59,7 +59,7 @@ const TICK_MS = 50
 const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and tells of every tick. */
-export function* play(scenario: Scenario): Generator<Moment> {
+export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
   const random = randomFrom(scenario.seed)
   const { crowd, stock } = scenario
   let clockMs = BEGINNING_MS
@@ -69,6 +69,8 @@ export function* play(scenario: Scenario): Generator<Moment> {
   let called = 0
   let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
   let counts = { arrivals, hopeful }
+  /** Who has arrived since the origin was last asked. */
+  let lately: number[] = []
   const due = new Map<number, (() => void)[]>()
   const later = (ms: number, act: () => void) => {
     const tick = Math.ceil(ms / TICK_MS)
@@ -93,14 +95,16 @@ export function* play(scenario: Scenario): Generator<Moment> {
       nextLookMs = ms + (scenario.lookEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
       if (origin !== 'uncounted') counts = { arrivals, hopeful }
-      const told = stateOf(scenario, { available, held, sold, ...counts }, origin)
+      const stock = { available, held, sold, ...counts }
+      const told = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
+      if (origin !== 'gone') lately = []
       if (clockMs < memory.looked_at_ms) {
         const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
       }
       const schedule = inEffect(timeline, clockMs)
       const state = origin === 'gone' ? null : told
-      memory = observe(memory, { nowMs: clockMs, state, schedule, highestNumber: crowd }, SETTINGS)
+      memory = observe(memory, { nowMs: clockMs, state, schedule, highestNumber: crowd }, settings)
       const fromMs = clockMs + ANNOUNCE_MS
       const next = nextSchedule(
         {
@@ -115,7 +119,7 @@ export function* play(scenario: Scenario): Generator<Moment> {
           endsAtMs: null,
           draw: { size: 0, seed: '00', beacon: null },
         },
-        SETTINGS,
+        settings,
       )
       if (next !== latest(timeline).schedule)
         timeline = announce(timeline, { from_ms: fromMs, schedule: next }, clockMs)
@@ -125,9 +129,11 @@ export function* play(scenario: Scenario): Generator<Moment> {
     for (; called < Math.min(serving, crowd) - 1e-6 && called + 1 <= serving; called++) {
       if (random() >= scenario.showShare) continue
       onTheirWay++
+      const number = called + 1
       later(ms + TICK_MS + random() * scenario.slowestArrivalMs, () => {
         onTheirWay--
         arrivals++
+        lately.push(number)
         const buy = () => {
           if (available === 0) return false
           available--
@@ -180,6 +186,7 @@ export function stateOf(
     ],
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
+    arrived_lately: [],
     hopeful,
     counted: origin !== 'uncounted',
     health: origin === 'slow' ? 'slow' : 'ok',

@@ -48,6 +48,7 @@ export class TestSale {
       products: [product(10_000)],
       admission: { rate_per_second: 100, max_inside: null },
       arrivals: 0,
+      arrived_lately: [],
       hopeful: 0,
       counted: true,
       health: 'ok',

@@ -241,7 +241,8 @@ export function internalRoutes(deps: Deps): Hono {
     // that is full answers, and takes no orders; by those who arrive it is found out.
     const redisServes = redis.status === 'ready' && counts.counted
     if (sales.isSilent() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
-    return c.json(stateOf(sale, sales.nowMs(), sales.readAgoMs(), counts, healthOf(deps, sale.sale_id)))
+    const people = { ...counts, arrived_lately: arrivals.lately(sale.sale_id) }
+    return c.json(stateOf(sale, sales.nowMs(), sales.readAgoMs(), people, healthOf(deps, sale.sale_id)))
   })
   return app
 }
