@@ -9,7 +9,7 @@ import type { Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
-const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 2, noShowBoost: 2 }
+const SETTINGS = { claimSeconds: 180, admissionsPerUnit: 1.2, noShowBoost: 2 }
 const SEED = '5e'.repeat(32)
 
 export class Room {
@@ -55,7 +55,8 @@ export class Room {
     const { rate } = this.#s
     const { available, held, sold, arrivals } = this.#shop
     const stock = { available, held, sold, arrivals: Math.floor(arrivals), hopeful: 0 }
-    const state = stateOf({ rate, maxInside: null }, stock, 'ok')
+    const arrived_lately = this.#shop.lately.splice(0)
+    const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), arrived_lately }
     const before = inEffect(this.timeline, nowMs)
     this.#memory = observe(
       this.#memory,

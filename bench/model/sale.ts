@@ -65,8 +65,10 @@ export async function play(s: Scenario): Promise<Outcome> {
       // A page that is over for all is loaded anew by all, within some seconds of each other.
       requests.final += each
       workers.add(nowMs + random() * FINAL_SPREAD_MS, each)
-    } else if (place.status === 'ready' || place.status === 'missed_turn') told++
-    else wheel.at(visitor, clock(nowMs + pollAfterMs(place, random())))
+    } else if (place.status === 'ready' || place.status === 'missed_turn') {
+      told++
+      if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
+    } else wheel.at(visitor, clock(nowMs + pollAfterMs(place, random())))
   }
   // The wheel's clock begins at 1.
   const clock = (ms: number) => ms - beginMs + 1

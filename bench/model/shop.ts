@@ -10,6 +10,8 @@ export class Shop {
   held = 0
   sold = 0
   arrivals = 0
+  /** Ticket numbers of those who came since the room last looked, as far as the sample has any. */
+  lately: number[] = []
   soldOutAtMs: number | null = null
   readonly #s: Scenario
   /** People on their way to the checkout, carts that come back, carts that are paid; by when. */
