@@ -20,12 +20,14 @@ const ALTERNATIVES = {
   'skip-locked': 'a row per unit, SKIP LOCKED',
   'redis-insert': 'Redis script, INSERT per order',
   batched: 'a sketch of ours, and no more',
+  // What no checkout can be faster than: by how much it is ahead of the others is the most that any could be.
+  nothing: 'the token checked, nothing sold',
 } as const
 type Mode = keyof typeof ALTERNATIVES
 
 /** More than any run sells; as unit rows they must be made. */
 const UNITS_PER_SECOND = 6_000
-const TOKENS_PER_SECOND = 14_000
+const TOKENS_PER_SECOND = 22_000
 /** Where the aim is stated. */
 const AIMED_AT = 256
 const AIM = 6
@@ -102,7 +104,7 @@ function ahead(what: string, theirs: Measured, ours: Measured, aim: number | nul
 }
 
 function aimFor(mode: Mode, buyers: number): number | null {
-  if (buyers < 16) return null
+  if (buyers < 16 || mode === 'nothing') return null
   return buyers >= AIMED_AT && mode !== 'batched' ? AIM : 1
 }
 
