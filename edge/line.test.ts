@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { positionOf } from '../shared/draw.ts'
-import { EDGE_ISSUER, verifyAdmissionToken } from '../shared/tokens.ts'
+import { EDGE_ISSUER, signQueueToken, verifyAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
 import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from './testing/edge.ts'
 import type { TicketShard } from './ticket-shard.ts'
@@ -332,6 +332,29 @@ it('makes a place last when the opening is put off', async () => {
   const page = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
   const kept = cookiesOf(page).split('=')[1] ?? ''
   expect(decodeJwt(kept).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
+})
+
+it('makes the place of whoever asks where they stand last for as long as they wait, and signs it now and then', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token, number } = await sale.joined()
+  expect(await sale.statusOf(queue_token)).not.toHaveProperty('queue_token')
+  const { keys } = await readConfig(edgeEnv)
+  const seconds = Math.floor(Date.now() / 1000)
+  const waited = { sub: 'somebody-who-waits', sale: sale.name, num: number, iat: seconds - 72_000 }
+  const old = await signQueueToken(keys.queue, { ...waited, exp: seconds + 3_600 })
+  const told = await sale.statusOf(old)
+  expect(told).toMatchObject({ number, queue_token: expect.any(String) })
+  const renewed = told.queue_token ?? ''
+  expect(decodeJwt(renewed)).toMatchObject(waited)
+  expect(decodeJwt(renewed).exp).toBeGreaterThan(seconds + 72_000)
+  expect(await sale.statusOf(renewed)).not.toHaveProperty('queue_token')
+  const cookie = `queue-${sale.name}=${old}`
+  const browser = await call(`/sales/${sale.name}/queue/status`, {
+    headers: { cookie, 'sec-fetch-site': 'same-origin' },
+  })
+  expect(await browser.json()).not.toHaveProperty('queue_token')
+  const kept = /queue-[^=]*=([^;]*)/.exec(cookiesOf(browser))?.[1] ?? ''
+  expect(decodeJwt(kept).exp).toBeGreaterThan(seconds + 72_000)
 })
 
 it('asks nobody when somebody leaves a sale that is sold out', async () => {

@@ -100,7 +100,8 @@ export async function status(sale: string, call: Call): Promise<Response> {
   if (tooMany) return problemAnswer(tooMany)
   const now = await saleNow(sale, call)
   if ('type' in now) return now.status === 503 ? placeKept(presented.claims) : problemAnswer(now)
-  return answer(200, now, presented.claims, call, null)
+  const longer = await longerPlace(now, presented.claims, call)
+  return answer(200, now, longer?.claims ?? presented.claims, call, longer?.token ?? null)
 }
 
 /**
@@ -156,7 +157,7 @@ export async function admit(claims: QueueClaims, { config, nowMs }: Call) {
   return { token, exp }
 }
 
-/** Join and status answer alike; `token` is the place's, where one was asked for; `others`, cookies to send besides. */
+/** Join and status answer alike; `token` is the place's, where it is to be told; `others`, cookies to send besides. */
 async function answer(
   httpStatus: 200 | 201,
   now: SaleNow,
@@ -186,8 +187,8 @@ export function placeCookie({ sale, exp }: QueueClaims, token: string, { secure,
 }
 
 /**
- * The same place for longer, where an opening or an end was put off since it was signed; null where it lasts. Whoever
- * waited from before must not find, at the opening, that their place has run out.
+ * The same place for longer, where an opening or an end was put off since it was signed, or its holder has waited on for
+ * a while; null where it lasts. Whoever waits must not find, when their turn comes, that their place has run out.
  */
 export async function longerPlace(
   now: SaleNow,

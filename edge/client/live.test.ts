@@ -206,6 +206,20 @@ it('gets in, and hears of the line, however slow the answers are', async () => {
   expect(reload).toHaveBeenCalledOnce()
 })
 
+it('asks now and then for a place that waits long, so that it does not run out', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  things = { ...standing(), line: new Thing({ status: 'paused' }) }
+  answer = (path) =>
+    path.endsWith('/schedule')
+      ? schedule({ phase: 'paused', rate_per_second: 0 })
+      : { json: async () => ({ status: 'paused', poll_after_ms: 5_000 }) }
+  await begin()
+  await passes(3.9 * 3_600_000)
+  expect(times(/status$/)).toBe(0)
+  await passes(4.2 * 3_600_000)
+  expect(times(/status$/)).toBe(2)
+})
+
 it.each(['turn', 'door'])(
   'leaves the %s when the sale is over, and does not hammer while it is still shown',
   async (here) => {

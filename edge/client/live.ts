@@ -1,7 +1,7 @@
 /**
  * The page, live. Its script reads the one public schedule now and then, works out place, progress and wait by itself, and
- * comes to the Worker only when its turn has come. Tokens are in cookies that it cannot see. What changes on the page is
- * changed in place, so that nobody who reads, types or listens loses the thread.
+ * comes to the Worker only when its turn has come, or is hours away. Tokens are in cookies that it cannot see. What changes
+ * on the page is changed in place, so that nobody who reads, types or listens loses the thread.
  */
 import type { PublicSale } from '../../shared/api.ts'
 import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
@@ -46,6 +46,12 @@ const TURN_OVER_WITHIN_MS = 3_000
 const LOOK_AGAIN_MS = 3_000
 /** The end of a sale is asked for so long after it, up to twice that: by then it is known everywhere. */
 const AFTER_END_MS = 1_000
+/**
+ * A place is good for a day, also after an opening or an end, which may be put off; asked for so often, it lasts for as long
+ * as the page waits. Seldom enough that few sales see any of it, and for each page another time: a crowd that joined
+ * together, at the lobby's opening, must not ask together at the sale's.
+ */
+const RENEW_EVERY_MS = 4 * 3_600_000 * (0.75 + Math.random() / 2)
 
 let page: Page
 let order: Following | null = null
@@ -140,7 +146,8 @@ function tick(): void {
   showTimes()
   if (!schedule || page.path === null) return
   const place = showLine(schedule, page, Math.min(nowMs(), heardAtMs + CERTAIN_MS))
-  if (place?.status === 'ready' && byId('line')) void knock()
+  if (place && byId('line') && (place.status === 'ready' || nowMs() - renewedAtMs >= RENEW_EVERY_MS))
+    void knock()
   const turn = byId('turn')
   if (isFinal(schedule.phase) ? turn || byId('door') : byId('final')) lookWithin(TURN_OVER_WITHIN_MS)
   // While all was in carts there was nothing to choose.
@@ -176,11 +183,17 @@ function showTimes(): void {
 // -- The turn ------------------------------------------------------------------------------------------------------------
 
 let knockAtMs = 0
+/** On the server's clock, which goes on while the machine sleeps. */
+let renewedAtMs = 0
 
-/** The turn has come: fetch the admission, which comes as a cookie, then show the shop. */
+/**
+ * The turn has come: fetch the admission, which comes as a cookie, then show the shop. Before it, asking alone makes the
+ * place last longer.
+ */
 async function knock(): Promise<void> {
   if (performance.now() < knockAtMs || lookTimer !== 0) return
   knockAtMs = Number.POSITIVE_INFINITY
+  renewedAtMs = nowMs()
   let pauseMs = 3_000 * (0.5 + Math.random())
   try {
     const headers = { accept: 'application/json' }
@@ -290,6 +303,8 @@ function begin(): void {
   clearTimeout(lookTimer)
   lookTimer = 0
   announce()
+  // Loading the page made the place last.
+  renewedAtMs = nowMs()
   order?.stop()
   order = followOrder(() => void look())
   ownOrder(page)
