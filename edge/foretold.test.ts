@@ -57,6 +57,24 @@ it('says nothing of a line in which nobody waits for long, and nothing more of a
   expect(watch(watched, line(0, 0, 1), 5, 1_000).watched).toBeNull()
 })
 
+it('says nothing more once it is sold out or has ended, however long the page is read', () => {
+  for (const phase of ['sold_out', 'ended'] as const) {
+    const over = told(300, (second) => (second < 70 ? line(0, 0, 100) : { ...line(70_000, 7_000, 0), phase }))
+    expect(over[69]).toBe(1)
+    expect(new Set(over.slice(70))).toEqual(new Set([null]))
+  }
+})
+
+it('says nothing more when nobody waits for long any more, and keeps what it said while the line is held back', () => {
+  const gone = told(90, () => line(0, 0, 100), 8_000)
+  expect(new Set(gone.slice(60, 81))).toEqual(new Set([1]))
+  expect(new Set(gone.slice(81))).toEqual(new Set([null]))
+  const twice = { watched: null, ratio: 2 }
+  expect(watch(twice, line(0, 0, 100), 500, 0)).toEqual(NOTHING_FORETOLD)
+  expect(watch(twice, { ...line(0, 0, 100), ceiling: 0 }, PEOPLE, 0)).toEqual(twice)
+  expect(watch(twice, { ...line(0, 0, 100), ceiling: 700 }, 700, 7_000)).toEqual(NOTHING_FORETOLD)
+})
+
 it('forgets the place it watched when the clock is put back', () => {
   const watched = watch(NOTHING_FORETOLD, line(0, 0, 100), PEOPLE, 3_600_000)
   const again = watch(watched, line(0, 0, 100), PEOPLE, 1_000)

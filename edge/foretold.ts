@@ -2,7 +2,7 @@
  * How true the waits are that people are told: one place of the line is watched at a time, and the time until its turn is
  * held against the time that its holder was told when the watching began. Pure; for operators, and nothing is decided by it.
  */
-import { estimatedWaitSeconds, type Schedule, servingExactly } from '../shared/schedule.ts'
+import { estimatedWaitSeconds, isFinal, type Schedule, servingExactly } from '../shared/schedule.ts'
 
 /** From so long before its turn a place is watched: time for the line to change, and soon over. */
 const AHEAD_SECONDS = 60
@@ -16,7 +16,7 @@ export interface Foretold {
     readonly told_seconds: number
     readonly at_ms: number
   } | null
-  /** Of the place whose turn came last: the time it took over the time told. */
+  /** Of the place whose turn came last, while others wait: the time it took over the time told. */
   readonly ratio: number | null
 }
 
@@ -30,6 +30,8 @@ export function watch(
   nowMs: number,
 ): Foretold {
   const reached = servingExactly(schedule, nowMs)
+  // Nobody waits any more: what they were told is over.
+  if (isFinal(schedule.phase) || (!watched && reached >= highestNumber)) return NOTHING_FORETOLD
   // A clock that was put back, or numbers that were: of that place nothing can be said any more.
   if (watched && watched.at_ms <= nowMs && watched.position <= highestNumber) {
     if (reached < watched.position) return { watched, ratio }
@@ -38,13 +40,15 @@ export function watch(
   if (schedule.phase !== 'open') return { watched: null, ratio }
   const position = Math.min(highestNumber, Math.ceil(reached + schedule.rate_per_second * AHEAD_SECONDS))
   const told_seconds = estimatedWaitSeconds(schedule, position, nowMs)
-  if (told_seconds === null || told_seconds < MIN_SECONDS) return { watched: null, ratio }
+  // Held back by its ceiling, it goes on with the next look, or one soon after.
+  if (told_seconds === null) return { watched: null, ratio }
+  if (told_seconds < MIN_SECONDS) return NOTHING_FORETOLD
   return { watched: { position, told_seconds, at_ms: nowMs }, ratio }
 }
 
 /**
  * The time a turn took to come over the time told: 1 is exact, 2 twice as long. A place that waits longer than it was told
- * counts as it stands, so that a line that has stopped is seen. Null where no place was watched yet.
+ * counts as it stands, so that a line that has stopped is seen. Null where no place was watched yet, or nobody waits for long.
  */
 export function waitRatio({ watched, ratio }: Foretold, nowMs: number): number | null {
   const soFar = watched ? (nowMs - watched.at_ms) / 1000 / watched.told_seconds : 0
