@@ -75,7 +75,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
         ({ host }) =>
           requestText('POST', `/sales/${live}/queue`, host, [
             ...json,
-            `cookie: visitor=bench-visitor-${process.pid}-${++newcomer}`,
+            `cookie: visitor-secret=bench-visitor-${process.pid}-${++newcomer}`,
           ]),
         (a) => a.status === 201,
       ),

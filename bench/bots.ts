@@ -18,7 +18,7 @@ const CLICKS = 4
 export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
   const number = crowd.visitors.number[visitor]
   const token = crowd.visitors.token[visitor]
-  const cookie = /\r\nset-cookie: *(visitor=[^;\r\n]+)/i.exec(joined.head)?.[1]
+  const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
   const join = (header: string) =>
     requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
       'accept: application/json',

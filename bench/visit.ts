@@ -68,7 +68,7 @@ function join(crowd: Crowd, visitor: number, intendedMs: number) {
   const text = crowd.visitors.has(visitor, PLAN.known)
     ? requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
         'accept: application/json',
-        `cookie: visitor=${crowd.nameOf(visitor)}`,
+        `cookie: visitor-secret=${crowd.nameOf(visitor)}`,
       ])
     : crowd.texts.join
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {

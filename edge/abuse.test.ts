@@ -45,7 +45,7 @@ it('counts those who come without an address as one', async () => {
 it('limits joins and status per visitor', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/60', STATUS_PER_VISITOR: '3/60' }
   const sale = await new TestSale().tell()
-  const headers = { cookie: 'visitor=somebody-who-hammers' }
+  const headers = { cookie: 'visitor-secret=somebody-who-hammers' }
   const join = () => call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
   const first = await join()
   expect(first.status).toBe(201)
@@ -178,14 +178,14 @@ it('gives one number for one proof, however often and for whomever it is sent', 
   const answers = await Promise.all(Array.from({ length: 10 }, () => joinWith(sale, proof)))
   const places = await Promise.all(answers.map((a) => a.json<{ number: number; queue_token: string }>()))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
-  expect((await joinWith(sale, proof, { cookie: 'visitor=somebody-else-entirely' })).status).toBe(401)
+  expect((await joinWith(sale, proof, { cookie: 'visitor-secret=somebody-else-entirely' })).status).toBe(401)
   await sale.leave(places[0]?.queue_token ?? '')
   expect((await joinWith(sale, proof)).status).toBe(401)
 })
 
 it('gives no second number for a proof, whatever was paid with in between', async () => {
   const sale = await new TestSale().tell()
-  const cookie = 'visitor=somebody-with-two-proofs'
+  const cookie = 'visitor-secret=somebody-with-two-proofs'
   const [first, second] = [await solved(sale, { cookie }), await solved(sale, { cookie })]
   const joinAndLeave = async (proof: string) => {
     const joined = await joinWith(sale, proof, { cookie })

@@ -43,7 +43,7 @@ it('passes a checkout on with the admission and nothing else of the visitor’s'
   const token = await admission(sale.name)
   const response = await post(sale.name, {
     authorization: `Bearer ${token}`,
-    cookie: 'visitor=secret; basket=1',
+    cookie: 'visitor-secret=secret; basket=1',
     traceparent: '00-abc',
     'x-forwarded-for': '192.0.2.1',
   })

@@ -37,10 +37,14 @@ it('marks cookies as secure and of this host alone over https, and in production
 
 it('reads no cookie in the value of another one, which a neighbouring host may have set', () => {
   const read = (cookie: string) =>
-    readCookie(new Request('https://edge.test', { headers: { cookie } }), 'visitor', true)
-  expect(read('x=y __Host-visitor=planted; __Host-visitor=own')).toBe('own')
-  expect(read('x=y __Host-visitor=planted')).toBeNull()
-  for (const own of ['__Host-visitor=own', 'x=y;__Host-visitor=own', 'x=y;  __Host-visitor=own;z'])
+    readCookie(new Request('https://edge.test', { headers: { cookie } }), 'visitor-secret', true)
+  expect(read('x=y __Host-visitor-secret=planted; __Host-visitor-secret=own')).toBe('own')
+  expect(read('x=y __Host-visitor-secret=planted')).toBeNull()
+  for (const own of [
+    '__Host-visitor-secret=own',
+    'x=y;__Host-visitor-secret=own',
+    'x=y;  __Host-visitor-secret=own;z',
+  ])
     expect(read(own)).toBe('own')
 })
 

@@ -14,7 +14,8 @@ it('never gives a number twice, however often the objects are turned out in mid-
   const crowd = Array.from({ length: 12 }, async (_, visitor) => {
     for (let i = 0; i < 40; i++) {
       // Some are known by a cookie, each anew, the others are not known at all.
-      const cookie: Record<string, string> = i % 3 ? {} : { cookie: `visitor=visitor-number-${visitor}-${i}` }
+      const cookie: Record<string, string> =
+        i % 3 ? {} : { cookie: `visitor-secret=visitor-number-${visitor}-${i}` }
       let response = await sale.join(cookie)
       for (; response.status === 503; response = await sale.join(cookie)) await scheduler.wait(10)
       // A known visitor may have been given a number whose answer was lost.
@@ -38,7 +39,7 @@ it('never gives a number twice, however often the objects are turned out in mid-
 
 it('remembers known visitors through an eviction, and gives them the number they had', async () => {
   const sale = await new TestSale().tell()
-  const cookie = 'visitor=somebody-who-is-known'
+  const cookie = 'visitor-secret=somebody-who-is-known'
   const first = await sale.join({ cookie })
   expect(first.status).toBe(201)
   const { number } = await first.json<{ number: number }>()
@@ -71,7 +72,7 @@ it('keeps the order of arrival within the life of a lease', async () => {
     for (let i = 0; i < 25; i++) {
       const atMs = performance.now()
       const cookie: Record<string, string> =
-        visitor % 2 ? { cookie: `visitor=one-of-a-crowd-${visitor}-${i}` } : {}
+        visitor % 2 ? { cookie: `visitor-secret=one-of-a-crowd-${visitor}-${i}` } : {}
       const { number } = await sale.joined(cookie)
       arrivals.push({ atMs, number })
       roundTripMs = Math.max(roundTripMs, performance.now() - atMs)

@@ -45,7 +45,7 @@ it('gives an account one number, whatever device it comes from', async () => {
   const sale = await new TestSale().tell()
   const phone = await join(sale, await signedIn('ada'))
   const laptop = await join(sale, {
-    cookie: `shop_session=${await session('ada')}; visitor=another-machine-of-hers`,
+    cookie: `shop_session=${await session('ada')}; visitor-secret=another-machine-of-hers`,
   })
   expect(laptop.number).toBe(phone.number)
   expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
@@ -146,7 +146,7 @@ it('does not let a cookie pass for an account', async () => {
   const ada = await join(sale, await signedIn('ada'))
   const response = await call(
     `/sales/${sale.name}/queue`,
-    { method: 'POST', headers: { cookie: 'visitor=user:ada' } },
+    { method: 'POST', headers: { cookie: 'visitor-secret=user:ada' } },
     env,
   )
   expect((await response.json<{ number: number }>()).number).not.toBe(ada.number)
@@ -158,13 +158,23 @@ it('knows a visitor by a secret of theirs, from which nobody can tell or choose 
   const joined = async (cookie: string) => {
     const response = await sale.join({ cookie })
     const { queue_token } = await response.json<{ queue_token: string }>()
-    return { name: decodeJwt(queue_token).sub, secret: /visitor=([^;]+)/.exec(cookiesOf(response))?.[1] }
+    return {
+      name: decodeJwt(queue_token).sub,
+      secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1],
+    }
   }
   const { name, secret } = await joined('')
   expect(secret).not.toBe(name)
-  expect(await joined(`visitor=${secret}`)).toEqual({ name, secret })
+  expect(await joined(`visitor-secret=${secret}`)).toEqual({ name, secret })
   for (const known of [name, 'a-name-of-ones-own-choice'])
-    expect((await joined(`visitor=${known}`)).name).not.toBe(known)
+    expect((await joined(`visitor-secret=${known}`)).name).not.toBe(known)
+})
+
+it('takes the name that an earlier version kept in a cookie, and told to others, for nobody’s secret', async () => {
+  const sale = await new TestSale().tell()
+  const cookie = 'visitor=a-name-that-was-exported'
+  const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
+  expect(second.number).not.toBe(first.number)
 })
 
 it('learns of the shop’s new key when it is used', async () => {

@@ -26,6 +26,8 @@ const SHOP_HEADER = 'x-shop-authorization'
 const SUBJECT_PREFIX = 'user:'
 /** Together with the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
+/** Not `visitor`, whose value was the name itself once, and so is known to whoever was told of it. */
+const SECRET_COOKIE = 'visitor-secret'
 const SECRET = /^[A-Za-z0-9_-]{16,64}$/
 /** Of random secrets and of names made from them: no two are the same. */
 const NAME_BYTES = 16
@@ -56,7 +58,7 @@ interface Visitor {
 export async function visitorOf(call: Call): Promise<Visitor> {
   const subject = await subjectOf(call)
   if (subject !== null) return { name: SUBJECT_PREFIX + subject, secret: null, known: true }
-  const kept = readCookie(call.request, 'visitor', call.secure)
+  const kept = readCookie(call.request, SECRET_COOKIE, call.secure)
   const known = kept !== null && SECRET.test(kept)
   const secret = known ? kept : base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
   // Not by WebCrypto, whose way there and back takes several times as long as two blocks of text.
@@ -66,7 +68,7 @@ export async function visitorOf(call: Call): Promise<Visitor> {
 
 /** The cookie by which a visitor is known again, where it is one. */
 export function visitorCookies(secret: string | null, call: Call): string[] {
-  return secret === null ? [] : [cookie('visitor', secret, call.secure, SECRET_TTL_SECONDS)]
+  return secret === null ? [] : [cookie(SECRET_COOKIE, secret, call.secure, SECRET_TTL_SECONDS)]
 }
 
 /** True for the name of a signed-in subject: who it is says the shop's own session, and no cookie of ours. */

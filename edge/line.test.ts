@@ -29,7 +29,7 @@ it('gives each newcomer the next number, and the same visitor the same number ag
 
 it.concurrent('gives one visitor one number, however many tabs join at once', async () => {
   const sale = await new TestSale().tell()
-  const cookie = 'visitor=someone-with-many-tabs'
+  const cookie = 'visitor-secret=someone-with-many-tabs'
   const places = await Promise.all(Array.from({ length: 20 }, () => sale.joined({ cookie })))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
 })
@@ -138,7 +138,7 @@ it('says when it is too early to join', async () => {
 
 it('lets a visitor leave, and join again at the end', async () => {
   const sale = await new TestSale().tell()
-  const cookie = 'visitor=someone-who-changes-mind'
+  const cookie = 'visitor-secret=someone-who-changes-mind'
   const place = await sale.joined({ cookie })
   const left = await sale.leave(place.queue_token)
   expect(left.status).toBe(204)
@@ -149,7 +149,7 @@ it('lets a visitor leave, and join again at the end', async () => {
 
 it('keeps the lot of a visitor who leaves the lobby and joins again', async () => {
   const sale = await new TestSale().tell({ opensInMs: 60_000 })
-  const cookie = 'visitor=someone-who-wants-many-lots'
+  const cookie = 'visitor-secret=someone-who-wants-many-lots'
   const place = await sale.joined({ cookie })
   await sale.leave(place.queue_token)
   expect((await sale.joined({ cookie })).number).toBe(place.number)
@@ -162,7 +162,7 @@ it('keeps the lot of one whom nobody knew until they left', async () => {
   const left = await sale.leave(queue_token)
   const cookie = cookiesOf(first)
     .split('; ')
-    .find((pair) => pair.startsWith('visitor='))
+    .find((pair) => pair.startsWith('visitor-secret='))
   expect(left.status).toBe(204)
   expect((await sale.joined({ cookie: cookie ?? '' })).number).toBe(number)
 })

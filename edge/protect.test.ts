@@ -249,7 +249,7 @@ it('takes no cookie of the site for one of its own', async () => {
   await tell('/plain', 200, 'x')
   await call(
     '/plain',
-    { headers: { cookie: `visitor=a; ${theirs}; queue-${sale.name}=b` } },
+    { headers: { cookie: `visitor-secret=a; ${theirs}; queue-${sale.name}=b` } },
     protecting(sale),
   )
   expect((await asked('/plain')).requests.at(-1)?.headers.cookie).toBe(theirs)
@@ -261,7 +261,7 @@ it('leaves no empty pairs among the site’s cookies', async () => {
   for (const [sent, passed] of [
     [`; queue-${sale.name}=a; ; basket=1;`, 'basket=1'],
     ['colour=red;;basket=1', 'colour=red; basket=1'],
-    [` ; visitor=a`, undefined],
+    [` ; visitor-secret=a`, undefined],
   ] as const) {
     await call('/empty', { headers: { cookie: sent } }, protecting(sale))
     expect((await asked('/empty')).requests.at(-1)?.headers.cookie).toBe(passed)

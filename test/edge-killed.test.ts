@@ -66,7 +66,7 @@ async function join(visitor: string): Promise<{ status: number; number: number }
   try {
     const response = await fetch(`${system.edgeUrl}/sales/${SALE}/queue`, {
       method: 'POST',
-      headers: { cookie: `visitor=${visitor}` },
+      headers: { cookie: `visitor-secret=${visitor}` },
     })
     const { number = 0 } = (await response.json()) as QueueAnswer
     return { status: response.status, number }
