@@ -27,8 +27,11 @@ const QUERY_TIMEOUT_MS = 10_000
 const BACKOFF = { retryDelay: 1, retryBackoff: true }
 /** What was put back waits so long and up to twice as long, so that not all of it comes again at once. */
 const PUT_BACK_SECONDS = 2
-/** Jobs that are done are of interest for a day, and would only slow down the looks for lost ones. */
-const KEEP_DONE_SECONDS = 24 * 3600
+/**
+ * Jobs that are done are of no interest, and every look for lost ones reads them: what became of a charge stands with its
+ * order. How long they are kept, and how often those are removed that were kept for so long, which reads all of them once.
+ */
+const KEEP_DONE_SECONDS = 60
 
 /** A job as it is handed out. */
 type Taken<Of> = Of & {
@@ -71,6 +74,7 @@ export class PaymentJobs {
       supervise,
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
+      maintenanceIntervalSeconds: KEEP_DONE_SECONDS,
       schedule: false,
     })
     this.#log = log
