@@ -82,6 +82,19 @@ test('a count that is a little lower is only inexact; one that began anew, since
   await counts(1)
 })
 
+test('what was counted of a sale does not stay in Redis when nobody comes to it any more', async () => {
+  arrivals.arrived('over', 1)
+  arrivals.hopes('over', 'ann', true)
+  const counted = { arrivals: 1, hopeful: 1, counted: true }
+  await vi.waitFor(() => expect(arrivals.counts('over')).toEqual(counted), 5_000)
+  const arrivedMs = await redis.pttl('{over}:arrivals')
+  expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
+  expect(arrivedMs).toBeLessThanOrEqual(48 * 3_600_000)
+  const hopefulMs = await redis.pttl('{over}:hopeful')
+  expect(hopefulMs).toBeGreaterThan(0)
+  expect(hopefulMs).toBeLessThanOrEqual(24_000)
+})
+
 test('a sale that nobody asks about is left alone, and counted again when somebody does', async () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })

@@ -18,6 +18,8 @@ const FLUSH_MS = 200
 const MAX_NOTED = 200_000
 /** A sale that nobody has asked about for so long, nor come to, is left alone until somebody does. */
 const NEEDED_FOR_MS = 60_000
+/** Who has come to a sale is forgotten so long after the last who did: it is over, or begins anew. */
+const KEPT_MS = 48 * 3_600_000
 /** A first count of a sale is waited for no longer: Redis is away. */
 const FIRST_WITHIN_MS = 500
 /** Told of those who came lately, the latest: enough to say how late people come .. */
@@ -184,6 +186,7 @@ export class Arrivals implements Actor {
     const key = `{${sale}}:arrivals`
     for (let at = 0; at < numbers.length; at += CHUNK)
       await this.#redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
+    if (numbers.length > 0) await this.#redis.pexpire(key, KEPT_MS)
     return this.#redis.pfcount(key)
   }
 

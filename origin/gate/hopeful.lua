@@ -11,4 +11,6 @@ for i = 3, #ARGV do
   if i <= asked + 2 then redis.call('ZADD', KEYS[1], now, ARGV[i]) else redis.call('ZREM', KEYS[1], ARGV[i]) end
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[1])
+-- Of a sale that is over nobody asks here any more, and who hoped to the last would stay.
+if asked > 0 then redis.call('PEXPIRE', KEYS[1], 2 * ARGV[1]) end
 return redis.call('ZCARD', KEYS[1])
