@@ -204,3 +204,26 @@ test('what is not seen again is not told again, and what was counted is', async 
   expect(text).not.toContain('product="there"')
   expect(text).toContain('order_transitions_total{sale="s",status="reserved"} 1')
 })
+
+test('what was counted of a sale is told for a day after the last of it, and begins again at nothing', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const metrics = createMetrics()
+  const hours = (n: number) => vi.advanceTimersByTime(n * 3_600_000)
+  const reserved = { sale: 's', status: 'reserved' }
+  const declined = { sale: 's', status: 'cancelled', reason: 'declined' }
+  metrics.orders.inc(reserved, 5)
+  metrics.orders.inc(declined)
+  metrics.findings.inc({ sale: 's', kind: 'drift' })
+  metrics.payments.inc({ outcome: 'authorized' })
+  hours(23)
+  metrics.orders.inc(declined)
+  expect(await metrics.registry.metrics()).toContain('order_transitions_total{sale="s",status="reserved"} 5')
+  hours(2)
+  const text = await metrics.registry.metrics()
+  expect(text.split('\n').filter((line) => line.includes('sale="s"'))).toEqual([
+    'order_transitions_total{sale="s",status="cancelled",reason="declined"} 2',
+  ])
+  expect(text).toContain('payment_attempts_total{outcome="authorized"} 1')
+  metrics.orders.inc(reserved)
+  expect(await metrics.registry.metrics()).toContain('order_transitions_total{sale="s",status="reserved"} 1')
+})

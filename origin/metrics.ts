@@ -1,9 +1,10 @@
 /**
  * What is watched, in Prometheus's words: one registry per process, read at /metrics. What a process counts, it counts for
- * ever; what it sees of others, it says for as long as it keeps looking.
+ * ever, but of a sale until a day after the last of it; what it sees of others, it says for as long as it keeps looking.
  */
 import {
   Counter,
+  type CounterConfiguration,
   collectDefaultMetrics,
   Gauge,
   type GaugeConfiguration,
@@ -20,6 +21,8 @@ const FADES_MS = 30_000
 const COUNTED_FADES_MS = 90_000
 /** The edge looks at a sale every second. */
 export const LINE_FADES_MS = 10_000
+/** Mostly that sale is over: a year of sales would make every reading slow. */
+const SALE_FADES_MS = 24 * 3_600_000
 
 /** `stores` says of each store whether it answers this process at the moment. */
 export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
@@ -28,7 +31,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
   collectDefaultMetrics({ register: registry })
   return {
     registry,
-    checkouts: new Counter({
+    checkouts: ofSale({
       name: 'checkouts_total',
       help: 'Checkout calls by how they were answered; calls to sales that there are not under one name',
       labelNames: ['sale', 'outcome'],
@@ -58,7 +61,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       labelNames: ['without'],
       registers,
     }),
-    orders: new Counter({
+    orders: ofSale({
       name: 'order_transitions_total',
       help: 'Orders by the status they came to, and for what reason where there is one',
       labelNames: ['sale', 'status', 'reason'],
@@ -88,7 +91,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       labelNames: ['sale', 'product'],
       registers,
     }),
-    findings: new Counter({
+    findings: ofSale({
       name: 'findings_total',
       help: 'What was found to be other than it should be; without a sale where it is of none',
       labelNames: ['sale', 'kind'],
@@ -208,28 +211,60 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
   }
 }
 
+/** A counter that begins again for labels which have not been counted for so long, as if by a new process. */
+function ofSale<T extends string>(config: CounterConfiguration<T>) {
+  const lately = named<T>(SALE_FADES_MS, config)
+  const counter = new Counter({
+    ...config,
+    collect() {
+      for (const labels of lately.faded()) counter.remove(labels)
+    },
+  })
+  return {
+    inc(labels: LabelValues<T>, by = 1): void {
+      lately.name(labels)
+      counter.inc(labels, by)
+    },
+  }
+}
+
 /**
  * A gauge that says nothing of what has not been set again for so long: an old value looks like a true one, and one that is
- * missing does not. Its own clock never jumps.
+ * missing does not.
  */
 function fading<T extends string>(fadesMs: number, config: GaugeConfiguration<T>) {
-  const lastSet = new Map<string, { labels: LabelValues<T>; atMs: number }>()
+  const lately = named<T>(fadesMs, config)
   const gauge = new Gauge({
     ...config,
     collect() {
-      for (const { labels, atMs } of lastSet.values()) if (performance.now() - atMs > fadesMs) remove(labels)
+      for (const labels of lately.faded()) gauge.remove(labels)
     },
   })
-  const nameOf = (labels: LabelValues<T>) => JSON.stringify(config.labelNames?.map((name) => labels[name]))
-  function remove(labels: LabelValues<T>): void {
-    lastSet.delete(nameOf(labels))
-    gauge.remove(labels)
-  }
   return {
     set(labels: LabelValues<T>, value: number): void {
-      lastSet.set(nameOf(labels), { labels, atMs: performance.now() })
+      lately.name(labels)
       gauge.set(labels, value)
     },
-    remove,
+    remove(labels: LabelValues<T>): void {
+      lately.forget(labels)
+      gauge.remove(labels)
+    },
+  }
+}
+
+/** The labels that were named, and when last, by a clock that never jumps. */
+function named<T extends string>(fadesMs: number, { labelNames }: { readonly labelNames?: readonly T[] }) {
+  const last = new Map<string, { labels: LabelValues<T>; atMs: number }>()
+  const nameOf = (labels: LabelValues<T>) => JSON.stringify(labelNames?.map((name) => labels[name]))
+  const forget = (labels: LabelValues<T>) => last.delete(nameOf(labels))
+  return {
+    name: (labels: LabelValues<T>) => last.set(nameOf(labels), { labels, atMs: performance.now() }),
+    forget,
+    /** Those that have not been named again for so long, and are forgotten by this. */
+    faded() {
+      const all = [...last.values()].filter(({ atMs }) => performance.now() - atMs > fadesMs)
+      for (const { labels } of all) forget(labels)
+      return all.map(({ labels }) => labels)
+    },
   }
 }
