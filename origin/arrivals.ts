@@ -192,7 +192,10 @@ export class Arrivals implements Actor {
 
   async #countHopeful(sale: string, hopes: readonly (readonly [string, boolean])[]): Promise<number> {
     let hopeful = 0
-    const hopesForMs = Math.round(this.#meanSeconds(sale) * HOPES_FOR * 1000)
+    // As long as they are not counted here, others may have told them to wait for the longest there is.
+    const { counted } = this.#last(sale)
+    const waitSeconds = counted ? this.#meanSeconds(sale) : ASK_AGAIN_SECONDS.most
+    const hopesForMs = Math.round(waitSeconds * HOPES_FOR * 1000)
     for (let at = 0; at === 0 || at < hopes.length; at += CHUNK) {
       const some = hopes.slice(at, at + CHUNK)
       const asked = some.flatMap(([visitor, still]) => (still ? visitor : []))
