@@ -311,18 +311,20 @@ interface RestockEntry {
 
 /**
  * More units, once for each key. Nothing is changed where they have been added under the key before (`replay`), where it came
- * with another quantity (`reused`), and for an unknown product or a total out of bounds (`refused`).
+ * with another quantity (`reused`), for a sale ended for good (`ended`), and for an unknown product or a total out of bounds
+ * (`refused`).
  */
 export async function restock(
   sql: Sql,
   sale: string,
   product: string,
   { quantity, key, max }: { quantity: number; key: string | null; max: number },
-): Promise<'restocked' | 'replay' | 'reused' | 'refused'> {
+): Promise<'restocked' | 'replay' | 'reused' | 'ended' | 'refused'> {
   return sql.begin(async (tx) => {
     // The same key at the same moment waits here, and then finds what the first has written.
-    const [row] = await tx<{ total: number }[]>`
-      select total from products where sale_id = ${sale} and product_id = ${product} for no key update`
+    const [row] = await tx<{ total: number; ended: boolean }[]>`
+      select total, ended_at is not null as ended from products join sales using (sale_id)
+      where sale_id = ${sale} and product_id = ${product} for no key update of products`
     if (key !== null) {
       const [known] = await tx<{ after: RestockEntry }[]>`
         select after from (
@@ -331,6 +333,7 @@ export async function restock(
           and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
       if (known) return known.after.quantity === quantity ? 'replay' : 'reused'
     }
+    if (row?.ended) return 'ended'
     if (!row || row.total + quantity > max) return 'refused'
     const after: RestockEntry = { total: row.total + quantity, quantity, key }
     await tx`update products set total = ${after.total} where sale_id = ${sale} and product_id = ${product}`

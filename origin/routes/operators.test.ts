@@ -213,7 +213,7 @@ describe('an operator', () => {
     })
   })
 
-  test('restocks once for each Idempotency-Key, however often it is sent within a day', async () => {
+  test('restocks once for each Idempotency-Key, however often it is sent within a day, and whatever was ended meanwhile', async () => {
     const sale = await origin.sale({ total: 1 })
     const restock = (key: string, quantity = 2, product = 'one') =>
       origin.call('POST', `/admin/sales/${sale}/products/${product}/restock`, {
@@ -245,6 +245,13 @@ describe('an operator', () => {
     ])
     await origin.sql()`update audit_log set at = at - interval '24 hours' where sale_id = ${sale}`
     expect((await restock('first')).headers.get('idempotency-replayed')).toBeNull()
+    expect(await total()).toBe(7)
+
+    await origin.admin('POST', `/sales/${sale}/end`)
+    const afterTheEnd = await restock('first')
+    expect([afterTheEnd.status, afterTheEnd.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+    expect(await restock('first', 3)).toMatchObject({ status: 422 })
+    expect(await restock('third')).toMatchObject({ status: 409 })
     expect(await total()).toBe(7)
   })
 
