@@ -161,6 +161,7 @@ describe('an operator', () => {
       ['POST', '/open'],
       ['PUT', '', later],
       ['POST', '/products/one/restock', { quantity: 1 }],
+      ['PATCH', '/admission', { rate_per_second: 7 }],
     ] as const)
       expect(await origin.admin(method, `/sales/${sale}${path}`, body), path).toMatchObject({
         status: 409,

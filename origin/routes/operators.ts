@@ -89,6 +89,7 @@ export function operatorRoutes(deps: Deps): Hono {
   app.patch('/sales/:sale/admission', async (c) => {
     const sale = c.req.param('sale')
     const { rate_per_second } = await readBody(c, AdmissionChange)
+    refuseEnded(await known(sale))
     await setRate(sql, sale, rate_per_second)
     return c.json(await told(sale))
   })
