@@ -20,7 +20,7 @@ export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale
         })
         await response.body?.cancel()
         if (response.ok) refused = 0
-        else noteRefusal(sale, response.status)
+        else if (response.status < 500 || attempt === ATTEMPTS) noteRefusal(sale, response.status)
         if (response.status < 500) return
       } catch (error) {
         log.debug({ sale, attempt, error: String(error) }, 'the edge was not told')
@@ -28,11 +28,11 @@ export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt * (0.5 + Math.random())))
     }
   }
-  /** With another EDGE_TOKEN there, say, nobody can be served. */
+  /** With another EDGE_TOKEN there, say, nobody can be served. One that is only busy can be told by the last attempt. */
   function noteRefusal(sale: string, status: number): void {
     refused++
-    if (isTold(refused))
-      log.warn({ sale, status, refused }, 'the edge refused to be told: are EDGE_URL and EDGE_TOKEN right?')
+    const why = status < 500 ? 'are EDGE_URL and EDGE_TOKEN right?' : 'what does its own log say?'
+    if (isTold(refused)) log.warn({ sale, status, refused }, `the edge refused to be told: ${why}`)
   }
   return (sale) => void tell(sale)
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Logger, pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { edgeTeller } from '../edge.ts'
 import { note } from '../ledger/findings.ts'
+import { LOOPBACK } from '../local/children.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -431,12 +434,15 @@ describe('the edge', () => {
   })
 })
 
+const toldFrom = (EDGE_URL: string, EDGE_TOKEN: string, log: Logger) =>
+  edgeTeller({ EDGE_URL, EDGE_TOKEN } as Parameters<typeof edgeTeller>[0], log)
+const logOf = (said: unknown[]) =>
+  pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line)) })
+
 test('an edge that refuses to be told is told of: as it begins, and then ever more rarely', async () => {
   const said: unknown[] = []
-  const log = pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line)) })
   // Whose token is another, as the edge's would be; it is no edge, and refuses the right one as well.
-  const tell = (EDGE_TOKEN: string) =>
-    edgeTeller({ EDGE_URL: origin.url(), EDGE_TOKEN } as Parameters<typeof edgeTeller>[0], log)
+  const tell = (EDGE_TOKEN: string) => toldFrom(origin.url(), EDGE_TOKEN, logOf(said))
   const mistaken = tell('another-edge-token')
   for (let i = 0; i < 5; i++) mistaken('drop')
   const told = [1, 2, 4].map((refused) => ({ sale: 'drop', status: 401, refused }))
@@ -448,6 +454,29 @@ test('an edge that refuses to be told is told of: as it begins, and then ever mo
   ).toMatchObject(told)
   tell(origin.edgeToken)('drop')
   expect(await eventually(async () => said[3], Boolean)).toMatchObject({ status: 404, refused: 1 })
+})
+
+test('one that is busy for a moment is not; one that is so for good is, and not for its token', async () => {
+  let busyFor = 2
+  let asked = 0
+  const edge = createServer((_, response) => response.writeHead(++asked > busyFor ? 204 : 503).end())
+  await new Promise<void>((resolve) => edge.listen(0, LOOPBACK, resolve))
+  const said: unknown[] = []
+  const tell = toldFrom(`http://${LOOPBACK}:${(edge.address() as AddressInfo).port}`, 'token', logOf(said))
+  tell('drop')
+  await eventually(
+    async () => asked,
+    (times) => times === 3,
+  )
+  expect(said).toEqual([])
+  busyFor = Number.POSITIVE_INFINITY
+  tell('drop')
+  expect(await eventually(async () => said[0], Boolean)).toMatchObject({
+    ...{ status: 503, refused: 1 },
+    msg: expect.not.stringContaining('EDGE_TOKEN'),
+  })
+  expect(asked).toBe(7)
+  edge.close()
 })
 
 test('health, readiness and metrics are there to be read', async () => {
