@@ -19,11 +19,15 @@ const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left to the process that took it for so long. */
 const BEGIN_AFTER_MS = 1_000
 /**
- * A worker whose charge was turned away takes no others for so long, since providers count by the second: it asks for no more
- * than CONCURRENCY a second in vain.
+ * A worker whose charge was turned away takes no others until the next of these begins, since providers count by the second:
+ * it asks for no more than CONCURRENCY a second in vain, and leaves no second out.
  */
 const PAUSE_MS = 1_000
-/** What is turned away for so long is given up. A provider that takes 25 charges a second takes 20,000 in less. */
+/**
+ * What is turned away for so long is given up. Of a provider that takes 25 charges a second one worker gets nearly all
+ * (24.8 measured): 20,000 in less, and of a longer line not all. What was turned away goes behind the others, so that where
+ * nothing is taken the time of all runs at once.
+ */
 const TURNED_AWAY_MS = 15 * 60_000
 /** What goes wrong does so for many charges at once: it is told once in so long, with how many there were since. */
 const TELL_EVERY_MS = 10_000
@@ -151,7 +155,7 @@ export class Charges {
         await this.#giveUp(order.order_id)
         return this.#ended.add(job)
       case 'turned_away': {
-        this.#pausedUntilMs = performance.now() + PAUSE_MS
+        this.#pausedUntilMs = PAUSE_MS * (Math.floor(performance.now() / PAUSE_MS) + 1)
         const nowMs = this.#deps.sales.nowMs()
         const { turnedAwayAtMs = nowMs } = job
         if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS) return this.#putBack.add({ ...job, turnedAwayAtMs })
