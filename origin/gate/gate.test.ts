@@ -239,6 +239,43 @@ test.each(['sell', 'release'] as const)(
   },
 )
 
+test.each([
+  ['sell', { verdict: 'limit', units: 1 }],
+  ['release', { verdict: 'reserved' }],
+] as const)(
+  'one that ends (%s) when it was counted as held, and is put back after that, has ended all the same',
+  async (how, next) => {
+    const [gate] = (await gates(10)) as [Gate]
+    const calls = [buyer(), buyer()] as const
+    const live = calls.map((call) => ({ ...call, holdEndsAtMs: Date.now() + 60_000 }))
+    const ends = calls.map((call) => ({ ...call, how }))
+    const rebuild = await gate.fence()
+    await rebuild.restore(live.slice(0, 1))
+    // The other one is recorded without the gate; then the counts are read, and with them both as what has begun.
+    await gate.bucketOf(calls[1].visitor).adopt(calls[1], Date.now() + 60_000)
+    await gate.settle(ends)
+    await rebuild.restore(live)
+    expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
+    expect(await gate.stock()).toEqual({ available: how === 'release' ? 10 : 8, held: 0 })
+    expect(await gate.settle(ends)).toBe(0)
+    for (const { visitor } of calls)
+      expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 1 })).toMatchObject(next)
+  },
+)
+
+test('one that was recorded without the gate, and sold before the others are put back, is counted once', async () => {
+  const [gate] = (await gates(10)) as [Gate]
+  const call = buyer()
+  const rebuild = await gate.fence()
+  await gate.bucketOf(call.visitor).adopt(call, Date.now() + 60_000)
+  await gate.settle([{ ...call, how: 'sell' }])
+  await rebuild.restore([{ ...call, holdEndsAtMs: null }])
+  expect(await rebuild.open({ available: 9, held: 0 })).toBe(true)
+  expect(await gate.stock()).toEqual({ available: 9, held: 0 })
+  const next = await gate.reserve(buyer(call.visitor), { ...TERMS, limit: 1 })
+  expect(next).toMatchObject({ verdict: 'limit', units: 1 })
+})
+
 test('orders that were recorded without the gate while it was rebuilt are counted once, whenever it hears of them', async () => {
   const [gate] = (await gates(20)) as [Gate]
   const calls = Array.from({ length: 9 }, () => buyer())

@@ -11,11 +11,14 @@ local held = 0
 local areNotes = redis.call('HLEN', KEYS[1]) > 1
 for i = 2, #ARGV, 6 do
   local order, visitor, quantity, ends = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 4]), ARGV[i + 5]
+  -- What is noted to have ended was here, and does not come back: `unfence.lua` counts it, unless it was read as sold.
   local isHere
   if ends == '' then
     isHere = redis.call('ZREM', KEYS[2], order) == 1
+      or areNotes and redis.call('HDEL', KEYS[1], 'ended ' .. order) == 1
   else
-    isHere = redis.call('ZADD', KEYS[2], 'NX', ends, order) == 0
+    isHere = areNotes and redis.call('HEXISTS', KEYS[1], 'ended ' .. order) == 1
+      or redis.call('ZADD', KEYS[2], 'NX', ends, order) == 0
   end
   local isNoted = areNotes and redis.call('HDEL', KEYS[1], 'begun ' .. order) == 1
   if not isHere then
