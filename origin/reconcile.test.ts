@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, reservationOf, useOrigin } from '../test/origin.ts'
+import { eventually, reservationOf, saleOf, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
+import { writeSale } from './ledger/ledger.ts'
 
 const database = useDatabase()
 const server = useRedis()
@@ -118,6 +119,23 @@ describe.concurrent('the reconciler', () => {
       { found: 'ok', drift: 0, recount: { found: 'ok' } },
     ])
     expect(await findings(sale)).toEqual({ findings: [], changes: [] })
+  })
+
+  test('tells of a gate that was lost, and not of one that was never loaded', async () => {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    const found = () => findings(sale)
+    // As a worker sees a sale that is just being created.
+    await writeSale(origin.sql(), sale, saleOf(7))
+    await eventually(
+      () => reconcile(sale),
+      (reconciled) => reconciled.findings[0].found === 'ok',
+    )
+    expect(await found()).toEqual({ findings: [], changes: [] })
+    await origin.checkout(sale)
+    await redis.del(`{${sale}:one:0}:stock`)
+    expect(await eventually(found, ({ changes }) => changes.length > 0)).toMatchObject({
+      findings: [{ kind: 'fenced', outcome: 'gate rebuilt from the ledger' }],
+    })
   })
 
   test('puts counters in the ledger right that are not the sum of its orders', async () => {

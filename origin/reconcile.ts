@@ -159,6 +159,8 @@ async function remember(
   heldDrift: number,
 ): Promise<void> {
   if (found === 'ok') return
+  // Nothing is held or sold: mostly a sale that is just being created, and its gate was never loaded.
+  if (found === 'fenced' && ledger.held + ledger.sold === 0) return
   deps.log.warn(
     { sale, product, found, drift, heldDrift },
     'the gate differed from the ledger, and was rebuilt',
