@@ -88,6 +88,9 @@ export class SoldOut {
   }
 }
 
-/** Units that are sold become no fewer, nor do units there are: where both are as they were, nothing was sold meanwhile. */
+/**
+ * Where both are as they were, nobody has come to a unit meanwhile: only who had an order that came to nothing, while a total
+ * was higher that was lowered again, is told "sold out" instead of that.
+ */
 const stockOf = ({ products }: SaleRow) =>
   JSON.stringify(products.map(({ product_id, total, sold }) => [product_id, total, sold]))
