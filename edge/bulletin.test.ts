@@ -32,7 +32,7 @@ it('lets no two isolates contradict each other, however old what they know', () 
     available: fc.constantFrom(0, 3, 50_000),
   })
   fc.assert(
-    fc.property(fc.array(change, { minLength: 2, maxLength: 30 }), (changes) => {
+    fc.property(fc.array(change, { minLength: 2, maxLength: 30, size: 'max' }), (changes) => {
       let nowMs = 1_000_000
       let memory = { ...NOTHING_SEEN, looked_at_ms: nowMs, reached_at_ms: nowMs }
       let timeline: Timeline = [{ from_ms: nowMs, schedule: beforeOpening(100) }]
