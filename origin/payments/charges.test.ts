@@ -35,10 +35,10 @@ function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Char
   return new Charges(deps, jobs, { captures, refunds: refundsBy(from) }, from)
 }
 
-async function payingWith(method: string): Promise<string> {
+async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
-  await writeSale(sql, sale, saleOf(5, { limit_per_visitor: 5 }))
-  const asked = { ...reservationOf(sale), key: crypto.randomUUID() }
+  await writeSale(sql, sale, saleOf(20, { limit_per_visitor: 20 }))
+  const asked = { ...reservationOf(sale), quantity, key: crypto.randomUUID() }
   await record(sql, sale, [asked], false)
   await orders.pay(asked.order, method)
   return asked.order
@@ -79,6 +79,42 @@ test('one that is authorized just as it is given up keeps its money, and the ord
   await lastAttempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
   expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
+})
+
+test('one that was authorized at the last attempt, and whose answer was lost, confirms its order', async () => {
+  const order = await payingWith('pm_card_visa')
+  const charges = chargesBy({
+    ...provider,
+    async authorize(of) {
+      await provider.authorize(of)
+      return { result: 'unknown', reason: 'no answer' }
+    },
+  })
+  await lastAttempt(charges)
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
+})
+
+test('one whose money is taken just as it is ended is given back', async () => {
+  const order = await payingWith('pm_card_processing')
+  const charges = chargesBy({
+    ...provider,
+    async cancel(charge) {
+      stripe.succeed(charge)
+      return provider.cancel(charge)
+    },
+  })
+  await lastAttempt(charges)
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
+  await refundsBy(provider).round()
+  expect(intentOf(order)).toMatchObject({ status: 'succeeded', refunded: true })
+})
+
+test('one that nobody seems to be working on is asked for again, and not in every round', async () => {
+  const order = await payingWith('pm_card_visa')
+  await sql`delete from pgboss.job`
+  await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
+  for (let times = 0; times < 3; times++) await chargesBy(provider).resume()
+  expect(await jobs.take('charge', 10)).toMatchObject([{ order }])
 })
 
 test('one that the provider turns away is tried again, more often than one that is not answered', async () => {
@@ -135,10 +171,17 @@ test('what the provider says is wrong is logged, once for many charges', async (
   })
 })
 
+test('of several units the price of all is charged', async () => {
+  const order = await payingWith('pm_card_visa', 3)
+  await attempt(chargesBy(provider))
+  expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+  expect(intentOf(order)).toMatchObject({ amount: 3_000 })
+})
+
 test.each([
   ['less than its price', 999, 'eur'],
   ['more', 1_001, 'eur'],
-  ['as much of another currency', 1_000, 'isk'],
+  ['as much of another currency', 1_000, 'usd'],
 ])('an order is not confirmed by a charge of %s, which is given back', async (_, amount, currency) => {
   const order = await payingWith('pm_card_silent')
   const { id: charge } = stripe.add({ order }, amount, currency)
@@ -176,6 +219,19 @@ describe('what was given back by hand', () => {
       await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`,
     ).toEqual([{ done: true }])
     expect(await jobs.take('refund', 10)).toEqual([])
+  })
+
+  test('is not told of what was merely voided, of a second charge, or of an order that is not sold', async () => {
+    const order = await payingWith('pm_card_visa')
+    const charges = chargesBy(provider)
+    await attempt(charges)
+    const charge = intentOf(order)?.id ?? ''
+    await charges.settle({ charge, order, status: 'cancelled' })
+    await charges.settle({ charge: 'pi_second', order, status: 'refunded' })
+    await orders.cancel(order, ['confirmed'], 'oversold')
+    await charges.settle({ charge, order, status: 'refunded' })
+    for (const none of [charge, 'pi_second']) expect(await findingsAbout(none)).toEqual([])
+    expect(await sql`select 1 from refunds where order_id = ${order}`).toEqual([])
   })
 
   test('need not be looked at any more where the refund had failed, as soon as that is heard', async () => {
