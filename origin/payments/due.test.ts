@@ -155,3 +155,44 @@ test('what a person was told of is closed when it is captured by hand, or given 
     ].sort(),
   )
 })
+
+test('what has happened is not asked of the provider again, though its job is still there', async () => {
+  const { order, charge } = newCharge()
+  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  await refunds().happened([charge])
+  await refunds().round()
+  expect(await counted('refunds')).toEqual([])
+})
+
+test('what lost its job is asked for again, not in every round, and not if it has happened', async () => {
+  const [open, over] = [newCharge(), newCharge()]
+  await jobs.addRefunds(
+    sql,
+    [open, over].map((one) => ({ ...one, reason: 'oversold' })),
+  )
+  await refunds().happened([over.charge])
+  await sql`delete from pgboss.job`
+  await sql`update refunds set asked_at = asked_at - interval '13 hours'`
+  for (let times = 0; times < 3; times++) await refunds().resume()
+  expect(await jobs.take('refund', 10)).toMatchObject([{ charge: open.charge }])
+})
+
+test('what was captured stays so, though nothing is left to capture, and though it is to be given back', async () => {
+  const { order, charge } = newCharge()
+  await jobs.addCaptures(sql, [{ charge, order }])
+  const late = new Due('capture', { sql, metrics, log }, jobs, async () => {
+    await captures().happened([charge])
+    return false
+  })
+  await late.round()
+  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  expect(await capturedAt(charge)).toBeInstanceOf(Date)
+  expect(await findings()).toEqual([])
+})
+
+test('a refund that has not happened cannot be undone', async () => {
+  const { order, charge } = newCharge()
+  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  await refunds().undone({ charge, order })
+  expect(await findings()).toEqual([])
+})
