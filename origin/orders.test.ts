@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => sql.end({ timeout: 1 }))
 
-async function order(status: OrderRow['status']) {
+async function order(status: OrderRow['status'], quantity = 1) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
-  await writeSale(sql, sale, saleOf(5))
-  const asked = reservationOf(sale)
+  await writeSale(sql, sale, saleOf(5, { limit_per_visitor: 5 }))
+  const asked = { ...reservationOf(sale), quantity }
   const id = asked.order
   await record(sql, sale, [asked], false)
   if (status !== 'reserved') await moveOrders(sql, [id], { from: ['reserved'], to: status })
@@ -71,4 +71,22 @@ test.each(['reserved', 'paying', 'expired', 'cancelled'] as const)(
 
 test('nor is one that there is not', async () => {
   expect(await orders.fulfil(randomUUID())).toBeUndefined()
+})
+
+test('a hold does not end while its charge is under way, though a sweeper found it due before that began', async () => {
+  const { id } = await order('paying')
+  expect(await orders.expire([id])).toEqual([])
+  expect(await findOrder(sql, id)).toMatchObject({ status: 'paying' })
+})
+
+test('an order of several units holds and sells as many', async () => {
+  const { sale, id } = await order('reserved', 3)
+  for (const [from, to, counts] of [
+    ['reserved', 'paying', { held: 3, sold: 0 }],
+    ['paying', 'confirmed', { held: 0, sold: 3 }],
+    ['confirmed', 'cancelled', { held: 0, sold: 0 }],
+  ] as const) {
+    await moveOrders(sql, [id], { from: [from], to })
+    expect(await sql`select held, sold from products where sale_id = ${sale}`, to).toEqual([counts])
+  }
 })
