@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { EDGE_ISSUER } from '../shared/tokens.ts'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { useDatabase, useRedis } from '../test/servers.ts'
+import { moveOrders } from './ledger/ledger.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -345,6 +346,17 @@ describe('checkout', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
+
+  test('of a visitor whose order has ended, which the gate has not heard of, makes another', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    const { order_id = '' } = body
+    await moveOrders(origin.sql(), [order_id], { from: ['reserved'], to: 'cancelled' })
+    const again = await origin.checkout(sale, { token })
+    expect(again).toMatchObject({ status: 201, body: { status: 'reserved' } })
+    expect(again.body.order_id).not.toBe(order_id)
+  })
 })
 
 describe('an admission', () => {
@@ -539,6 +551,19 @@ describe('an order', () => {
       headers: { authorization: `Bearer ${token}`, 'last-event-id': events[0]?.id ?? '' },
     })
     expect(parseEvents(await missed.text()).map((e) => e.data.status)).toEqual(['cancelled'])
+  })
+
+  test('that is being paid for cannot be given back', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    await moveOrders(origin.sql(), [body.order_id ?? ''], { from: ['reserved'], to: 'paying' })
+    const path = `/orders/${body.order_id}`
+    expect(await origin.call('DELETE', path, { token })).toMatchObject({
+      status: 409,
+      body: { type: '/problems/conflict' },
+    })
+    expect(await origin.call('GET', path, { token })).toMatchObject({ body: { status: 'paying' } })
   })
 })
 

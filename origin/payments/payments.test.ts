@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin.ts'
+import { eventually, reservationOf, useOrigin } from '../../test/origin.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
+import { record } from '../ledger/ledger.ts'
 import { signWebhook, startSandbox } from './sandbox.ts'
 
 const database = useDatabase()
@@ -229,6 +230,14 @@ describe.concurrent('a payment', () => {
     })
     expect(answer).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
     expect(await charges(body.order_id ?? '')).toEqual([])
+  })
+
+  test('of an order given at checkout is begun, though the process that took it died before that', async () => {
+    const sale = await origin.sale()
+    const visitor = randomUUID()
+    const asked = { ...reservationOf(sale), visitor, method: 'pm_ok' }
+    await record(origin.sql(), sale, [asked], false)
+    await becomes('confirmed', asked.order, await origin.token(sale, visitor))
   })
 })
 
