@@ -59,3 +59,38 @@ test('who was told "processing" is remembered until the ledger has spoken, and n
   expect([promises.outcomeOf('late'), promises.reservationOf('late')]).toEqual([undefined, undefined])
   expect(promises.end('late')).toBe(false)
 })
+
+test('what waits in a stream for other processes makes no promises of this one', async () => {
+  const promises = new Promises()
+  const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * ROOM)]
+  for (let i = 0; i < ROOM - 1; i++) promises.leaveToWorkers(asGate(empty))
+  promises.leaveToWorkers(asGate(full))
+  expect([promises.areMany(), await promises.areStillMany()]).toEqual([true, false])
+})
+
+test('what is left to workers while a stream is counted is not counted out', async () => {
+  const promises = new Promises()
+  const counted = Promise.withResolvers<number>()
+  const gate = gateWith(() => counted.promise)
+  for (let i = 0; i < ROOM; i++) promises.leaveToWorkers(asGate(gate))
+  const asked = promises.areStillMany()
+  for (let i = 0; i < 10; i++) promises.leaveToWorkers(asGate(gate))
+  counted.resolve(ROOM - 5)
+  expect(await asked).toBe(true)
+})
+
+test('the end of a process waits for what is on its way, and not for ever', async () => {
+  const promises = new Promises()
+  const outcome = Promise.withResolvers<Outcome>()
+  promises.begin(of('late'), outcome.promise)
+  const ended = vi.fn()
+  const waits = promises.settled().then(ended)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(ended).not.toHaveBeenCalled()
+  outcome.resolve({ kind: 'processing', reservation: of('late'), replayed: false })
+  await waits
+  promises.begin(of('lost'), never)
+  promises.settled().then(ended)
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(ended).toHaveBeenCalledTimes(2)
+})
