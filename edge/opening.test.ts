@@ -3,6 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { Schedule } from '../shared/schedule.ts'
 import type { Env } from './config.ts'
+import { LAPSE_MS } from './lease.ts'
 import { BEACON_WITHIN_MS, roundAfter } from './sale-record.ts'
 import { asked, edgeEnv, TestSale, tell } from './testing/edge.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -97,4 +98,34 @@ it('wakes every ticket shard in the minute before the opening, and none long bef
   expect(early.shards).toEqual([])
   // It looks again when that minute begins.
   expect(early.alarmInMs).toBeLessThanOrEqual(30_000)
+})
+
+it('leases a number of the pre-queue for no longer than until the opening', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  for (const [opensInMs, lapses_in_ms] of [
+    [LAPSE_MS + 100, LAPSE_MS],
+    [100, 100],
+    [-100, null],
+  ] as const) {
+    const sale = await new TestSale(opensInMs).tell()
+    await inRoom(sale, {}, async (room) => {
+      const leased = await room.lease({ sale: sale.name, count: 1 })
+      expect(leased).toMatchObject({ granted: true, lease: { lapses_in_ms } })
+    })
+  }
+})
+
+it('gives a latecomer no number that was in the draw, though it comes back unused', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const sale = await new TestSale(100).tell()
+  await inRoom(sale, {}, async (room) => {
+    const leased = await room.lease({ sale: sale.name, count: 10 })
+    if (!leased.granted) throw new Error('no lease')
+    vi.setSystemTime(Date.now() + 100)
+    await sale.tell()
+    expect(await announced(room, sale)).toMatchObject({ phase: 'open', pre_queue_size: 10 })
+    const { id = 0 } = leased.lease
+    await room.takeBack({ sale: sale.name, rest: { lease: id, first: 5, count: 6 } })
+    expect(await room.lease({ sale: sale.name, count: 1 })).toMatchObject({ lease: { first: 11 } })
+  })
 })
