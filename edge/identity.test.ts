@@ -22,15 +22,22 @@ beforeAll(async () => {
 
 function session(
   subject: string,
-  changed: { key?: CryptoKey; audience?: string; expires?: string; kid?: string } = {},
+  changed: {
+    key?: CryptoKey
+    issuer?: string
+    audience?: string
+    expires?: string | null
+    kid?: string
+  } = {},
 ) {
-  return new SignJWT()
-    .setProtectedHeader({ alg: 'ES256', kid: changed.kid ?? 'one' })
+  const { issuer = 'the shop', audience = 'the line', expires = '5m', kid = 'one' } = changed
+  const jwt = new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid })
     .setSubject(subject)
-    .setIssuer('the shop')
-    .setAudience(changed.audience ?? 'the line')
-    .setExpirationTime(changed.expires ?? '5m')
-    .sign(changed.key ?? keys.privateKey)
+    .setIssuer(issuer)
+    .setAudience(audience)
+  if (expires !== null) jwt.setExpirationTime(expires)
+  return jwt.sign(changed.key ?? keys.privateKey)
 }
 
 const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
@@ -121,8 +128,10 @@ it('takes a session that does not hold for none', async () => {
   const stranger = await generateKeyPair('ES256')
   const sessions = [
     await session('ada', { key: stranger.privateKey }),
+    await session('ada', { issuer: 'another shop of the same provider' }),
     await session('ada', { audience: 'another shop' }),
     await session('ada', { expires: '-1m' }),
+    await session('ada', { expires: null }),
     'junk',
   ]
   const ada = await join(sale, await signedIn('ada'))
@@ -132,13 +141,14 @@ it('takes a session that does not hold for none', async () => {
   }
 })
 
-it('takes a session whose subject is no text for none', async () => {
+it('takes a session whose subject is no text, or too long for a token of ours, for none', async () => {
   const sale = await new TestSale().tell()
   const nameAs = async (subject: string) =>
     decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
-  for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085'])
+  for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085', 'x'.repeat(191)])
     expect(await nameAs(subject), JSON.stringify(subject)).not.toMatch(/^user:/)
-  for (const subject of ['ada', 'Ädä 🎟', 'idp|123']) expect(await nameAs(subject)).toBe(`user:${subject}`)
+  for (const subject of ['ada', 'Ädä 🎟', 'idp|123', 'x'.repeat(190)])
+    expect(await nameAs(subject)).toBe(`user:${subject}`)
 })
 
 it('does not let a cookie pass for an account', async () => {
@@ -311,4 +321,11 @@ it('finds the place of a browser that sends credentials of another kind', async 
   const { queue_token } = await sale.joined()
   const headers = { authorization: 'Basic abc', cookie: `queue-${sale.name}=${queue_token}` }
   expect((await call(`/sales/${sale.name}/queue/status`, { headers })).status).toBe(200)
+})
+
+it('judges the end of a session by the time of the request', async () => {
+  const visitor = await signedInAt('/shop/jwks')
+  const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
+  expect(await inHours(1)).toBe('user:ada')
+  expect(await inHours(3)).not.toMatch(/^user:/)
 })
