@@ -77,16 +77,21 @@ it('lets nobody use a place that was copied or sold', async () => {
   }>()
   expect(ready.status).toBe('ready')
 
-  await tell(`/sales/${sale.name}/checkout`, 201, { fine: true })
-  const checkout = (headers: Record<string, string>) =>
-    call(
-      `/sales/${sale.name}/checkout`,
-      { method: 'POST', headers: { authorization: `Bearer ${ready.admission_token}`, ...headers } },
-      env,
-    )
-  expect((await checkout(await signedIn('mallory'))).status).toBe(429)
-  expect((await checkout({})).status).toBe(429)
-  expect((await checkout(await signedIn('ada'))).status).toBe(201)
+  const order = `/orders/${crypto.randomUUID()}`
+  for (const [method, path] of [
+    ['POST', `/sales/${sale.name}/checkout`],
+    ['GET', order],
+    ['DELETE', order],
+  ] as const) {
+    await tell(path, 200, { fine: true })
+    const admitted = async (headers: Record<string, string>) => {
+      const authorization = `Bearer ${ready.admission_token}`
+      return (await call(path, { method, headers: { authorization, ...headers } }, env)).status
+    }
+    expect(await admitted(await signedIn('mallory')), method).toBe(429)
+    expect(await admitted({}), method).toBe(429)
+    expect(await admitted(await signedIn('ada')), method).toBe(200)
+  }
 })
 
 it('keeps the place of an account whose session has run out, and offers no other one', async () => {
