@@ -1,6 +1,6 @@
 /** What browsers keep for us: cookies that no script and no neighbouring host gets at. */
 import { expect, it } from 'vitest'
-import { readCookie } from './cookies.ts'
+import { foreignCookies, readCookie } from './cookies.ts'
 import { call, cookiesOf, edgeEnv, TestSale } from './testing/edge.ts'
 
 it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
@@ -66,4 +66,22 @@ it('tells a browser that refuses cookies what is missing, and nobody who was sen
   expect(await page(form)).toContain('This needs cookies')
   expect(await page(form)).not.toContain('<form')
   expect(await page({ ...form, 'sec-fetch-site': 'none' })).toContain('Join the line')
+})
+
+it('shows the protected site none of our cookies, and all of its own, though they be named like ours', () => {
+  const names = [
+    'visitor-secret',
+    'queue-drop',
+    'admission-drop',
+    'return-drop',
+    `order-${crypto.randomUUID()}`,
+  ]
+  const [ours, named] = [names.map((name) => `__Host-${name}=ours`), names.map((name) => `${name}=x`)]
+  const shown = (pairs: string[], secure: boolean) =>
+    foreignCookies(pairs.join('; '), 'drop', secure).split('; ')
+  expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])
+  expect(shown([...named, 'order-by=price', 'queue-another=x'], false)).toEqual([
+    'order-by=price',
+    'queue-another=x',
+  ])
 })
