@@ -1,8 +1,9 @@
 /** The waiting room before a site of somebody else's making: here, a plain HTTP server that knows nothing of it. */
-import { expect, it } from 'vitest'
-import { verifyAdmissionToken } from '../shared/tokens.ts'
+import { decodeJwt } from 'jose'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { ADMISSION_TTL_SECONDS, signAdmissionToken, verifyAdmissionToken } from '../shared/tokens.ts'
 import { type Env, readConfig } from './config.ts'
-import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
 
 function protecting(sale: TestSale): Env {
   return {
@@ -69,7 +70,7 @@ it('hands on where a visitor comes from in its own word, and never in theirs', a
   const env: Env = { ...protecting(sale), ADDRESS_HEADER: 'X-Real-IP' }
   const theirs = [
     ...['forwarded', 'x-forwarded-port', 'x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip'],
-    ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token'],
+    ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token', 'x-admission-token'],
   ]
   const headers = Object.fromEntries(theirs.map((name) => [name, '6.6.6.6']))
   await tell('/from', 200, 'x')
@@ -153,11 +154,16 @@ it('does not send anybody to another host', async () => {
   expect(turn.headers.get('location')).toBe('/')
 })
 
-it('leaves the site open once the sale has ended', async () => {
-  const sale = await new TestSale().tell({ phase: 'ended' })
-  await tell(`/${sale.name}/lamp`, 200, 'open to all again')
-  const response = await call(`/${sale.name}/lamp`, { headers: page }, protecting(sale))
-  expect(await response.text()).toBe('open to all again')
+it('holds visitors also once all is sold, and leaves the site open once the sale has ended', async () => {
+  const soldOut = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  const ended = await new TestSale().tell({ phase: 'ended' })
+  for (const [sale, status] of [
+    [soldOut, 302],
+    [ended, 200],
+  ] as const) {
+    await tell(`/${sale.name}/lamp`, 200, 'open to all again')
+    expect((await call(`/${sale.name}/lamp`, { headers: page }, protecting(sale))).status).toBe(status)
+  }
 })
 
 it('shows those who waited until the sale had ended the way on to the page they wanted', async () => {
@@ -289,7 +295,10 @@ it('lets no shared cache keep what only those see whose turn has come', async ()
     return [response.headers.get('cache-control'), response.headers.getSetCookie().length]
   }
   expect(await seen(`queue-${sale.name}=${queue_token}`)).toEqual(['private, no-store', 1])
-  expect(await seen(`admission-${sale.name}=${admission_token}`)).toEqual(['private, max-age=600', 0])
+  const admitted = `admission-${sale.name}=${admission_token}`
+  expect(await seen(admitted)).toEqual(['private, max-age=600', 0])
+  await tell(path, 200, 'the lamp', 0, { 'cache-control': 'no-store' })
+  expect(await seen(admitted)).toEqual(['private, no-store', 0])
 })
 
 it('passes on the site’s own problems as they are', async () => {
@@ -297,4 +306,57 @@ it('passes on the site’s own problems as they are', async () => {
   await tell('/problem', 404, '{"title":"out of lamps"}', 0, { 'content-type': 'application/problem+json' })
   const response = await call('/problem', { headers: page }, protecting(sale))
   expect([response.status, await response.text()]).toEqual([404, '{"title":"out of lamps"}'])
+})
+
+it('sends no form to the line, where what was written in it would be lost', async () => {
+  const sale = await new TestSale().tell()
+  const form = { method: 'POST', body: 'x', headers: page }
+  expect((await call(`/${sale.name}/basket`, form, protecting(sale))).status).toBe(429)
+})
+
+it('hands the site’s redirects on, to this host where they lead to the site itself', async () => {
+  const sale = await new TestSale().tell()
+  const site = edgeEnv.ORIGIN_URL
+  for (const [location, told] of [
+    [`${site}/basket`, '/basket'],
+    [`${site}.evil.example/basket`, `${site}.evil.example/basket`],
+    ['https://bank.example/3ds', 'https://bank.example/3ds'],
+  ] as const) {
+    await tell('/moved', 302, '', 0, { location })
+    const response = await call('/moved', { headers: page }, protecting(sale))
+    expect([response.status, response.headers.get('location')]).toEqual([302, told])
+  }
+})
+
+it('makes an admission that has half run out last longer, up to the end of the session and no further', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const sale = await new TestSale().tell()
+  const path = `/${sale.name}/lamp`
+  await tell(path, 200, 'the lamp')
+  const session = 1_800
+  const env: Env = { ...protecting(sale), PROTECT_SESSION_SECONDS: String(session) }
+  const { keys } = await readConfig(edgeEnv)
+  const now = Math.floor(Date.now() / 1000)
+  /** What somebody has left who was let in so long ago, and had so much left when they came. */
+  const leftAfter = async (agoSeconds: number, leftSeconds: number) => {
+    const claims = {
+      sub: 'v',
+      sale: sale.name,
+      num: 1,
+      jti: 'x',
+      iat: now - agoSeconds,
+      exp: now + leftSeconds,
+    }
+    const cookie = `admission-${sale.name}=${await signAdmissionToken(keys.admission, keys.kid, claims)}`
+    const response = await call(path, { headers: { ...page, cookie } }, env)
+    expect(response.status).toBe(200)
+    const given = cookiesOf(response).split('=')[1]
+    return given ? Number(decodeJwt(given).exp) - now : 'as before'
+  }
+  const half = ADMISSION_TTL_SECONDS / 2
+  expect(await leftAfter(half, half + 1)).toBe('as before')
+  expect(await leftAfter(half, half)).toBe(ADMISSION_TTL_SECONDS)
+  expect(await leftAfter(session - 100, 50)).toBe(100)
+  expect(await leftAfter(session - 50, 50)).toBe('as before')
 })
