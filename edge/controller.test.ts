@@ -168,6 +168,21 @@ describe('the controller', () => {
         expect(servingAt(away.to) - servingAt(away.to - 20), `seed ${seed}`).toBeGreaterThan(19 * plain.rate)
       }
     })
+
+    it('takes for somebody who came as many units as one may have, and no unit a second time', () => {
+      const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
+        let memory = NOTHING_SEEN
+        for (const [i, units] of held.entries()) {
+          const stock = { available: 100, held: units, sold: 0, arrivals: 0, hopeful: 0 }
+          const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
+          const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1 }
+          memory = observe(memory, look, SETTINGS)
+        }
+        return memory.arrivals
+      }
+      expect(arrivalsBy(4, [8])).toBe(2)
+      expect(arrivalsBy(1, [8, 5, 8])).toBe(8)
+    })
   })
 
   it('calls no more people than can still find something', () => {
@@ -255,7 +270,7 @@ describe('the controller', () => {
     }
   })
 
-  it('stands still while the origin is gone, and goes on from there without a burst', () => {
+  it('stands still while the origin is gone, and goes on from there at half the rate, without a burst', () => {
     for (const seed of SEEDS) {
       const from = 10 + (seed % 10)
       const to = from + 5 + seed
@@ -265,6 +280,8 @@ describe('the controller', () => {
       expect(servingAt(to)).toBe(servingAt(from + 4))
       expect(servingAt(from + 4) - servingAt(from)).toBeLessThanOrEqual(plain.rate * 4)
       expect(moments[to * 20 - 1]?.schedule.phase).toBe('paused')
+      const goesOn = moments.slice(to * 20).find(({ schedule }) => schedule.phase === 'open')
+      expect(goesOn?.schedule.rate_per_second).toBe(plain.rate / 2)
       expect(servingAt(to + 3)).toBeGreaterThan(servingAt(to))
       expect(servingAt(to + 10) - servingAt(to)).toBeLessThanOrEqual(plain.rate * 10)
     }
@@ -302,5 +319,34 @@ describe('the controller', () => {
     expect(moments[100 * 20]?.schedule.missed_through).toBe(0)
     const last = moments[moments.length - 1]
     expect(last?.schedule.missed_through).toBeGreaterThan(0)
+  })
+
+  it('stands still while the origin is gone also where the clock was put back meanwhile', () => {
+    const clockStepMs = (second: number) => (second === 20 ? -3_600_000 : 0)
+    const origin = (second: number) => (second < 20 ? 'ok' : 'gone')
+    const moments = played({ ...plain, seed: 1, seconds: 30, clockStepMs, origin })
+    expect(moments[moments.length - 1]?.schedule.phase).toBe('paused')
+  })
+
+  it('opens at the opening, stands still if that is put off after the draw, and ends even without one', () => {
+    const previous = beforeOpening(10)
+    const nowMs = previous.anchor_at_ms
+    const stock = { available: 100, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+    const drawn = { size: 5, seed: '00', beacon: null }
+    const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof drawn | null) => {
+      const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'ok'), phase }
+      const memory = atFirst(state, nowMs)
+      const rest = {
+        highestNumber: 5,
+        preQueueOpensAtMs: 0,
+        opensAtMs: nowMs + opensInMs,
+        endsAtMs: null,
+        draw,
+      }
+      return nextSchedule({ nowMs, fromMs: nowMs, previous, state, memory, ...rest }, SETTINGS).phase
+    }
+    expect(phaseBy('upcoming', 0, drawn)).toBe('open')
+    expect(phaseBy('upcoming', 1, drawn)).toBe('paused')
+    expect(phaseBy('ended', 0, null)).toBe('ended')
   })
 })
