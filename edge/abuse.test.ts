@@ -74,10 +74,13 @@ it('limits leaving as it does joining, and what an address may ask of orders as 
   for (const { queue_token } of [one, one, one, other])
     left.push(await statuses(`/sales/${sale.name}/queue`, queue_token, 'DELETE'))
   expect(left).toEqual([204, 204, 429, 429])
-  const path = `/orders/${crypto.randomUUID()}`
+  const order = crypto.randomUUID()
+  const [path, page] = [`/orders/${order}`, `/sales/${sale.name}/order/${order}`]
+  const token = `e30.e30.${'A'.repeat(43)}`
   const orders = []
-  for (let i = 0; i < 4; i++) orders.push(await statuses(path, `e30.e30.${'A'.repeat(43)}`, 'GET'))
-  expect(orders).toEqual([404, 404, 404, 429])
+  for (let i = 0; i < 4; i++) orders.push(await statuses(path, token, 'GET'))
+  orders.push(await statuses(page, token, 'GET'), await statuses(`${page}/cancel`, token, 'POST'))
+  expect(orders).toEqual([404, 404, 404, 429, 429, 429])
   expect((await asked(path)).calls).toBe(3)
 })
 

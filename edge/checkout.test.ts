@@ -3,7 +3,7 @@ import { SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { EDGE_ISSUER, signAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
-import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from './testing/edge.ts'
+import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from './testing/edge.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 /** Of the origin's, by its looks. */
@@ -151,15 +151,18 @@ it('answers 403 to an admission of another sale', async () => {
   expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
 })
 
-it('hands the origin’s answers back as they are', async () => {
+it('hands the origin’s answers back as they are, and follows none of them', async () => {
   const sale = await new TestSale().tell()
   const authorization = `Bearer ${await admission(sale.name)}`
-  for (const status of [200, 202, 400, 409, 410, 422, 425, 503]) {
-    await tell(`/sales/${sale.name}/checkout`, status, { type: `/problems/of-${status}`, status })
+  const location = '/internal/elsewhere'
+  for (const status of [200, 202, 302, 400, 409, 410, 422, 425, 503]) {
+    const body = { type: `/problems/of-${status}`, status }
+    await tell(`/sales/${sale.name}/checkout`, status, body, 0, { location })
     const response = await post(sale.name, { authorization })
-    expect(response.status).toBe(status)
+    expect([response.status, response.headers.get('location')]).toEqual([status, location])
     expect(await response.json()).toMatchObject({ status })
   }
+  expect((await asked(location)).calls).toBe(0)
 })
 
 it('says that the place is kept when the origin is gone', async () => {
@@ -214,6 +217,10 @@ it('buys, pays and cancels by plain forms', async () => {
   expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
   const paid = await asked(`/orders/${order}/payment`)
   expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
+  // Paid for already, in another tab: the order's page shows it.
+  await tell(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
+  const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
+  expect(conflict.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
   expect((await form(`/order/${order}/cancel`, {}, mine)).status).toBe(303)
   const { requests } = await asked(`/orders/${order}`)
   expect(requests[requests.length - 1]?.method).toBe('DELETE')
@@ -228,14 +235,19 @@ it('buys, pays and cancels by plain forms', async () => {
   const again = await form('/buy', { product_id: 'lamp' }, cookie)
   expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
 
+  await sale.tell({ phase: 'all_in_carts', products: [product(0, 1)] })
+  await sale.push()
+  await sale.until(({ phase }) => phase === 'all_in_carts')
   await tell(`/sales/${sale.name}/checkout`, 409, {
     type: '/problems/all-in-carts',
     title: 'All in carts',
     status: 409,
   })
-  const refused = await form('/buy', { product_id: 'lamp' }, cookie)
+  const refused = await form('/buy', { product_id: 'lamp', idempotency_key: 'form-2' }, cookie)
   expect(refused.status).toBe(409)
   expect(refused.headers.get('content-type')).toContain('text/html')
+  // The same form once more, since a unit may come back.
+  expect(await refused.text()).toContain('value="form-2"')
 })
 
 it('comes back to an order by itself that could not be shown while the origin was away', async () => {
