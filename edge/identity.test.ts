@@ -334,3 +334,12 @@ it('judges the end of a session by the time of the request', async () => {
   expect(await inHours(1)).toBe('user:ada')
   expect(await inHours(3)).not.toMatch(/^user:/)
 })
+
+it('takes the place of the bearer before that of the cookie', async () => {
+  const sale = await new TestSale().tell()
+  const [sent, kept] = [await sale.joined(), await sale.joined()]
+  const cookie = `queue-${sale.name}=${kept.queue_token}`
+  expect(await (await sale.status(sent.queue_token, { cookie })).json()).toMatchObject({
+    number: sent.number,
+  })
+})
