@@ -12,7 +12,7 @@ import type { Rebuild } from './gate/gate.ts'
 import { recordIntents } from './intents.ts'
 import { audit, close, note } from './ledger/findings.ts'
 import type { ProductRow } from './ledger/ledger.ts'
-import type { Sql } from './ledger/postgres.ts'
+import type { Queryable, Sql } from './ledger/postgres.ts'
 import { type Recount, recount } from './recount.ts'
 import { available, productsInUse } from './sales.ts'
 
@@ -243,16 +243,18 @@ async function rebuildAlone(
           set_config('idle_in_transaction_session_timeout', '10min', true)`
       if (!lock?.taken) return 'busy'
       if (onlyFenced && (await deps.checkout.gate(sale, product).isOpen())) return false
-      return rebuildNow(deps, sale, product)
+      return rebuildNow(deps, tx, sale, product)
     }),
   )
 }
 
 /**
  * Fence, record what has come into the stream meanwhile, read what lives, put it back, put in what has begun and take out
- * what has ended by then, open. The counts are read last; what the exact gate sells later it tells the gate itself.
+ * what has ended by then, open. The counts are read last; what the exact gate sells later it tells the gate itself. Of an order
+ * that begins after what lives was read, and is sold before the counts are, the gate need not know: it holds no unit, and the
+ * ledger, which is asked last, knows its key and its visitor.
  */
-async function rebuildNow(deps: Deps, sale: string, product: string): Promise<boolean> {
+async function rebuildNow(deps: Deps, tx: Queryable, sale: string, product: string): Promise<boolean> {
   const { sql, log } = deps
   const began = performance.now()
   // Those whose keys are forgotten next have their orders before: asked for again, they are not given others.
@@ -260,7 +262,7 @@ async function rebuildNow(deps: Deps, sale: string, product: string): Promise<bo
   const rebuild = await deps.checkout.gate(sale, product).fence()
   await recordIntents(deps, sale, product, 0)
   const since = await oldestUnderWay(sql)
-  const live = await restore(rebuild, sql, sale, product)
+  const live = await restore(rebuild, tx, sale, product)
   const row = await readSince(sql, sale, product, since)
   await rebuild.restore(row.begun)
   await rebuild.settle(row.ended)
@@ -270,30 +272,42 @@ async function rebuildNow(deps: Deps, sale: string, product: string): Promise<bo
 }
 
 /** Puts the live orders back into the gate; returns how many. */
-async function restore(rebuild: Rebuild, sql: Sql, sale: string, product: string): Promise<number> {
-  let after = '00000000-0000-0000-0000-000000000000'
+async function restore(rebuild: Rebuild, tx: Queryable, sale: string, product: string): Promise<number> {
   let live = 0
   // While the gate takes one chunk, the ledger reads the next.
   let restoring: Promise<void> = Promise.resolve()
-  for (;;) {
-    const rows = await sql<LiveOrder[]>`
-      select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
-        case when status in ${sql(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
-      from orders
-      where sale_id = ${sale} and product_id = ${product} and order_id > ${after}
-        and status in ${sql(LIVE)}
-      order by order_id limit ${READ_CHUNK}`
+  for await (const orders of liveOrdersOf(tx, sale, product)) {
     await restoring
-    live += rows.length
-    const last = rows.at(-1)
-    if (!last) return live
-    restoring = rebuild.restore(rows)
+    live += orders.length
+    restoring = rebuild.restore(orders)
     restoring.catch(() => {})
-    if (rows.length < READ_CHUNK) {
-      await restoring
-      return live
-    }
-    after = last.order
+  }
+  await restoring
+  return live
+}
+
+/**
+ * The live orders of a product as they are at one moment, each read once, within a transaction. Not in pages: by which way
+ * Postgres comes to the next page depends on how many orders it believes there are, and the wrong one reads all other sales'
+ * orders first, or all of this one's for each page.
+ */
+export async function* liveOrdersOf(
+  tx: Queryable,
+  sale: string,
+  product: string,
+): AsyncGenerator<LiveOrder[]> {
+  // By itself it is planned for who reads the first few and stops.
+  await tx`select set_config('cursor_tuple_fraction', '1', true)`
+  await tx`
+    declare live no scroll cursor for
+    select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
+      case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
+    from orders
+    where sale_id = ${sale} and product_id = ${product} and status in ${tx(LIVE)}`
+  for (;;) {
+    const orders = await tx.unsafe<LiveOrder[]>(`fetch ${READ_CHUNK} from live`)
+    if (orders.length === 0) return
+    yield orders
   }
 }
 

@@ -1,18 +1,19 @@
 /**
- * The operator's export of a sale's orders, streamed row by row: CSV (RFC 4180) or NDJSON. It is read in pages by the
- * order's id, so that a slow reader holds no connection and no transaction; orders that change while it is read appear
+ * The operator's export of a sale's orders, streamed row by row: CSV (RFC 4180) or NDJSON, a visitor's orders together. It is
+ * read in pages, so that a slow reader holds no connection and no transaction; orders that change while it is read appear
  * once, as they were or as they are. An export that breaks off does so visibly: the connection ends before the body does.
  */
 import type { Context } from 'hono'
 import { invalidField } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
+import type { Queryable } from '../ledger/postgres.ts'
 import { sendProblem } from './rim.ts'
 
 /** Confirmed is one thing, and that the money is taken, or given back, is another. */
 type ExportedOrder = OrderRow & { readonly captured_at: Date | null; readonly refunded_at: Date | null }
 
-const PAGE = 1_000
+export const PAGE = 1_000
 const COLUMNS = [
   'order_id',
   'product_id',
@@ -64,18 +65,29 @@ export function exportOrders(deps: Deps, c: Context, sale: string): Response {
 }
 
 async function* pagesOf({ sql }: Deps, sale: string): AsyncGenerator<ExportedOrder[], undefined> {
-  let after = '00000000-0000-0000-0000-000000000000'
+  let after: Place = { visitor: '', idempotency_key: '' }
   for (;;) {
-    const rows = await sql<ExportedOrder[]>`
-      select *, (select captured_at from captures c where c.charge_id = o.charge_id),
-        (select refunded_at from refunds r where r.charge_id = o.charge_id)
-      from orders o
-      where sale_id = ${sale} and order_id > ${after} order by order_id limit ${PAGE}`
+    const rows = await sql.begin((tx) => readPage(tx, sale, after))
     const last = rows.at(-1)
     if (last) yield rows
     if (!last || rows.length < PAGE) return
-    after = last.order_id
+    after = last
   }
+}
+
+/** Where an order stands among those of its sale: it never changes, and `one_order_per_key` has them in this order. */
+type Place = Pick<OrderRow, 'visitor' | 'idempotency_key'>
+
+/** The orders after a place, within a transaction. */
+export async function readPage(tx: Queryable, sale: string, after: Place): Promise<ExportedOrder[]> {
+  // Where Postgres believes that a sale is small, it would read all that is left of it for each page, and sort it.
+  await tx`select set_config('enable_sort', 'off', true)`
+  return tx<ExportedOrder[]>`
+    select *, (select captured_at from captures c where c.charge_id = o.charge_id),
+      (select refunded_at from refunds r where r.charge_id = o.charge_id)
+    from orders o
+    where sale_id = ${sale} and (visitor, idempotency_key) > (${after.visitor}, ${after.idempotency_key})
+    order by visitor, idempotency_key limit ${PAGE}`
 }
 
 const pick = (row: ExportedOrder) => Object.fromEntries(COLUMNS.map((name) => [name, row[name]]))
