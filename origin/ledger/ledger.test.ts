@@ -327,6 +327,16 @@ test('what is asked of it keeps to the indexes, though it was planned while the 
   expect(await rowsReadWhole()).toBe(readWhole)
 })
 
+test('orders are vacuumed by how many have changed, however many there ever were', async () => {
+  const [table] = await sql`select reloptions from pg_class where oid = 'orders'::regclass`
+  expect(table?.reloptions).toEqual([
+    'autovacuum_vacuum_scale_factor=0',
+    'autovacuum_vacuum_threshold=10000',
+    'autovacuum_analyze_scale_factor=0',
+    'autovacuum_analyze_threshold=10000',
+  ])
+})
+
 test('a ledger that a version before has written is brought up to date, and that version still finds its function', async () => {
   const before = await emptyDatabase()
   await prepare(before.url)
