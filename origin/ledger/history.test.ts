@@ -87,4 +87,16 @@ describe.each([
     expect(all).toHaveLength(OF_SALE)
     expect(read).toBeLessThanOrEqual(OF_SALE)
   })
+
+  test('a sale is changed without reading its orders, though nobody has ordered some product of it', async () => {
+    const [one] = saleOf(OF_SALE).products
+    if (!one) throw new Error('no product')
+    const config = saleOf(OF_SALE, { products: [one, { ...one, product_id: 'two' }] })
+    await writeSale(sql, 'young', config)
+    expect(await reads(() => writeSale(sql, 'young', config))).toBe(0)
+    expect(await writeSale(sql, 'young', saleOf(OF_SALE))).toMatchObject({ result: 'changed' })
+    expect(await writeSale(sql, 'young', { ...config, products: config.products.slice(1) })).toMatchObject({
+      result: 'refused',
+    })
+  })
 })

@@ -243,13 +243,14 @@ export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Pro
         oversell_policy = excluded.oversell_policy
       returning xmax = 0 as created, ended_at is not null as ended`
       if (written?.ended) throw new Refused(ENDED_FOR_GOOD)
+      const kept = config.products.map((p) => p.product_id)
+      // Of a product that stays nothing is asked of its orders: where it has none, all of the sale would be read to know.
       const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
-      select p.product_id, p.held, p.sold, exists (
+      select p.product_id, p.held, p.sold, p.product_id <> all(${kept}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
       from products p where p.sale_id = ${sale} order by p.product_id for no key update of p`
       const refused = refusal(present, config)
       if (refused) throw new Refused(refused)
-      const kept = config.products.map((p) => p.product_id)
       await tx`delete from products where sale_id = ${sale} and product_id <> all(${kept}::text[])`
       for (const [place, p] of config.products.entries()) {
         await tx`
