@@ -368,6 +368,24 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('two tabs that show one order leave each other alone', async () => {
+    const url = await sale('quiet', -1_000)
+    const { context, page } = await visitor()
+    await context.addInitScript(`
+      globalThis.woken = 0
+      addEventListener('storage', () => globalThis.woken++)`)
+    await comeToTurn(page, url)
+    await button(page, 'Reserve').click()
+    await heading(page, 'Reserved for you').waitFor()
+    const tab = await context.newPage()
+    await tab.goto(page.url())
+    await hasText(tab.locator('#connection'), 'Connected')
+    await tab.waitForTimeout(500)
+    // The second tab remembers the order as well, and the first has nothing to answer.
+    expect([await page.evaluate('woken'), await tab.evaluate('woken')]).toEqual([1, 0])
+    await context.close()
+  })
+
   test('nothing was blocked by the content security policy, and no script failed', () => {
     expect(complaints.filter((c) => !/ERR_INTERNET_DISCONNECTED|Failed to load resource/.test(c))).toEqual([])
   })

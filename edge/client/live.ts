@@ -8,7 +8,7 @@ import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../sh
 import { clock as clockText, count, fill, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
 import { placeIn, rememberCommitment, showLine } from './line.ts'
-import { type Following, followOrder, ownOrder } from './order.ts'
+import { type Following, followOrder, keyOfOrder, rememberOrder, showOwnOrder } from './order.ts'
 import {
   announce,
   byId,
@@ -307,7 +307,8 @@ function begin(): void {
   renewedAtMs = nowMs()
   order?.stop()
   order = followOrder(() => void look())
-  ownOrder(page)
+  rememberOrder(page)
+  showOwnOrder(page)
   showMoments()
   if (page.path === null) return
   rememberCommitment(page)
@@ -363,7 +364,7 @@ export function start(): void {
   showConnection()
   addEventListener('online', again)
   addEventListener('offline', again)
-  addEventListener('storage', () => ownOrder(page))
+  addEventListener('storage', ({ key }) => key === keyOfOrder(page) && showOwnOrder(page))
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
   document.addEventListener('submit', send)
   // A page that comes back from the browser's memory is old news.

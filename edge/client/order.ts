@@ -64,24 +64,28 @@ export function followOrder(changed: () => void): Following | null {
   }
 }
 
-/** Remembers the order of this page, and on the sale's other pages shows the way back to it, be it in place of the turn. */
-export function ownOrder(page: Page): void {
-  const key = `order ${page.sale}`
+export const keyOfOrder = (page: Page) => `order ${page.sale}`
+
+/** Remembers the order that this page shows. */
+export function rememberOrder(page: Page): void {
   const { order, orderStatus } = byId('order')?.dataset ?? {}
-  if (order) {
-    const gone = orderStatus === 'expired' || orderStatus === 'cancelled'
-    keep(key, gone ? null : `${order} ${Math.round(nowMs())}`)
-    return
-  }
-  const [known, atMs] = kept(key)?.split(' ') ?? []
+  if (!order) return
+  const gone = orderStatus === 'expired' || orderStatus === 'cancelled'
+  keep(keyOfOrder(page), gone ? null : `${order} ${Math.round(nowMs())}`)
+}
+
+/** On the sale's other pages shows the way back to the order, be it in place of the turn. */
+export function showOwnOrder(page: Page): void {
   const own = byId('own-order')
+  if (!own) return
+  const [known, atMs] = kept(keyOfOrder(page))?.split(' ') ?? []
   const shown = known !== undefined && nowMs() - Number(atMs) <= SHOWN_FOR_MS
   if (shown)
     each<HTMLAnchorElement>('#own-order a', (link) => {
       link.href = `/sales/${page.sale}/order/${known}`
     })
   show(own, shown)
-  const heading = own?.querySelector('h1')
+  const heading = own.querySelector('h1')
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
   show(otherwise.closest('.card'), !shown)
