@@ -386,6 +386,37 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('an order whose hold ended unseen gives the turn its place back', async () => {
+    const url = await sale('unseen', -1_000, { hold_seconds: 10 })
+    const { context, page } = await visitor()
+    await comeToTurn(page, url)
+    await button(page, 'Reserve').click()
+    await heading(page, 'Reserved for you').waitFor()
+    await page.goto(url)
+    await heading(page, 'You have an order here').waitFor()
+    await heading(page, 'It is your turn').waitFor({ timeout: 40_000 })
+    expect(await button(page, 'Reserve').isVisible()).toBe(true)
+    await context.close()
+  })
+
+  test('an order given back leaves the way to another one that stands', async () => {
+    const url = await sale('several', -1_000, FEW_AND_MANY)
+    const { context, page } = await visitor()
+    await comeToTurn(page, url)
+    await button(page, 'Reserve').click()
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor(WITHIN)
+    const paid = page.url()
+    await page.goto(url)
+    await button(page, 'Reserve').click()
+    await button(page, 'Give it back').click()
+    await page.getByRole('link', { name: 'Back to the sale' }).click()
+    await page.getByRole('link', { name: 'Show it' }).click()
+    await heading(page, 'It is yours').waitFor()
+    expect(page.url()).toBe(paid)
+    await context.close()
+  })
+
   test('nothing was blocked by the content security policy, and no script failed', () => {
     expect(complaints.filter((c) => !/ERR_INTERNET_DISCONNECTED|Failed to load resource/.test(c))).toEqual([])
   })

@@ -1,4 +1,7 @@
-/** An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. */
+/**
+ * An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. On the
+ * sale's other pages, the way back to it.
+ */
 import { isSettled } from '../../shared/order-status.ts'
 import { byId, each, get, keep, kept, nowMs, type Page, retitle, show } from './page.ts'
 
@@ -64,30 +67,69 @@ export function followOrder(changed: () => void): Following | null {
   }
 }
 
+// -- The way back ------------------------------------------------------------------------------------------------------
+
+/** What this browser keeps of a sale's orders: each with when its page was last seen, the latest last. */
 export const keyOfOrder = (page: Page) => `order ${page.sale}`
+
+function keptOrders(page: Page): string[] {
+  const orders = kept(keyOfOrder(page))?.split(',') ?? []
+  return orders.filter((order) => nowMs() - Number(order.split(' ')[1]) <= SHOWN_FOR_MS)
+}
+
+const isGone = (status: string | undefined) => status === 'expired' || status === 'cancelled'
+
+/** Keeps an order, or forgets one that is gone; those that one may have beside it stay. */
+function keepOrder(page: Page, order: string, gone: boolean): void {
+  const others = keptOrders(page).filter((other) => !other.startsWith(order))
+  if (!gone) others.push(`${order} ${Math.round(nowMs())}`)
+  keep(keyOfOrder(page), others.join() || null)
+}
 
 /** Remembers the order that this page shows. */
 export function rememberOrder(page: Page): void {
   const { order, orderStatus } = byId('order')?.dataset ?? {}
-  if (!order) return
-  const gone = orderStatus === 'expired' || orderStatus === 'cancelled'
-  keep(keyOfOrder(page), gone ? null : `${order} ${Math.round(nowMs())}`)
+  if (order) keepOrder(page, order, isGone(orderStatus))
 }
 
-/** On the sale's other pages shows the way back to the order, be it in place of the turn. */
+let standsTimer = 0
+
+/**
+ * On the sale's other pages shows the way back to the latest order, be it in place of the turn. Its own page may not have
+ * been open when it went, so it is asked after: those who have one are few.
+ */
 export function showOwnOrder(page: Page): void {
+  clearTimeout(standsTimer)
   const own = byId('own-order')
   if (!own) return
-  const [known, atMs] = kept(keyOfOrder(page))?.split(' ') ?? []
-  const shown = known !== undefined && nowMs() - Number(atMs) <= SHOWN_FOR_MS
-  if (shown)
-    each<HTMLAnchorElement>('#own-order a', (link) => {
-      link.href = `/sales/${page.sale}/order/${known}`
-    })
+  const order = keptOrders(page).at(-1)?.split(' ')[0]
+  const shown = order !== undefined
+  each<HTMLAnchorElement>('#own-order a', (link) => {
+    if (shown) link.href = `/sales/${page.sale}/order/${order}`
+  })
   show(own, shown)
+  if (shown) void askWhetherItStands(page, order)
   const heading = own.querySelector('h1')
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
   show(otherwise.closest('.card'), !shown)
   retitle((shown ? heading : otherwise).textContent ?? '')
+}
+
+async function askWhetherItStands(page: Page, order: string): Promise<void> {
+  let againMs = ASK_MAX_MS
+  try {
+    const response = await get(`/orders/${order}`)
+    const { status, expires_in_seconds } = await response.json()
+    if (response.status === 404 || isGone(status)) {
+      keepOrder(page, order, true)
+      return showOwnOrder(page)
+    }
+    if (isSettled(status)) return
+    if (expires_in_seconds > 0) againMs = expires_in_seconds * 1000 + ASK_MS
+  } catch {
+    // Asked again below.
+  }
+  clearTimeout(standsTimer)
+  standsTimer = setTimeout(showOwnOrder, againMs, page)
 }
