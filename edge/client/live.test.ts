@@ -402,6 +402,23 @@ it('looks again for an order that could not be shown, until it can be', async ()
   expect(replaced).toHaveBeenCalledOnce()
 })
 
+it('a page that comes back from the browser’s memory without a connection stays', async () => {
+  answer = () => new Error('no network')
+  browser.onLine = false
+  await begin()
+  heard.get('pageshow')?.({ persisted: true })
+  await passes(1_000)
+  expect(times(/demo$/)).toBe(1)
+  vi.resetModules()
+  things = {}
+  await begin({ path: null })
+  heard.get('pageshow')?.({ persisted: true })
+  expect(reload).not.toHaveBeenCalled()
+  browser.onLine = true
+  heard.get('pageshow')?.({ persisted: true })
+  expect(reload).toHaveBeenCalledOnce()
+})
+
 it('asks no more for an order that is no longer followed', async () => {
   vi.stubGlobal(
     'EventSource',

@@ -345,6 +345,12 @@ function send(event: SubmitEvent): void {
   )
 }
 
+/** A page that comes back from the browser's memory is old news, but better than the browser's word for no connection. */
+function comeBack(): void {
+  if (page.path !== null) void look()
+  else if (navigator.onLine) location.reload()
+}
+
 function again(): void {
   askAtMs = 0
   showConnection()
@@ -367,7 +373,6 @@ export function start(): void {
   addEventListener('storage', ({ key }) => key === keyOfOrder(page) && showOwnOrder(page))
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again())
   document.addEventListener('submit', send)
-  // A page that comes back from the browser's memory is old news.
-  addEventListener('pageshow', (event) => event.persisted && location.reload())
+  addEventListener('pageshow', (event) => event.persisted && comeBack())
   beat(tick)
 }
