@@ -402,6 +402,19 @@ it('looks again for an order that could not be shown, until it can be', async ()
   expect(replaced).toHaveBeenCalledOnce()
 })
 
+it('leaves what it wrote to a browser that translates it', async () => {
+  things = standing()
+  answer = () => schedule({ anchor_position: 48 })
+  await begin()
+  await passes(100)
+  Object.assign(things['ahead-of-you'] ?? {}, { textContent: 'personne devant' })
+  await passes(2_000)
+  expect(things['ahead-of-you']?.textContent).toBe('personne devant')
+  answer = () => schedule({ version: 4, anchor_position: 49 })
+  await passes(70_000)
+  expect(things['ahead-of-you']?.textContent).toBe('You are next')
+})
+
 it('a page that comes back from the browser’s memory without a connection stays', async () => {
   answer = () => new Error('no network')
   browser.onLine = false

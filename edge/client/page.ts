@@ -41,9 +41,15 @@ export function show(element: Element | null, shown = false): void {
   element?.toggleAttribute('hidden', !shown)
 }
 
+/** What was last written where: what stands there now may be the browser's translation of it. */
+const written = new WeakMap<Element, string>()
+
 /** Sets a text, and touches nothing where it is the same already. */
 export function write(element: Element | null, text = ''): void {
-  if (element && element.textContent !== text) element.textContent = text
+  if (!element) return
+  const before = written.get(element) ?? element.textContent
+  written.set(element, text)
+  if (before !== text) element.textContent = text
 }
 
 /** Says something to a screen reader, when it has finished what it is saying. */
