@@ -432,16 +432,44 @@ it('a page that comes back from the browser’s memory without a connection stay
   expect(reload).toHaveBeenCalledOnce()
 })
 
-it('asks no more for an order that is no longer followed', async () => {
-  vi.stubGlobal(
-    'EventSource',
-    class extends Thing {
-      addEventListener() {}
-      close() {}
-    },
-  )
+/** An order on the page, whose stream of events does what a test says. */
+async function orderOnPage() {
+  const streams: { onopen(): void; onerror(): void }[] = []
+  class Stream {
+    onopen() {}
+    onerror() {}
+    addEventListener() {}
+    close() {}
+    constructor() {
+      streams.push(this)
+    }
+  }
+  vi.stubGlobal('EventSource', Stream)
   things = { order: new Thing({ order: 'an-order', orderStatus: 'reserved' }) }
   const { followOrder } = await import('./order.ts')
+  return { streams, followOrder }
+}
+
+it('asks for an order soon where no stream of its changes opens, though the browser tries on', async () => {
+  const { streams, followOrder } = await orderOnPage()
+  followOrder(vi.fn())
+  const [stream] = streams
+  for (let i = 0; i < 4; i++) {
+    stream?.onerror()
+    await passes(1_500)
+  }
+  expect(asked.length).toBeGreaterThan(0)
+  stream?.onopen()
+  const before = asked.length
+  await passes(14_000)
+  expect(asked).toHaveLength(before)
+  stream?.onerror()
+  await passes(14_000)
+  expect(asked.length).toBeGreaterThan(before)
+})
+
+it('asks no more for an order that is no longer followed', async () => {
+  const { followOrder } = await orderOnPage()
   const changed = vi.fn()
   answer = () => ({ json: async () => ({ status: 'confirmed' }) })
   const following = followOrder(changed)

@@ -24,9 +24,9 @@ export interface Following {
 export function followOrder(changed: () => void): Following | null {
   const { order, orderStatus: shown } = byId('order')?.dataset ?? {}
   if (!order || !shown || isSettled(shown)) return null
-  let events: EventSource | null = new EventSource(`/orders/${order}/events`)
+  const events = new EventSource(`/orders/${order}/events`)
   let [timer, settling, pauseMs] = [0, 0, ASK_MS]
-  let stopped = false
+  let [streaming, stopped] = [false, false]
 
   const heard = (status: unknown) => {
     clearTimeout(settling)
@@ -47,20 +47,23 @@ export function followOrder(changed: () => void): Following | null {
     clearTimeout(timer)
     // An answer may come after the page that asked has gone.
     if (stopped) return
-    timer = setTimeout(ask, (events ? ASK_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
+    timer = setTimeout(ask, (streaming ? ASK_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
   events.addEventListener('order', ({ data }) => heard(JSON.parse(data).status))
-  events.onerror = () => {
-    if (events?.readyState !== EventSource.CLOSED) return
-    events = null
+  // By its own word a stream that never opens is connecting, again and again.
+  const streams = (now: boolean) => {
+    if (streaming === now) return
+    streaming = now
     plan()
   }
+  events.onopen = () => streams(true)
+  events.onerror = () => streams(false)
   plan()
   return {
     ask,
     stop: () => {
       stopped = true
-      events?.close()
+      events.close()
       clearTimeout(timer)
       clearTimeout(settling)
     },
