@@ -468,6 +468,14 @@ it('asks for an order soon where no stream of its changes opens, though the brow
   expect(asked.length).toBeGreaterThan(before)
 })
 
+it('reads the schedule seldom beside an order, which it cannot change', async () => {
+  await orderOnPage()
+  await begin({ path: '/sales/demo/order/an-order', number: '1' })
+  await passes(120_000)
+  expect(times(/schedule$/)).toBeGreaterThan(2)
+  expect(times(/schedule$/)).toBeLessThan(8)
+})
+
 it('asks no more for an order that is no longer followed', async () => {
   const { followOrder } = await orderOnPage()
   const changed = vi.fn()

@@ -68,13 +68,15 @@ let askFailures = 0
 const pauseOutside = (news: Schedule): number => {
   const { phase } = news
   if (byId('turn')) return ASK_AT_TURN_MS
+  // Its changes come by themselves; the schedule tells the time.
+  if (byId('order')) return ASK_MAX_MS
   if (phase === 'upcoming') return (preQueueOpensAtMs(news) - nowMs()) / 3
   if (phase === 'pre_queue') return (news.anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? ASK_MAX_MS : ASK_AT_DOOR_MS
 }
 
 const pauseOf = (news: Schedule): number => {
-  const place = byId('turn') ? null : placeIn(news, page, nowMs())
+  const place = byId('line') ? placeIn(news, page, nowMs()) : null
   const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(news) * (0.75 + Math.random() / 2)
   const endsInMs = news.ends_at_ms == null ? 0 : news.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
