@@ -417,6 +417,18 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('whose turn it is sees a price that has changed', async () => {
+    const product = { ...PRODUCT, product_id: 'one', name: 'One', total: 5 }
+    const url = await sale('dearer', -1_000, { products: [product] })
+    const { context, page } = await visitor()
+    await comeToTurn(page, url)
+    const choice = page.locator('label').filter({ hasText: 'One' })
+    await hasText(choice, '€1.00')
+    await sale('dearer', -1_000, { products: [{ ...product, unit_price_minor: 250 }] })
+    await hasText(choice, '€2.50')
+    await context.close()
+  })
+
   test('nothing was blocked by the content security policy, and no script failed', () => {
     expect(complaints.filter((c) => !/ERR_INTERNET_DISCONNECTED|Failed to load resource/.test(c))).toEqual([])
   })

@@ -5,7 +5,7 @@
  */
 import type { PublicSale } from '../../shared/api.ts'
 import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
-import { clock as clockText, count, fill, roughly } from '../../shared/speak.ts'
+import { clock as clockText, count, fill, money, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
 import { placeIn, rememberCommitment, showLine } from './line.ts'
 import { type Following, followOrder, keyOfOrder, rememberOrder, showOwnOrder } from './order.ts'
@@ -210,19 +210,24 @@ async function knock(): Promise<void> {
   knockAtMs = performance.now() + pauseMs
 }
 
-/** What is left, for those who choose. They are few at any time, and so may ask for what is not kept in caches. */
+/**
+ * What is left, and at what price, for those who choose. They are few at any time, and so may ask for what is not kept in
+ * caches.
+ */
 async function showStock(): Promise<void> {
   const { left, noneLeft } = textsOf('choices')
   if (!left) return
   try {
     const response = await get(`/sales/${page.sale}`, { headers: { accept: 'application/json' } })
     const { products }: PublicSale = await response.json()
-    for (const { product_id, available } of products)
+    for (const { product_id, available, unit_price_minor, currency } of products)
       each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
         // What is chosen already stays chosen: it may come back, and if not the answer to the form says so.
         if (available > 0) choice.disabled = false
         const text = available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft
-        write(choice.parentElement?.querySelector('small') ?? null, text)
+        const label = choice.parentElement
+        write(label?.querySelector('small') ?? null, text)
+        write(label?.querySelector('b') ?? null, money(page.lang, unit_price_minor, currency))
       })
   } catch {
     // Again, with the next schedule.
