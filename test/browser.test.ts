@@ -429,6 +429,20 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('who had the focus in a turn has it where an order takes its place', async () => {
+    const url = await sale('taken', -1_000)
+    const { context, page } = await visitor()
+    await comeToTurn(page, url)
+    const tab = await context.newPage()
+    await tab.goto(url)
+    await button(tab, 'Reserve').focus()
+    await button(page, 'Reserve').click()
+    await expect
+      .poll(() => tab.evaluate('document.activeElement?.textContent'), WITHIN)
+      .toBe('You have an order here')
+    await context.close()
+  })
+
   test('nothing was blocked by the content security policy, and no script failed', () => {
     expect(complaints.filter((c) => !/ERR_INTERNET_DISCONNECTED|Failed to load resource/.test(c))).toEqual([])
   })

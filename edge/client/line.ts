@@ -22,6 +22,7 @@ import {
   byId,
   each,
   keep,
+  keepFocus,
   kept,
   type Page,
   retitle,
@@ -58,9 +59,7 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
   const place = placeIn(schedule, page, atMs)
   showDraw(schedule, page, place)
   if (place && byId('line')) showPlace(place, schedule, page, atMs)
-  // Who had the focus in what goes away would be at the beginning of the page.
-  if (document.activeElement?.closest('[hidden]'))
-    each('#door h1, [data-when]:not([hidden]) h1', (heading) => heading.focus())
+  keepFocus()
   return place
 }
 

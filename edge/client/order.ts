@@ -3,7 +3,7 @@
  * sale's other pages, the way back to it.
  */
 import { isSettled } from '../../shared/order-status.ts'
-import { byId, each, get, keep, kept, nowMs, type Page, retitle, show } from './page.ts'
+import { byId, each, get, keep, keepFocus, kept, nowMs, type Page, retitle, show } from './page.ts'
 
 /** Several changes come at once after a break: the last one counts. */
 const SETTLE_MS = 80
@@ -116,6 +116,7 @@ export function showOwnOrder(page: Page): void {
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
   show(otherwise.closest('.card'), !shown)
+  keepFocus()
   retitle((shown ? heading : otherwise).textContent ?? '')
 }
 

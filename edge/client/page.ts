@@ -74,6 +74,11 @@ export const textsOf = (id: string) => ({ ...byId(id)?.dataset }) as Readonly<Re
 export const each = <E extends HTMLElement>(selector: string, act: (element: E) => void) =>
   document.querySelectorAll<E>(selector).forEach(act)
 
+/** Who had the focus in what has gone away would be at the beginning of the page. */
+export function keepFocus(): void {
+  if (document.activeElement?.closest('[hidden]')) each('h1', (heading) => heading.focus())
+}
+
 /** Moments are written in UTC; the visitor reads them in their own time. */
 export const showMoments = () =>
   each<HTMLTimeElement>('time[data-moment]', (time) =>
