@@ -402,6 +402,16 @@ it('looks again for an order that could not be shown, until it can be', async ()
   expect(replaced).toHaveBeenCalledOnce()
 })
 
+it('speaks the browser’s language where something has put none into the page', async () => {
+  things = { ...standing(), 'wait-until': new Thing() }
+  vi.stubGlobal('navigator', { ...browser, language: 'de' })
+  Object.assign(document.documentElement, { lang: 'en_US' })
+  answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / 7_200 })
+  await begin()
+  await passes(100)
+  expect(things['wait-until']?.textContent).toMatch(/^at 14:0\d$/)
+})
+
 it('leaves what it wrote to a browser that translates it', async () => {
   things = standing()
   answer = () => schedule({ anchor_position: 48 })

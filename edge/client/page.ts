@@ -27,7 +27,16 @@ export function readPage(): Page {
     ...data,
     path,
     number: number ? Number(number) : null,
-    lang: document.documentElement.lang,
+    lang: pageLanguage(),
+  }
+}
+
+/** The page's, or a translation's; an extension may have written there what is no language. */
+function pageLanguage(): string {
+  try {
+    return new Intl.Locale(document.documentElement.lang).toString()
+  } catch {
+    return navigator.language
   }
 }
 
@@ -82,7 +91,7 @@ export function keepFocus(): void {
 /** Moments are written in UTC; the visitor reads them in their own time. */
 export const showMoments = () =>
   each<HTMLTimeElement>('time[data-moment]', (time) =>
-    write(time, moment(document.documentElement.lang, Date.parse(time.dateTime))),
+    write(time, moment(pageLanguage(), Date.parse(time.dateTime))),
   )
 
 /** What this browser keeps between pages; one that keeps nothing goes without. */
