@@ -224,6 +224,22 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await context.close()
   })
 
+  test('a page whose script is lost says so after a while, and is live once it is loaded again', async () => {
+    const url = await sale('stuck', 60_000, STANDING)
+    const { context, page } = await visitor({ reducedMotion: 'reduce' })
+    const note = page.getByText('Part of this page has not arrived')
+    await page.route('**/*.js', (route) => route.abort())
+    await page.goto(url)
+    expect(await note.isVisible()).toBe(false)
+    await page.evaluate(`document.getAnimations().forEach((animation) => animation.finish())`)
+    await note.waitFor()
+    await page.unroute('**/*.js')
+    await page.getByRole('link', { name: 'Load it again' }).click()
+    await hasText(page.locator('#connection'), 'Connected')
+    expect(await note.getAttribute('hidden')).toBe('')
+    await context.close()
+  })
+
   test('by keyboard alone a visitor can join and leave', async () => {
     const url = await sale('keys', 600_000)
     const { context, page } = await visitor()

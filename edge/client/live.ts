@@ -382,4 +382,5 @@ export function start(): void {
   document.addEventListener('submit', send)
   addEventListener('pageshow', (event) => event.persisted && comeBack())
   beat(tick)
+  show(byId('stuck'))
 }

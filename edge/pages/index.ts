@@ -188,6 +188,7 @@ function documentOf(shown: Shown, content: Content): Html {
 ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
+${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-name="${view.state.name}" ${path !== null && html`data-path="${path}"`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
 <main id="main">

@@ -39,6 +39,9 @@ export const de: Words = {
   perVisitor: 'Höchstens {n} pro Person',
   offlineText:
     'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
+  stuck:
+    'Ein Teil dieser Seite ist nicht angekommen, und so geht es nicht von selbst weiter. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
+  loadAgain: 'Neu laden',
   yourOrder: 'Du hast hier eine Bestellung',
   showOrder: 'Anzeigen',
   inLobby: 'Du bist in der Lobby',

@@ -39,6 +39,9 @@ export const en = {
   left: 'about {n} left',
   perVisitor: 'At most {n} per person',
   offlineText: 'You are offline. If you have a place in line, you keep it. This page goes on by itself.',
+  stuck:
+    'Part of this page has not arrived, and so it does not move by itself. If you have a place in line, you keep it.',
+  loadAgain: 'Load it again',
   yourOrder: 'You have an order here',
   showOrder: 'Show it',
   // The lobby
