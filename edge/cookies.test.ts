@@ -61,11 +61,15 @@ it('copes with ten thousand cookies', async () => {
 it('tells a browser that refuses cookies what is missing, and nobody who was sent the address', async () => {
   const sale = await new TestSale().tell()
   const form = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
-  const location = (await sale.join(form)).headers.get('location') ?? ''
+  const joined = await sale.join(form)
+  const location = joined.headers.get('location') ?? ''
   const page = async (headers: Record<string, string>) => (await call(location, { headers })).text()
   expect(await page(form)).toContain('This needs cookies')
   expect(await page(form)).not.toContain('<form')
   expect(await page({ ...form, 'sec-fetch-site': 'none' })).toContain('Join the line')
+  // Whose place was given up, in another tab, say, has the others yet.
+  const others = cookiesOf(joined).replace(/queue-[^;]*/, '')
+  expect(await page({ ...form, cookie: others })).toContain('Join the line')
 })
 
 it('shows the protected site none of our cookies, and all of its own, though they be named like ours', () => {

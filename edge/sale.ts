@@ -16,7 +16,7 @@ import {
   wantsJson,
   withCookies,
 } from './http.ts'
-import { type Presented, presentedPlace } from './identity.ts'
+import { type Presented, presentedPlace, visitorOf } from './identity.ts'
 import { type SaleNow, saleNow } from './known-sales.ts'
 import { admissionCookie, admit, JOINED, longerPlace, placeCookie, placeForgotten } from './line.ts'
 import { renderSale } from './pages/index.ts'
@@ -110,7 +110,7 @@ async function livePage(
   if (presented.kind === 'bad') cookies.push(...placeForgotten(sale, call))
 
   const number = claims?.num ?? turn?.number ?? null
-  const missing = turn ? null : notKept(presented, call)
+  const missing = turn ? null : await notKept(presented, call)
   const shows = wanted ?? (missing ? { kind: 'problem', problem: missing } : placeShown(number, turn, now))
   const view = () => viewOf(sale, now, number, shows, call)
   const page = shows.kind === 'door' ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
@@ -122,12 +122,15 @@ async function livePage(
 }
 
 /** Why a browser does not show the place that it was given. */
-function notKept({ kind }: Presented, { request }: Call): Problem | null {
+async function notKept({ kind }: Presented, call: Call): Promise<Problem | null> {
+  const { request } = call
   if (kind === 'signed-out') return problem(kind)
   // By our own form, and not by a link that somebody else was sent.
   const hasJoined =
     request.url.endsWith(`?${JOINED}`) && request.headers.get('sec-fetch-site') === 'same-origin'
-  return kind === 'none' && hasJoined ? problem('cookies-required') : null
+  if (kind !== 'none' || !hasJoined) return null
+  // The address stays when the place has been given up: who is known all the same has a browser that keeps cookies.
+  return (await visitorOf(call)).known ? null : problem('cookies-required')
 }
 
 /** A visitor's turn: whose it is, until when, and the admission if it is a fresh one. */
