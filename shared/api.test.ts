@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   CheckoutRequest,
   IdempotencyKey,
+  Order,
   OrderId,
   PaymentRequest,
   parse,
@@ -142,6 +143,29 @@ describe('the id of an order', () => {
   it('is the same in capitals', () => {
     const id = '01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6a7b'
     expect(parse(OrderId, id.toUpperCase())).toEqual({ ok: true, value: id })
+  })
+})
+
+describe('an order', () => {
+  it('whose reason was given by a newer version than reads it is read as one without', () => {
+    const order = {
+      order_id: '01934fd2-7c00-7000-8000-000000000001',
+      sale: 'demo',
+      product_id: 'red',
+      quantity: 1,
+      unit_price_minor: 9900,
+      currency: 'EUR',
+      status: 'cancelled',
+      reserved_until: '2026-11-21T12:00:00.000Z',
+      expires_in_seconds: 0,
+      created_at: '2026-11-21T11:58:30.000Z',
+    }
+    expect(parse(Order, { ...order, reason: 'declined' })).toEqual({
+      ok: true,
+      value: { ...order, reason: 'declined' },
+    })
+    expect(parse(Order, { ...order, reason: 'mercury_in_retrograde' })).toEqual({ ok: true, value: order })
+    expect(parse(Order, order)).toEqual({ ok: true, value: order })
   })
 })
 

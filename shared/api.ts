@@ -165,8 +165,8 @@ export const Order = v.object({
   unit_price_minor: v.number(),
   currency: v.string(),
   status: v.picklist(ORDER_STATUSES),
-  /** Only of a cancelled order. */
-  reason: v.optional(v.picklist(CANCEL_REASONS)),
+  /** Only of a cancelled order. One that only a newer version knows is none: the order is told of all the same. */
+  reason: v.fallback(v.optional(v.picklist(CANCEL_REASONS)), undefined),
   /** ISO 8601; null while the order is still being recorded. */
   reserved_until: v.nullable(v.string()),
   /** Seconds left of the hold, by the server's clock; 0 when there is no hold any more. */
