@@ -16,6 +16,7 @@ describe('a buyer is told why an order was cancelled', () => {
     ['payment_timeout', 'payment_timeout'],
     ['oversold', 'oversold'],
     ['no_stock', 'no_stock'],
+    ['too_many', 'too_many'],
   ])('%s as %s', (reason, as) => {
     expect(told('cancelled', reason)).toMatchObject({ status: 'cancelled', reason: as })
   })

@@ -44,6 +44,7 @@ const settled: ReadonlySet<string> = new Set<OrderStatus>(['confirmed', 'fulfill
  * oversold          more had been sold than there was
  * no_stock, limit, replay   it was taken while the ledger was away, which then found no unit left, the visitor's limit used
  *                   up, or another order of the same key
+ * too_many          so were too many of the visitor's orders before it, which came to nothing
  */
 export const CANCEL_REASONS = [
   'given_back',
@@ -53,4 +54,5 @@ export const CANCEL_REASONS = [
   'no_stock',
   'limit',
   'replay',
+  'too_many',
 ] as const

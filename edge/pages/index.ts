@@ -151,11 +151,12 @@ function problemContent(
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
-  const [title, text] = known[type] ?? [
-    words.problem,
-    problem.errors ? words.problemFields : words.problemText,
-  ]
-  const wait = problem.status === 503 || problem.status === 429 || problem.status === 409
+  // Too many requests are told when to come again; too many orders are so for good.
+  const forGood = type === 'too-many-requests' && problem.retry_after_seconds === undefined
+  const [title, text] = forGood
+    ? words.cancelledFor.too_many
+    : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
+  const wait = !forGood && (problem.status === 503 || problem.status === 429 || problem.status === 409)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${wait ? 'hold' : 'bad'}">
     <h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>

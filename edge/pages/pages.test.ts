@@ -110,6 +110,15 @@ describe('a page says what holds', () => {
     expect(page('order-cancelled')).toContain(words.cancelledText)
   })
 
+  it('of too many orders that came to nothing: that it is for good, and of too many requests that it is not', () => {
+    const [title, text] = words.cancelledFor.too_many
+    for (const name of ['order-cancelled-too_many', 'problem-too-many-orders']) {
+      expect(page(name), name).toContain(`>${title}</h1>`)
+      expect(page(name), name).toContain(text)
+    }
+    expect(page('problem-too-many-requests')).toContain('Please wait a moment')
+  })
+
   it('of names: each by itself, whichever way it is read', () => {
     const called = 'ערב!'
     for (const { name, html } of samples({ lang: 'en', nowMs: NOW_MS, called, brand: { name: called } }))

@@ -156,6 +156,8 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ['problem-too-many', tooMany],
     ['problem-all-in-carts', refused([])],
     ['problem-fields', wrong],
+    ['problem-too-many-requests', met(problem('too-many-requests', { retry_after_seconds: 2 }))],
+    ['problem-too-many-orders', met(problem('too-many-requests'))],
     ['problem-try-again', bare('try-again', 'demo')],
     ['problem-internal', bare('internal-error', 'demo')],
     [

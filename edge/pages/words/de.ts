@@ -162,6 +162,10 @@ export const de: Words = {
       'Diese war mehr, als eine Person haben kann. Die andere bleibt, und für diese wurde nichts abgebucht.',
     ],
     replay: ['Diese Bestellung kam zweimal an', 'Es gilt die andere, und für diese wurde nichts abgebucht.'],
+    too_many: [
+      'Aus zu vielen deiner Bestellungen wurde nichts',
+      'In einem Verkauf kann eine Person nur eine begrenzte Zahl von Bestellungen zurückgeben oder nicht bezahlen. Dieser Verkauf nimmt von dir keine mehr an, und für diese wurde nichts abgebucht.',
+    ],
   },
   backToSale: 'Zurück zum Verkauf',
   methods: {

@@ -164,6 +164,10 @@ export const en = {
       'This one was more than one person can have. The other stays, and you were not charged for this one.',
     ],
     replay: ['This order came twice', 'The other one counts, and you were not charged for this one.'],
+    too_many: [
+      'Too many of your orders came to nothing',
+      'In one sale a person can have only so many orders that are given back, or not paid. This sale takes no more from you, and you were not charged for this one.',
+    ],
   },
   backToSale: 'Back to the sale',
   methods: {
