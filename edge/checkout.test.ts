@@ -228,9 +228,15 @@ it('buys, pays and cancels by plain forms', async () => {
   // Who has what one may have is shown their order, and told that it is that one.
   await tell(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
   const had = await form('/buy', { product_id: 'lamp' }, cookie)
-  expect(had.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}?already`)
+  const already = had.headers.get('location') ?? ''
+  expect(already).toBe(`/sales/${sale.name}/order/${order}?already`)
+  const note = async () =>
+    /<p class="note">([^<]*)/.exec(await (await call(already, { headers: { cookie: mine } })).text())?.[1]
+  expect(await note()).toMatch(/^You already have an order here/)
   // It may be over when the form is sent again.
   const over = { ...orderOf(sale.name, order), status: 'cancelled' }
+  await tell(`/orders/${order}`, 200, over)
+  expect(await note()).toBeUndefined()
   await tell(`/sales/${sale.name}/checkout`, 200, over, 0, { 'idempotency-replayed': 'true' })
   const again = await form('/buy', { product_id: 'lamp' }, cookie)
   expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)

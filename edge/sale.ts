@@ -1,6 +1,7 @@
 /**
  * The sale as its visitors see it: its page in every phase, its document, its schedule, and the pages of one's own order.
  */
+import { isLive } from '../shared/order-status.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
@@ -72,7 +73,8 @@ export async function showOrder(sale: string, order: string, call: Call): Promis
     const path = found.retry_after_seconds === undefined ? undefined : `/sales/${sale}/order/${order}`
     return livePage(sale, now, { kind: 'problem', problem: found, path }, call)
   }
-  const alreadyHas = call.request.url.endsWith(`?${ALREADY}`)
+  // The address stays when the order is over.
+  const alreadyHas = call.request.url.endsWith(`?${ALREADY}`) && isLive(found.status)
   return livePage(sale, now, { kind: 'order', order: found, alreadyHas }, call)
 }
 
