@@ -325,6 +325,20 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await Promise.all([context.close(), other.context.close()])
   })
 
+  test('on a small screen a long price leaves the name of what it is for room to be read', async () => {
+    const dear = { unit_price_minor: 250_000_000, currency: 'IDR' }
+    const products = [{ ...dear, product_id: 'one', name: 'Trainers', total: 20 }]
+    const url = await sale('dear', -1_000, { products })
+    const { context, page } = await visitor({ viewport: { width: 320, height: 640 } })
+    await comeToTurn(page, url)
+    const [name, price] = await Promise.all(
+      ['Trainers', '2,500,000.00'].map((text) => page.locator('.choice').getByText(text).boundingBox()),
+    )
+    expect(name?.height).toBeLessThan(30)
+    expect((price?.x ?? 0) + (price?.width ?? 0)).toBeLessThan(320)
+    await context.close()
+  })
+
   test('at the door one sees and hears what changes, and what is over', async () => {
     const url = await sale('door', -1_000, STANDING)
     const { context, page } = await visitor()

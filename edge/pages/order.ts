@@ -43,8 +43,8 @@ function reserveForm({ view, words, lang }: Shown, first: PublicSale['products']
     const none = product.available === 0
     return html`<label class="choice">
       <input type="radio" name="product_id" value="${product.product_id}" ${product === first && html`checked`} ${none && html`disabled`} required>
-      <span><bdi>${product.name}</bdi></span>
-      <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small>
+      <span><bdi>${product.name}</bdi>
+      <small>${none ? words.noneLeft : fill(words.left, { n: count(lang, product.available) })}</small></span>
       <b>${money(lang, product.unit_price_minor, product.currency)}</b></label>`
   })
   return html`<form method="post" action="/sales/${view.sale}/buy" class="once">
