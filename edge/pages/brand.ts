@@ -1,6 +1,6 @@
 /**
  * A brand's colours as a style sheet of their own. Whoever sets an accent need not think of contrast: what is written
- * on it and what is written in it is worked out here, so that both can be read (WCAG 2.2, at least 4.5 to 1).
+ * on it and what is written or drawn in it is worked out here, so that all can be read (WCAG 2.2, at least 4.5 to 1).
  */
 
 /** Hex colours such as #0b6450; the accent of the dark look may be left to us. */
@@ -10,22 +10,25 @@ interface BrandColours {
 }
 
 export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
-/** The cards of style.css, on which an accent is written, and the inks that are written on an accent. */
-const CARD = { light: '#ffffff', dark: '#151c1a' } as const
+/**
+ * Of the grounds of style.css, on which an accent is written, the one on which it is harder to read: the paper of the light
+ * look, and the card of the dark one. And the inks that are written on an accent.
+ */
+const GROUND = { light: '#f2f4f3', dark: '#151c1a' } as const
 /** One of these two can be read on any colour there is. */
 const INKS = ['#ffffff', '#000000'] as const
 const READABLE = 4.5
 
 export function brandSheet({ accent, accentDark }: BrandColours): string {
-  const light = rules(accent, CARD.light)
-  const dark = rules(accentDark ?? readable(accent, CARD.dark), CARD.dark)
+  const light = rules(accent, GROUND.light)
+  const dark = rules(accentDark ?? readable(accent, GROUND.dark), GROUND.dark)
   return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
 }
 
-function rules(accent: string, card: string): string {
+function rules(accent: string, ground: string): string {
   const [white, black] = INKS
   const on = contrast(accent, white) >= contrast(accent, black) ? white : black
-  return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, card)}`
+  return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, ground)}`
 }
 
 /** The colour itself where it can be read on the ground, else the first step towards black or white that can. */

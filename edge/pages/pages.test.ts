@@ -220,6 +220,7 @@ describe('colours can be read', () => {
   })
 
   it('whatever accent a brand sets', () => {
+    expect(style.body).toMatch(/--tone: *var\(--accent-text\)/)
     for (let r = 0; r < 256; r += 51)
       for (let g = 0; g < 256; g += 51)
         for (let b = 0; b < 256; b += 51) {
@@ -229,7 +230,11 @@ describe('colours can be read', () => {
           expect(found).toHaveLength(2)
           for (const [i, [, fill = '', on = '', text = '']] of found.entries()) {
             expect(contrast(on, fill), sheet).toBeGreaterThanOrEqual(4.5)
-            expect(contrast(text, i === 0 ? '#ffffff' : '#151c1a'), sheet).toBeGreaterThanOrEqual(4.5)
+            const { paper = '', card = '', track = '' } = i === 0 ? light : { ...light, ...dark }
+            for (const ground of [paper, card])
+              expect(contrast(text, ground), sheet).toBeGreaterThanOrEqual(4.5)
+            // Bars are of it as well, on their track.
+            expect(contrast(text, track), sheet).toBeGreaterThanOrEqual(3)
           }
         }
   })
