@@ -133,7 +133,7 @@ function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Conte
 
 /** What was entered wrongly, in the page's own words: those of the errors are for programs. */
 function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Html | null {
-  const most = fill(words.perVisitor, { n: count(lang, view.state.limit_per_visitor) })
+  const most = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
   const names: Readonly<Record<string, string>> = {
     product_id: words.product,
     quantity: `${words.quantity}: ${most}`,

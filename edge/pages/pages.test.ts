@@ -190,7 +190,7 @@ describe('a page says what holds', () => {
   it('of wrong fields in the visitor’s language', () => {
     const german = samples({ lang: 'de', nowMs: NOW_MS }).find(({ name }) => name === 'problem-fields')
     expect(german?.html).toContain(WORDS.de.problemFields)
-    expect(german?.html).toContain('<li>Anzahl: Höchstens')
+    expect(german?.html).toContain('<li>Anzahl: Höchstens 2 pro Person, alle Bestellungen zusammen</li>')
     expect(german?.html).not.toMatch(/Some fields are not valid|must be at least/)
   })
 })

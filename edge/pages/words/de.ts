@@ -37,6 +37,7 @@ export const de: Words = {
   about: 'Über diesen Verkauf',
   left: 'noch etwa {n}',
   perVisitor: 'Höchstens {n} pro Person',
+  perVisitorTogether: 'Höchstens {n} pro Person, alle Bestellungen zusammen',
   offlineText:
     'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
   stuck:

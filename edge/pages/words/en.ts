@@ -38,6 +38,7 @@ export const en = {
   about: 'About this sale',
   left: 'about {n} left',
   perVisitor: 'At most {n} per person',
+  perVisitorTogether: 'At most {n} per person, all orders together',
   offlineText: 'You are offline. If you have a place in line, you keep it. This page goes on by itself.',
   stuck:
     'Part of this page has not arrived, and so it does not move by itself. If you have a place in line, you keep it.',
