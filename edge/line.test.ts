@@ -414,4 +414,6 @@ it('speaks the language that the browser likes best', async () => {
   expect(await spoken('en;q=0.1, de')).toBe('de')
   expect(await spoken('de;q=0, en')).toBe('en')
   expect(await spoken('fr, nonsense;q=x')).toBe('en')
+  // Slave, which is spoken in Canada: a code that begins alike is another language's.
+  expect(await spoken('den')).toBe('en')
 })

@@ -75,7 +75,7 @@ export function languageOf(request: Request): Language {
       .trim()
       .toLowerCase()
       .split(/\s*;\s*q=/)
-    const language = LANGUAGES.find((one) => one === name.slice(0, 2))
+    const language = LANGUAGES.find((one) => one === name.split('-', 1)[0])
     const weight = q === undefined ? 1 : Number(q)
     if (language && weight > best.weight) best = { language, weight }
   }
