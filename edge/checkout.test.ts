@@ -1,5 +1,5 @@
 /** The way to the origin: what is passed on, what is not, and what the pages' forms become. */
-import { SignJWT } from 'jose'
+import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { EDGE_ISSUER, signAdmissionToken } from '../shared/tokens.ts'
 import { readConfig } from './config.ts'
@@ -288,4 +288,20 @@ it('buys nothing by a form in which nothing was chosen', async () => {
   expect(response.status).toBe(422)
   expect(await response.text()).toContain('<li>Product</li>')
   expect((await asked(path)).calls).toBe(0)
+})
+
+it('leads a browser without scripts back to its latest order in a sale, and nobody else', async () => {
+  const [sale, other] = await Promise.all([new TestSale().tell(), new TestSale().tell()])
+  const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
+  const token = (of: string) =>
+    ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)
+  const kept = `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
+  const link = async (cookie: string) => {
+    const page = await (await call(`/sales/${sale.name}`, { headers: { cookie } })).text()
+    return /<noscript><p class="note">[^<]*<a href="([^"]+)"/.exec(page)?.[1]
+  }
+  const page = `/sales/${sale.name}/order/${latest}`
+  expect(await link(kept)).toBe(page)
+  expect(await link('')).toBeUndefined()
+  expect(await link(`${kept}; admission-${sale.name}=${await admission(sale.name)}`)).toBe(page)
 })

@@ -3,8 +3,9 @@
  * visitor's token and nothing else of theirs; the pages' plain forms become the same calls.
  */
 
+import { decodeJwt } from 'jose'
 import * as v from 'valibot'
-import { bodyTooLarge, MAX_BODY_BYTES, Order } from '../shared/api.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, Order, OrderId } from '../shared/api.ts'
 import { isLive } from '../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../shared/problem.ts'
 import {
@@ -80,6 +81,24 @@ async function orderToken(order: string, call: Call, sale?: string): Promise<str
   const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
   const goesOn = verified.ok ? await mayUse(verified.claims.sub, call) : HS256_SIGNATURE.test(token)
   return goesOn ? token : null
+}
+
+/** The latest of a sale's orders that a browser has a token of, as that says: whether it holds is seen on the order's page. */
+export function keptOrder(sale: string, { request, secure }: Call): string | null {
+  const isOfSale = (name: string) => saleOf(readCookie(request, name, secure) ?? '') === sale
+  // Browsers send the latest cookie last.
+  const name = cookieNames(request, 'order-', secure).findLast(
+    (name) => v.is(OrderId, name.slice('order-'.length)) && isOfSale(name),
+  )
+  return name?.slice('order-'.length) ?? null
+}
+
+function saleOf(orderToken: string): unknown {
+  try {
+    return decodeJwt(orderToken).sale
+  } catch {
+    return null
+  }
 }
 
 async function pass(path: string, token: string, call: Call): Promise<Response> {

@@ -5,7 +5,7 @@ import { isLive } from '../shared/order-status.ts'
 import { type Problem, problem } from '../shared/problem.ts'
 import { isFinal, type Schedule } from '../shared/schedule.ts'
 import type { QueueClaims } from '../shared/tokens.ts'
-import { ALREADY, admissionFor, buy, changeOrder, type FormResult, orderFor } from './checkout.ts'
+import { ALREADY, admissionFor, buy, changeOrder, type FormResult, keptOrder, orderFor } from './checkout.ts'
 import { finalAnswer } from './final.ts'
 import {
   type Call,
@@ -114,8 +114,12 @@ async function livePage(
   const number = claims?.num ?? turn?.number ?? null
   const missing = turn ? null : await notKept(presented, call)
   const shows = wanted ?? (missing ? { kind: 'problem', problem: missing } : placeShown(number, turn, now))
-  const view = () => viewOf(sale, now, number, shows, call)
-  const page = shows.kind === 'door' ? keptDoor(now, languageOf(call.request), view) : renderSale(view())
+  const order = keptOrder(sale, call)
+  const view = () => ({ ...viewOf(sale, now, number, shows, call), order })
+  const page =
+    shows.kind === 'door' && order === null
+      ? keptDoor(now, languageOf(call.request), view)
+      : renderSale(view())
   const response = new Response(page, {
     status: wanted?.kind === 'problem' ? wanted.problem.status : 200,
     headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE },

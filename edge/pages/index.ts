@@ -209,17 +209,21 @@ ${aside && html`<aside>${aside}</aside>`}
 
 /**
  * The way back to an order, which the script shows in the browser that made it. Where that is all one person can have, it
- * stands in place of their turn, or of what would say that it has passed.
+ * stands in place of their turn, or of what would say that it has passed. Without a script there is a link, which does not
+ * know what has become of the order.
  */
 function ownOrder({ view, words }: Shown): Html {
-  const { sale, shows, state } = view
+  const { sale, shows, state, order } = view
   const turn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
+  const latest =
+    order &&
+    html`<noscript><p class="note">${words.latestOrder}. <a href="/sales/${sale}/order/${order}">${words.showOrder}</a></p></noscript>`
   if (!turn || state.limit_per_visitor > 1)
-    return html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${sale}">${words.showOrder}</a></p>`
+    return html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${sale}">${words.showOrder}</a></p>${latest}`
   return html`<section class="card" id="own-order" data-tone="calm" hidden>
     <h1 tabindex="-1">${words.yourOrder}</h1>
     <div class="actions"><a class="button" href="/sales/${sale}">${words.showOrder}</a></div>
-  </section>`
+  </section>${latest}`
 }
 
 /** Where this page can be had again; nowhere, if it answers a form that met a problem. */

@@ -129,6 +129,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     ],
     ['turn', renderSale(shop)],
     ['turn-half-over', renderSale({ ...shop, shows: turn(83_000) })],
+    ['turn-ordered', renderSale({ ...shop, order: ORDER_ID })],
     ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
     [
       'turn-all-in-carts',

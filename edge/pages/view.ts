@@ -21,6 +21,8 @@ export interface SaleView {
   readonly schedule: Schedule
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
+  /** The latest order that the visitor's browser has in its cookies; none on what is the same for all. */
+  readonly order?: string | null
   /** The edge's clock, milliseconds since the epoch. */
   readonly nowMs: number
   /** How long a turn waits for whoever it is. */

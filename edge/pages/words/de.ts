@@ -44,6 +44,7 @@ export const de: Words = {
     'Ein Teil dieser Seite ist nicht angekommen, und so geht es nicht von selbst weiter. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
   loadAgain: 'Neu laden',
   yourOrder: 'Du hast hier eine Bestellung',
+  latestOrder: 'Du hast hier bestellt',
   showOrder: 'Anzeigen',
   inLobby: 'Du bist in der Lobby',
   nothingToDo:

@@ -44,6 +44,7 @@ export const en = {
     'Part of this page has not arrived, and so it does not move by itself. If you have a place in line, you keep it.',
   loadAgain: 'Load it again',
   yourOrder: 'You have an order here',
+  latestOrder: 'You have ordered here',
   showOrder: 'Show it',
   // The lobby
   inLobby: 'You are in the lobby',
