@@ -1,10 +1,12 @@
 /** How an origin starts and ends: it waits for Postgres, and gives up only where waiting is of no use. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../test/origin.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 import { useWay } from '../test/way.ts'
-import { portTaken } from './local/children.ts'
+import { freePort, portTaken, startChild, untilReady } from './local/children.ts'
 import { startPostgres } from './local/postgres.ts'
 
 const ledger = await useReturning(startPostgres)
@@ -143,3 +145,27 @@ test('while Redis is away an origin starts, and serves without it', async () => 
   })
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
+
+test.skipIf(!existsSync('/dev/full'))(
+  'on a full disk an origin serves and stops, although it can log nothing',
+  async () => {
+    const port = await freePort()
+    const child = await startChild({
+      name: 'an origin',
+      command: process.execPath,
+      args: [fileURLToPath(new URL('./main.ts', import.meta.url))],
+      logFile: '/dev/full',
+      env: {
+        PATH: process.env.PATH ?? '',
+        PORT: String(port),
+        DATABASE_URL: ledger.url,
+        REDIS_URL: redis.url,
+        ADMISSION_JWKS: origin.jwks(),
+      },
+    })
+    await untilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)
+    await child.stop()
+    expect(await child.ended).toBe('exit code 0')
+  },
+  60_000,
+)

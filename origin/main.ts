@@ -4,6 +4,7 @@
  * these two differ by whether buyers are sent to them. It begins when the ledger answers: until then it waits, alive and
  * not ready, and ends only for what waiting cannot mend.
  */
+import { writeSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,9 +44,11 @@ const STOP_WITHIN_MS = 10_000
 const FIRST_PAUSE_MS = 100
 /** .. and no longer than this, which is how late it may be found to be back. */
 const MAX_PAUSE_MS = 2_000
+/** By its number: merely to look at `process.stdout` can leave a pipe so that a line it has no room for is refused. */
+const STDOUT = 1
 
 const config = readConfigOrExit()
-const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } })
+const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } }, { write: tell })
 for (const warning of config.warnings) log.warn(warning)
 
 /** What has begun, and is to be ended. */
@@ -188,6 +191,15 @@ function readConfigOrExit(): Config {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
     process.exit(1)
+  }
+}
+
+/** What cannot be written is lost: pino's own stream tries it for ever on a full disk, and nobody is served meanwhile. */
+function tell(line: string): void {
+  try {
+    writeSync(STDOUT, line)
+  } catch {
+    // There is nowhere to say so.
   }
 }
 
