@@ -124,6 +124,20 @@ describe('it ends, and says why, where waiting is of no use:', () => {
       ],
     ],
     ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
+    [
+      'there are tables of a shop',
+      "DATABASE_URL holds another application's",
+      ['create table orders (id int)'],
+    ],
+    [
+      'another application migrates itself as we do',
+      "DATABASE_URL holds another application's tables: give the ledger a database of its own",
+      [
+        'create schema drizzle',
+        'create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint)',
+        `insert into drizzle.__drizzle_migrations (hash, created_at) values ('theirs', 1500000000000)`,
+      ],
+    ],
   ])('%s', async (_, why, statements) => {
     const database = await emptyDatabase()
     drop = database.drop

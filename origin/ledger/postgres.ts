@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
@@ -21,6 +22,8 @@ const RESPONSE_TIMEOUT_SECONDS = STATEMENT_TIMEOUT_MS / 1000 + 1
 const KEEP_ALIVE_SECONDS = 10
 /** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
 const IDLE_TRANSACTION_MS = 30_000
+
+const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** The oldest Postgres that takes the schema and the functions. */
 const OLDEST_SERVER = 15
@@ -64,8 +67,11 @@ export async function prepare(url: string): Promise<void> {
     if (Number.parseInt(server?.version ?? '', 10) < OLDEST_SERVER)
       throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
     await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
-    const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
-    await migrate(drizzle(one), { migrationsFolder }).catch((error) => {
+    if (await isOfAnother(one))
+      throw new Error(
+        "DATABASE_URL holds another application's tables: give the ledger a database of its own",
+      )
+    await migrate(drizzle(one), { migrationsFolder: MIGRATIONS }).catch((error) => {
       // What Postgres says is the reason; drizzle's own words around it are the statement, all lines of it.
       throw error.cause ?? error
     })
@@ -73,6 +79,20 @@ export async function prepare(url: string): Promise<void> {
   } finally {
     await one.end({ timeout: 5 })
   }
+}
+
+/**
+ * Drizzle looks at no more than the latest entry of its journal: where an application of somebody else's keeps its own
+ * there, the migrations of one of the two would be passed over without a word.
+ */
+async function isOfAnother(sql: Sql): Promise<boolean> {
+  const [there] = await sql<{ journal: boolean; orders: boolean }[]>`
+    select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
+  if (!there?.journal) return there?.orders === true
+  const entries = await sql<{ hash: string }[]>`select hash from drizzle.__drizzle_migrations`
+  // Some may be of a later version of ours, which was here before.
+  const ours = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
+  return !entries.some(({ hash }) => ours.includes(hash)) && (entries.length > 0 || there.orders)
 }
 
 /**
