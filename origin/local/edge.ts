@@ -13,7 +13,7 @@ interface EdgeOptions {
   readonly port: number
   readonly originUrl: string
   /** Variables and secrets of the Worker, as in wrangler.toml. */
-  readonly vars: Readonly<Record<string, string>>
+  readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_PRIVATE_JWK: string }
   /** Where the Durable Objects' storage stays. */
   readonly dataDir: string
 }
@@ -53,12 +53,15 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
     env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
   })
   const url = `http://${LOOPBACK}:${port}`
+  const { kid } = JSON.parse(vars.ADMISSION_PRIVATE_JWK) as { kid: string }
   await untilReady(child, async () => {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
-    await response.body?.cancel()
-    if (response.ok) return true
-    const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1] ?? `it answers ${response.status}`
-    throw new LocalError(`The edge does not accept its settings: ${why}`)
+    const response = await fetch(`${url}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) })
+    const answer = await response.text()
+    // Its own key, and not the answer of another program which took the port.
+    if (response.ok) return answer.includes(kid)
+    const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1]
+    if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
+    return false
   })
   return localServer(child, { url, port })
 }

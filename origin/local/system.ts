@@ -88,17 +88,16 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   /** Starts one part, and watches it from then on. */
   const part = async (name: string, start: () => Promise<LocalServer>): Promise<Part> => {
+    progress.begin(name)
+    let server = await start()
     let asked = false
-    const begin = async () => {
-      const begun = await start()
+    const watch = (begun: LocalServer) => {
       asked = false
       void begun.ended.then((how) => {
         if (!asked && begun === server) fail(`${name} ended unexpectedly (${how})`)
       })
-      return begun
     }
-    progress.begin(name)
-    let server: LocalServer = await begin()
+    watch(server)
     stops.push(async () => {
       asked = true
       await server.stop()
@@ -117,7 +116,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       async restart() {
         asked = true
         await server.stop()
-        server = await begin()
+        server = await start()
+        watch(server)
       },
     }
   }
@@ -236,8 +236,9 @@ async function startOrigin(
   })
   await untilReady(child, async () => {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })
-    await response.body?.cancel()
-    return response.ok
+    const answer = (await response.json()) as object
+    // An origin's answer, and not that of another program which took the port.
+    return response.ok && 'ledger' in answer
   })
   return localServer(child, { url, port: Number(new URL(url).port) })
 }
