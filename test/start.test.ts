@@ -168,6 +168,18 @@ test('a server that dies takes the rest down in good order, and is named', async
   expect(await remains(ended)).toEqual([])
 })
 
+test('what the shell says of other servers, of the machine and of a proxy does not keep it from starting', async () => {
+  const run = start({
+    args: ['--temporary'],
+    env: {
+      ...{ PGSSLMODE: 'require', PGSSL: 'require', PGTARGETSESSIONATTRS: 'any', PGOPTIONS: '--nonsense=1' },
+      ...{ HOST: 'x86_64-conda-linux-gnu', NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' },
+    },
+  })
+  await run.up()
+  expect((await run.end('SIGINT')).status).toBe(0)
+})
+
 test('it takes a Redis Cluster that is there, as the origin does', async () => {
   const cluster = await startRedisCluster()
   try {

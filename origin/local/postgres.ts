@@ -55,6 +55,7 @@ const MAX_START_ATTEMPTS = 20
 const START_AGAIN_AFTER_MS = 250
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<LocalServer> {
+  forgetOtherServers()
   const temporary = options.dataDir === undefined ? temporaryFolder('postgres') : undefined
   const folder = resolve(options.dataDir ?? temporary?.path ?? '')
   try {
@@ -69,6 +70,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Loca
     temporary?.remove()
     throw error
   }
+}
+
+/** PGSSLMODE, PGOPTIONS and the like say how to reach a Postgres of the person's; every client of ours would heed them. */
+function forgetOtherServers(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
 }
 
 /** Creates a database beside the one of this address and answers its own address. */

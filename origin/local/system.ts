@@ -123,6 +123,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 
   try {
+    passProxies()
     // What the person gave is looked at first.
     for (const given of [options.port, options.edgePort]) if (given !== undefined) claimPort(given)
     const port = await choosePort(options.port, 'PORT')
@@ -158,6 +159,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const originEnv = {
       ...inherited(),
       PORT: String(port),
+      // Some shells have one that names the machine, or its kind.
+      HOST: LOOPBACK,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
       ADMIN_TOKEN: secrets.adminToken,
@@ -241,6 +244,12 @@ async function startOrigin(
     return response.ok && 'ledger' in answer
   })
   return localServer(child, { url, port: Number(new URL(url).port) })
+}
+
+/** A proxy that the environment names is the way to other machines: this one, and what is started here, needs none to itself. */
+function passProxies(): void {
+  const passed = process.env.no_proxy ?? process.env.NO_PROXY
+  process.env.no_proxy = [passed, LOOPBACK].filter(Boolean).join(',')
 }
 
 /** Our environment, without what a test runner adds to it for its own processes. */
