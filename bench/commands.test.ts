@@ -160,6 +160,22 @@ describe('a rehearsal on a running system', () => {
       expect.stringMatching(/^POST \/admin\/sales\/rehearsal-\w+\/end$/),
     ])
   })
+
+  test('ends, and its sale with it, when npm, which started it, is killed', async () => {
+    asked.length = 0
+    const args = ['--edge', url, '--origin', url, '--max-minutes=0.5', ...crowd]
+    // The shell stands for npm: what it has started keeps the pipe open.
+    const npm = spawn('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, npm_lifecycle_event: 'rehearse' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    npm.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.includes('sale rehearsal-')) npm.kill('SIGKILL')
+    })
+    await new Promise((resolve) => npm.once('close', resolve))
+    expect(asked.at(-1)).toMatch(/^POST \/admin\/sales\/rehearsal-\w+\/end$/)
+  })
 })
 
 describe('verify-draw', () => {

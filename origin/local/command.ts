@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs, styleText } from 'node:util'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
 
+/** How often to look whether npm, which started us, is still there. */
+const PARENT_LOOK_EVERY_MS = 1000
+
 /** Told something it cannot do; the message is one line for the person at the terminal. */
 export class UsageError extends Error {}
 
@@ -59,6 +62,15 @@ export function writableFolder(path: string): void {
   }
 }
 
+/** Started by npm, and npm was killed: nobody is left who could press Ctrl-C. */
+export function whenNpmIsGone(leave: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) leave()
+  }, PARENT_LOOK_EVERY_MS).unref()
+}
+
 /**
  * Runs a command and leaves with the status it comes to: 2 for what could not be done (`failure` says what that was), 130
  * when it is interrupted. Whatever ends it, servers that were started are stopped, after `before` has had its say; a
@@ -92,6 +104,7 @@ export async function run(
   }
   // Whoever read our output has gone (`| head`): nobody is left to tell.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(2))
+  whenNpmIsGone(() => void leave(2))
   try {
     await leave(await command(leave))
   } catch (error) {

@@ -7,7 +7,7 @@ import { join, relative, resolve } from 'node:path'
 import type { SaleConfig } from '../../shared/api.ts'
 import { BEARER, NO_BEARER } from '../config.ts'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './children.ts'
-import { optionsOf, paint, terminal, UsageError } from './command.ts'
+import { optionsOf, paint, terminal, UsageError, whenNpmIsGone } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
 import { WORKER_SETTINGS } from './edge.ts'
 import { type Progress, type System, startSystem } from './system.ts'
@@ -34,8 +34,6 @@ const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
 /** Longest that stopping in good order may take, all together. */
 const STOP_WITHIN_MS = 30_000
-/** How often to look whether npm, which started us, is still there. */
-const PARENT_LOOK_EVERY_MS = 1000
 
 interface Settings {
   readonly dataDir: string | undefined
@@ -290,13 +288,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 // Whoever read our output has gone (`npm start | head`): nobody is left to tell.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void finish(1))
 
-// Started by npm, and npm was killed: nobody is left who could press Ctrl-C.
-if (process.env.npm_lifecycle_event !== undefined) {
-  const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid !== parent) void finish(1)
-  }, PARENT_LOOK_EVERY_MS).unref()
-}
+whenNpmIsGone(() => void finish(1))
 
 async function main(): Promise<void> {
   const settings = readSettings()
