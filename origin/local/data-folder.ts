@@ -10,8 +10,10 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -43,19 +45,35 @@ export function folderTrouble(error: unknown, folder: string): unknown {
   )
 }
 
-/** Keeps a second system off the same data. A lock whose process has ended is worth nothing. */
+/**
+ * Keeps a second system off the same data. A lock whose process has ended is worth nothing. It is a link that leads
+ * nowhere: such a one is made with its owner in it or not at all, and by one only of those who start at the same moment.
+ */
 function lock(folder: string): () => void {
   const file = join(folder, 'lock')
-  if (existsSync(file)) {
-    const [pid = 0, since = ''] = readFileSync(file, 'utf8').trim().split(' ')
-    if (startedAt(Number(pid)) === since) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      symlinkSync(`${process.pid} ${startedAt(process.pid)}`, file)
+      return () => rmSync(file, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const [pid, since] = ownerOf(file).split(' ')
+    if (startedAt(Number(pid)) === since || attempt > 1) {
       throw new LocalError(
         `Process ${pid} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
       )
     }
+    rmSync(file, { force: true })
   }
-  writeFileSync(file, `${process.pid} ${startedAt(process.pid)}\n`)
-  return () => rmSync(file, { force: true })
+}
+
+function ownerOf(file: string): string {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return 'nobody before' // It has been released meanwhile, or is no lock.
+  }
 }
 
 /** When a process began, so that a later one with the same number is not taken for it; undefined if there is none. */
