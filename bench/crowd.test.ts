@@ -12,7 +12,7 @@ import { bars, lineChart, stretches, table } from './charts.ts'
 import { DrawTable } from './draw-table.ts'
 import { Histogram } from './histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from './http.ts'
-import { readOptions } from './options.ts'
+import { type Options, readOptions } from './options.ts'
 import { PLAN, Visitors } from './visitors.ts'
 import { Wheel } from './wheel.ts'
 
@@ -337,8 +337,18 @@ describe('the command line', () => {
     expect(readOptions(['--help'])).toBe('help')
   })
 
+  test('gives as many as may be named the time to come, and to buy', () => {
+    for (const visitors of [800_000, 5_000_000]) {
+      const { spreadSeconds, holdSeconds, maxMinutes } = readOptions([`--visitors=${visitors}`]) as Options
+      expect(visitors / spreadSeconds).toBe(800)
+      expect(maxMinutes * 60).toBeGreaterThan(spreadSeconds + holdSeconds)
+    }
+    expect(readOptions(['--visitors=3000', '--hold=90'])).toMatchObject({ maxMinutes: 15 })
+  })
+
   test.each([
     ['--visitors=0'],
+    ['--visitors=800000', '--max-minutes=15'],
     ['--visitors=-3'],
     ['--rate=fast'],
     ['--declines=2'],

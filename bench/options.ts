@@ -39,7 +39,7 @@ The run
                        DATABASE_URL the payment provider's records are judged as well
   --data FOLDER        of an npm start on this machine, whose token is there (default ./.data, or FLASH_SALE_DATA)
   --connections N      kept open to the edge (256)
-  --max-minutes N      an end to it in any case (15)
+  --max-minutes N      an end to it in any case (15, or 5 more than all of them need to come and a cart is held)
   --out FOLDER         where report.html and report.json go (bench/results)
   --plain              plain lines, also in a terminal
   --help               this text
@@ -73,6 +73,13 @@ const VISITORS_PER_SECOND = 800
 
 /** From so many visitors on, those who are called meet a rush that takes one core half a minute: carts must outlast it. */
 const LONG_FROM = 50_000
+
+const MAX_VISITORS = 5_000_000
+/** Room for as many as may come, at the usual pace. */
+const MAX_SPREAD_SECONDS = 7_200
+/** Of a rehearsal, also where few come; and how long it may go on after the last has come and the last cart has run out. */
+const USUAL_MINUTES = 15
+const MARGIN_MINUTES = 5
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -119,22 +126,33 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     throw new UsageError('--declines, --timeouts and --abandon together are more than everyone.')
   if (shares.noShows + shares.pollers + shares.bots > 1)
     throw new UsageError('--no-shows, --pollers and --bots together are more than everyone.')
-  const visitors = whole('visitors', 2_000, 1, 5_000_000)
+  const visitors = whole('visitors', 2_000, 1, MAX_VISITORS)
   const long = visitors >= LONG_FROM
+  const spreadSeconds = number(
+    'spread',
+    Math.max(2, visitors / VISITORS_PER_SECOND),
+    0.01,
+    MAX_SPREAD_SECONDS,
+  )
+  const holdSeconds = whole('hold', long ? 60 : 12, 1, 3_600)
+  const enoughMinutes = Math.ceil((spreadSeconds + holdSeconds) / 60) + MARGIN_MINUTES
+  const maxMinutes = number('max-minutes', Math.max(USUAL_MINUTES, enoughMinutes), 0.05, 240)
+  if (maxMinutes * 60 <= spreadSeconds)
+    throw new UsageError(`--max-minutes ${maxMinutes} is over before all have come, in ${spreadSeconds} s.`)
   return {
     visitors,
     stock: whole('stock', 100, 1, 10_000_000),
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
-    spreadSeconds: number('spread', Math.max(2, visitors / VISITORS_PER_SECOND), 0.01, 3_600),
+    spreadSeconds,
     shares,
     thinkSeconds: number('think', 0.5, 0, 600),
     pages: values['no-page'] !== true,
-    holdSeconds: whole('hold', long ? 60 : 12, 1, 3_600),
+    holdSeconds,
     claimSeconds: whole('claim', long ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
-    maxMinutes: number('max-minutes', 15, 0.05, 240),
+    maxMinutes,
     connections: whole('connections', 256, 1, 10_000),
     edge: values.edge?.replace(/\/$/, ''),
     origin: values.origin?.replace(/\/$/, ''),
