@@ -2,7 +2,16 @@
  * `npm start` as a person meets it: what it prints, how it fails, and that nothing stays behind, whatever ends it.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +96,20 @@ describe('when it cannot start, it says why in one line', () => {
     expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST: \w+\): .*\n$/)
     expect(run.err).toContain(`EEXIST: ${name}`)
     expect(await remains(run)).toEqual([])
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('the disk of the data folder is full', async () => {
+    const folder = ownFolder()
+    symlinkSync('/dev/full', join(folder, 'secrets.json.unfinished'))
+    const run = await start({ args: ['--data', folder] }).finished()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(/^Could not start: The disk with .* is full \(ENOSPC\): .*\n$/)
+  })
+
+  test('there is no folder for temporary files', async () => {
+    const run = await start({ env: { TMPDIR: '/nowhere' } }).finished()
+    expect(run.status).toBe(1)
+    expect(run.err).toMatch(/^Could not start: .* made in \/nowhere \(ENOENT\): .*\n$/)
   })
 
   test.each(['{}', '{', '{"adminToken":""}', '[]'])('the secrets are %s', async (text) => {

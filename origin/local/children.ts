@@ -265,7 +265,14 @@ export interface Temporary {
 
 /** A folder of our own that is removed at the end, whatever the end is. */
 export function temporaryFolder(purpose: string): Temporary {
-  return temporary(mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`)))
+  try {
+    return temporary(mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`)))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new LocalError(
+      `No folder can be made in ${tmpdir()} (${code}): set TMPDIR to one that can be written to.`,
+    )
+  }
 }
 
 /** A file that is removed likewise; undefined where there is one already, which is somebody else's. */

@@ -16,6 +16,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { exportJWK, generateKeyPair } from 'jose'
 import * as v from 'valibot'
@@ -36,9 +37,13 @@ export function takeFolder(wanted: string | undefined): { path: string; release:
 }
 
 /** What the file system refuses in the data folder, whichever part wanted it, is for the person to put right. */
-export function folderTrouble(error: unknown, folder: string): unknown {
+export function folderTrouble(error: unknown, wanted: string | undefined): unknown {
+  const folder = resolve(wanted ?? tmpdir())
   const { code, path } = error as NodeJS.ErrnoException
-  if (code === undefined || !path?.startsWith(folder)) return error
+  // What cannot be written is told without its path, unlike what cannot be opened.
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new LocalError(`The disk with ${folder} is full (${code}): make room there, or choose another.`)
+  if (wanted === undefined || code === undefined || !path?.startsWith(folder)) return error
   const why = [code, relative(folder, path)].filter(Boolean).join(': ')
   return new LocalError(
     `The data folder ${folder} cannot be used (${why}): make all of it your own, or choose another with --data.`,

@@ -3,7 +3,7 @@
  * that are made once and kept beside the data. `npm start`, the tests and the rehearsal all start it here. What was
  * started is stopped in reverse, whether it is asked to stop or could not start.
  */
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   claimPort,
@@ -219,7 +219,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     }
   } catch (error) {
     await stop()
-    throw options.dataDir === undefined ? error : folderTrouble(error, resolve(options.dataDir))
+    throw folderTrouble(error, options.dataDir)
   }
 }
 
