@@ -266,11 +266,8 @@ async function initialise(
   })
   const end = await child.ended
   if (end !== 'exit code 0') {
-    const reason =
-      child
-        .lastWords()
-        .split('\n')
-        .find((line) => /error|fatal/i.test(line)) ?? end
+    const lines = child.lastWords().split('\n').filter(Boolean)
+    const reason = lines.find((line) => /error|fatal/i.test(line)) ?? lines.at(-1) ?? end
     throw new LocalError(`Postgres could not create its data in ${data}: ${reason.trim()}`)
   }
   renameSync(unfinished, data)
