@@ -48,6 +48,8 @@ describe('when it cannot start, it says why in one line', () => {
 
   test.each([
     ['PORT', '70000', /^PORT must be a port/],
+    ['PORT', '6666', /^Could not start: Browsers refuse port 6666: set PORT to another\./],
+    ['EDGE_PORT', '10080', /^Could not start: Browsers refuse port 10080: set EDGE_PORT to another\./],
     ['ADMIN_TOKEN', 'hunter2 and more', /^ADMIN_TOKEN may hold/],
     ['LOG_LEVEL', 'loud', /^Could not start: the origin ended at once .*LOG_LEVEL/],
     ['POW_DIFFICULTY', 'hard', /^Could not start: The edge does not accept its settings: POW_DIFFICULTY/],

@@ -267,5 +267,14 @@ async function choosePort(wanted: number | undefined, name: string, other?: numb
   if (await portTaken(wanted)) {
     throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
   }
+  if (await isRefused(wanted)) throw new LocalError(`Browsers refuse port ${wanted}: set ${name} to another.`)
   return wanted
+}
+
+/** True of the ports that fetch goes to nowhere, here as in a browser, since other protocols have them. */
+async function isRefused(port: number): Promise<boolean> {
+  const [answered] = await Promise.allSettled([
+    fetch(`http://${LOOPBACK}:${port}`, { method: 'HEAD', signal: AbortSignal.timeout(5_000) }),
+  ])
+  return answered.status === 'rejected' && answered.reason.cause?.message === 'bad port'
 }
