@@ -26,7 +26,7 @@ const ALTERNATIVES = {
 type Mode = keyof typeof ALTERNATIVES
 
 /** More than any run sells; as unit rows they must be made. */
-const UNITS_PER_SECOND = 6_000
+const UNITS_PER_SECOND = 9_000
 const TOKENS_PER_SECOND = 22_000
 /** Where the aim is stated. */
 const AIMED_AT = 256
