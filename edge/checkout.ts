@@ -85,12 +85,10 @@ async function orderToken(order: string, call: Call, sale?: string): Promise<str
 
 /** The latest of a sale's orders that a browser has a token of, as that says: whether it holds is seen on the order's page. */
 export function keptOrder(sale: string, { request, secure }: Call): string | null {
-  const isOfSale = (name: string) => saleOf(readCookie(request, name, secure) ?? '') === sale
+  const orders = cookieNames(request, 'order-', secure).map((name) => name.slice('order-'.length))
+  const isOfSale = (order: string) => saleOf(readCookie(request, `order-${order}`, secure) ?? '') === sale
   // Browsers send the latest cookie last.
-  const name = cookieNames(request, 'order-', secure).findLast(
-    (name) => v.is(OrderId, name.slice('order-'.length)) && isOfSale(name),
-  )
-  return name?.slice('order-'.length) ?? null
+  return orders.findLast((order) => v.is(OrderId, order) && isOfSale(order)) ?? null
 }
 
 function saleOf(orderToken: string): unknown {

@@ -40,14 +40,16 @@ export function cookie(name: string, value: string, secure: boolean, maxAgeSecon
 /** A `Set-Cookie` value that makes a browser forget a cookie. */
 export const noCookie = (name: string, secure: boolean) => cookie(name, '', secure, 0)
 
-const OURS = /^(visitor-secret$|queue-|admission-|return-|order-)/
+/** Not `visitor`, whose value was the name itself once, and so is known to whoever was told of it. */
+export const SECRET_COOKIE = 'visitor-secret'
+const OURS = new RegExp(`^(${SECRET_COOKIE}$|queue-|admission-|return-|order-)`)
 
 /**
  * The header without our own cookies: what may be shown to somebody else's server, which may have cookies with names
  * like ours. Over https ours have their prefix; without it they are told by the sale they are for.
  */
 export function foreignCookies(header: string, sale: string, secure: boolean): string {
-  const ours = new Set(['visitor-secret', `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
+  const ours = new Set([SECRET_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
   const isOurs = (name: string) =>
     secure
       ? name.startsWith('__Host-') && OURS.test(name.slice('__Host-'.length))

@@ -18,7 +18,7 @@ import {
 } from 'jose'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { type QueueClaims, VerifiedLately, verifyQueueToken } from '../shared/tokens.ts'
-import { cookie, readCookie, readForeignCookie } from './cookies.ts'
+import { cookie, readCookie, readForeignCookie, SECRET_COOKIE } from './cookies.ts'
 import type { Call } from './http.ts'
 
 /** Presented by clients that keep no cookies. */
@@ -26,8 +26,6 @@ const SHOP_HEADER = 'x-shop-authorization'
 const SUBJECT_PREFIX = 'user:'
 /** Together with the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
-/** Not `visitor`, whose value was the name itself once, and so is known to whoever was told of it. */
-const SECRET_COOKIE = 'visitor-secret'
 const SECRET = /^[A-Za-z0-9_-]{16,64}$/
 /** Of random secrets and of names made from them: no two are the same. */
 const NAME_BYTES = 16
