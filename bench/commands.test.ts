@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commitmentOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import { sampleSchedule } from './sample-schedule.ts'
+import { sampleSchedule } from './lib/sample-schedule.ts'
 
 const COMMANDS = {
-  rehearse: 'bench/rehearse.ts',
-  bench: 'bench/bench.ts',
-  model: 'bench/model.ts',
-  torture: 'test/torture.ts',
-  'verify-draw': 'edge/verify-draw.ts',
-  start: 'origin/local/start.ts',
+  rehearse: 'bench/rehearsal/rehearse.ts',
+  bench: 'bench/measure/bench.ts',
+  model: 'bench/model/model.ts',
+  torture: 'bench/faults/torture.ts',
+  'verify-draw': 'dev/verify-draw.ts',
+  start: 'dev/start.ts',
 } as const
 const ENDS_WITHIN_MS = 15_000
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

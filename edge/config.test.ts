@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ConfigError, type Env, readConfig } from './config.ts'
-import { call, edgeEnv } from './testing/edge.ts'
+import { call, edgeEnv } from './testing/visitors.ts'
 
 const refusal = async (changed: Partial<Record<keyof Env, string>>) => {
   try {

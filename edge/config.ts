@@ -3,9 +3,9 @@
  * wrangler.toml says what each one means; here stand the defaults and what is refused.
  */
 import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
-import { type Asset, namedByContent } from './assets.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/view.ts'
+import { type Asset, namedByContent } from './routes/assets.ts'
 
 export interface Env {
   readonly WAITING_ROOM: DurableObjectNamespace

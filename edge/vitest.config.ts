@@ -6,7 +6,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { assetsDefinition } from './build.ts'
+import { assetsDefinition } from '../dev/build.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })

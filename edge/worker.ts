@@ -6,18 +6,18 @@
 import * as v from 'valibot'
 import { OrderId, SaleId } from '../shared/api.ts'
 import { ProblemError, problem } from '../shared/problem.ts'
-import { asset } from './assets.ts'
-import { checkout, orders } from './checkout.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
-import { refresh } from './internal.ts'
-import { challenge, JOINED, join, leave, status } from './line.ts'
-import { onwards, protectedSite } from './protect.ts'
-import { buyForm, orderForm, schedule, showOrder, showSale } from './sale.ts'
-import { shown } from './shown.ts'
+import { shown } from './pages/respond.ts'
+import { onwards, protectedSite } from './protect/protect.ts'
+import { asset } from './routes/assets.ts'
+import { checkout, orders } from './routes/checkout.ts'
+import { refresh } from './routes/internal.ts'
+import { challenge, JOINED, join, leave, status } from './routes/queue.ts'
+import { buyForm, orderForm, schedule, showOrder, showSale } from './routes/sale.ts'
 
-export { TicketShard } from './ticket-shard.ts'
-export { WaitingRoom } from './waiting-room.ts'
+export { TicketShard } from './queue/ticket-shard.ts'
+export { WaitingRoom } from './queue/waiting-room.ts'
 
 /** Read once per isolate: plain values, so that every request may use them. */
 const configs = new WeakMap<Env, Config>()

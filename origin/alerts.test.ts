@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from './lib/metrics.ts'
 
 const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
 /** One per alert, from its name to the next: the file is written so that this is all there is to reading it. */

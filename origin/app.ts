@@ -1,17 +1,17 @@
 /** The origin's front door: which call goes where, and how every error leaves; and what stands before it until it opens. */
 import { type Context, Hono } from 'hono'
 import { ProblemError, problem } from '../shared/problem.ts'
-import { Overloaded } from './batch.ts'
+import { tryAgain } from './checkout/outcome.ts'
 import type { Deps } from './deps.ts'
-import { isRedisAway } from './gate/redis.ts'
-import { isLedgerAway } from './ledger/postgres.ts'
-import { tryAgain } from './outcome.ts'
-import { buyerRoutes } from './routes/buyers.ts'
-import { internalRoutes, operatorRoutes } from './routes/operators.ts'
-import { sendProblem } from './routes/rim.ts'
-import { paymentWebhooks } from './routes/webhooks.ts'
-import { KeysAway } from './tokens.ts'
-import { TooLate, within } from './within.ts'
+import { buyerRoutes } from './http/buyers.ts'
+import { internalRoutes, operatorRoutes } from './http/operators.ts'
+import { sendProblem } from './http/request.ts'
+import { KeysAway } from './http/tokens.ts'
+import { paymentWebhooks } from './http/webhooks-in.ts'
+import { isLedgerAway } from './ledger/connection.ts'
+import { Overloaded } from './lib/batcher.ts'
+import { isRedisAway } from './lib/redis.ts'
+import { TooLate, within } from './lib/with-timeout.ts'
 
 const READY_WITHIN_MS = 1_000
 

@@ -4,7 +4,7 @@
  */
 import type { JSONWebKeySet } from 'jose'
 import * as v from 'valibot'
-import { isRedisUrl } from './gate/redis.ts'
+import { isRedisUrl } from './lib/redis.ts'
 import { PROVIDER_TIMEOUT_MS } from './payments/provider.ts'
 
 const port = v.pipe(

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../test/origin.ts'
+import { startPostgres } from '../dev/postgres.ts'
+import { freePort, portTaken, startChild, untilReady } from '../dev/processes.ts'
+import { useWay } from '../test/flaky-proxy.ts'
+import { eventually, useOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
-import { useWay } from '../test/way.ts'
-import { freePort, portTaken, startChild, untilReady } from './local/children.ts'
-import { startPostgres } from './local/postgres.ts'
 
 const ledger = await useReturning(startPostgres)
 const redis = useRedis()

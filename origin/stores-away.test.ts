@@ -1,10 +1,10 @@
 /** What the edge, operators and monitors are told while the stores are away: first Redis, then Postgres, then both. */
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../test/origin.ts'
+import { startPostgres } from '../dev/postgres.ts'
+import { startRedis } from '../dev/redis.ts'
+import { eventually, useOrigin } from '../test/origin-process.ts'
 import { useReturning } from '../test/servers.ts'
-import { startPostgres } from './local/postgres.ts'
-import { startRedis } from './local/redis.ts'
 
 const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])
 const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url }))

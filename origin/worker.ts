@@ -1,12 +1,12 @@
 /** What happens without a call: each actor a loop of its own, started and stopped together. */
 
 import type { Deps } from './deps.ts'
-import { sweepGate, sweepLedger } from './holds.ts'
-import { recordAllIntents } from './intents.ts'
-import { type Actor, loop } from './loop.ts'
-import { watchMemory } from './memory.ts'
-import { Reconciler } from './reconcile.ts'
-import { within } from './within.ts'
+import { type Actor, loop } from './lib/loop.ts'
+import { watchMemory } from './lib/redis-memory.ts'
+import { within } from './lib/with-timeout.ts'
+import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
+import { recordAllIntents } from './stock/intent-recorder.ts'
+import { Reconciler } from './stock/reconciler.ts'
 
 /** Charges under way at a stop get so long to be answered; after that they are somebody else's. */
 const DRAIN_WITHIN_MS = 5_000

@@ -11,7 +11,7 @@
  */
 import { base64url, type CryptoKey, compactVerify, decodeJwt, type jwtVerify, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { Recent } from './recent.ts'
+import { Recent } from './recent-map.ts'
 
 export const EDGE_ISSUER = 'flash-sale-edge'
 

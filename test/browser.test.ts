@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type System, startSystem } from '../origin/local/system.ts'
+import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
 import { installChromium, launchChromium } from './chromium.ts'
 

@@ -5,9 +5,9 @@
 
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Gate } from '../origin/gate/gate.ts'
-import { connectRedis, type Store } from '../origin/gate/redis.ts'
-import { type Answer, eventually, type SaleOptions, useOrigin } from './origin.ts'
+import { connectRedis, type Store } from '../origin/lib/redis.ts'
+import { Gate } from '../origin/stock/gate.ts'
+import { type Answer, eventually, type SaleOptions, useOrigin } from './origin-process.ts'
 import { type RedisCluster, startRedisCluster } from './redis-cluster.ts'
 import { useDatabase } from './servers.ts'
 

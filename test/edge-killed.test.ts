@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type System, startSystem } from '../origin/local/system.ts'
+import { type System, startSystem } from '../dev/system.ts'
 import type { QueueAnswer } from '../shared/api.ts'
-import { eventually } from './origin.ts'
+import { eventually } from './origin-process.ts'
 import { emptyDatabase } from './servers.ts'
 
 const SALE = 'launch'

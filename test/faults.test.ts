@@ -1,9 +1,9 @@
 /** The fault test, briefly and with one seed (for longer: `npm run torture`), and what it holds against the ledger. */
 import { expect, test } from 'vitest'
-import { torture, untriedOf } from './torture.ts'
-import { Notebook } from './torture-buyers.ts'
-import { brokenPromises } from './torture-checks.ts'
-import { PARTS } from './torture-system.ts'
+import { Notebook } from '../bench/faults/buyers.ts'
+import { brokenPromises } from '../bench/faults/checks.ts'
+import { PARTS } from '../bench/faults/system.ts'
+import { torture, untriedOf } from '../bench/faults/torture.ts'
 
 test('whatever is killed in mid-sale, no promise is broken and no unit is sold twice', async () => {
   const report = await torture({ seed: 1, seconds: 12, buyers: 50, settleWithinMs: 40_000 })

@@ -7,10 +7,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { startPostgres } from '../origin/local/postgres.ts'
-import { eventually, useOrigin } from './origin.ts'
+import { startPostgres } from '../dev/postgres.ts'
+import { useWay } from './flaky-proxy.ts'
+import { eventually, useOrigin } from './origin-process.ts'
 import { useDatabase, useRedis, useReturning } from './servers.ts'
-import { useWay } from './way.ts'
 
 const AWAY_SECONDS = Number(process.env.LEDGER_AWAY_SECONDS ?? 6)
 const postgres = await useReturning(startPostgres)

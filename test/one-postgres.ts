@@ -3,9 +3,9 @@
  * files make a database each in it (servers.ts), which takes milliseconds where a server takes most of a second.
  */
 import type { TestProject } from 'vitest/node'
-import type { LocalServer } from '../origin/local/children.ts'
-import { startPostgres } from '../origin/local/postgres.ts'
-import { ensureRedis } from '../origin/local/redis.ts'
+import { startPostgres } from '../dev/postgres.ts'
+import type { LocalServer } from '../dev/processes.ts'
+import { ensureRedis } from '../dev/redis.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,7 +1,7 @@
 /** Payments without the rest of the origin: a ledger, its job queue, and the Stripe that tests play. */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
-import { connect, prepare, type Sql } from '../origin/ledger/postgres.ts'
+import { connect, prepare, type Sql } from '../origin/ledger/connection.ts'
 import { PaymentJobs } from '../origin/payments/jobs.ts'
 import { stripeProvider } from '../origin/payments/stripe.ts'
 import { useDatabase } from './servers.ts'

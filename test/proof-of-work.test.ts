@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type System, startSystem } from '../origin/local/system.ts'
+import { type System, startSystem } from '../dev/system.ts'
 import { installChromium, launchChromium } from './chromium.ts'
 
 const executablePath = await installChromium()

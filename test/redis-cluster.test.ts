@@ -1,7 +1,7 @@
 /** The cluster that other tests build on: it serves every slot, and replaces the master that is killed. */
 import { Cluster } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from './origin.ts'
+import { eventually } from './origin-process.ts'
 import { type RedisCluster, startRedisCluster } from './redis-cluster.ts'
 
 let cluster: RedisCluster

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort, LOOPBACK, type LocalServer } from '../origin/local/children.ts'
-import { startRedis } from '../origin/local/redis.ts'
+import { freePort, LOOPBACK, type LocalServer } from '../dev/processes.ts'
+import { startRedis } from '../dev/redis.ts'
 
 export interface RedisCluster {
   /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */

@@ -8,9 +8,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { freePort, type LocalServer, temporaryFolder } from '../origin/local/children.ts'
-import { createDatabase, dropDatabase, type startPostgres } from '../origin/local/postgres.ts'
-import { type RedisOptions, startRedis } from '../origin/local/redis.ts'
+import { createDatabase, dropDatabase, type startPostgres } from '../dev/postgres.ts'
+import { freePort, type LocalServer, temporaryFolder } from '../dev/processes.ts'
+import { type RedisOptions, startRedis } from '../dev/redis.ts'
 import type {} from './one-postgres.ts'
 
 const HOOK_WITHIN_MS = 60_000

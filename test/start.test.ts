@@ -18,11 +18,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
-import { freePort, portTaken } from '../origin/local/children.ts'
+import { freePort, portTaken } from '../dev/processes.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const START = join(ROOT, 'origin/local/start.ts')
+const START = join(ROOT, 'dev/start.ts')
 const UP_WITHIN_MS = 40_000
 const GONE_WITHIN_MS = 15_000
 

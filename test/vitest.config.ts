@@ -34,7 +34,7 @@ export default defineConfig({
         root,
         test: {
           name: 'origin',
-          include: ['origin/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: ['origin/**/*.test.ts', 'dev/**/*.test.ts', 'bench/**/*.test.ts'],
           globalSetup: [onePostgres],
           setupFiles: [leaveWithTheRunner],
           testTimeout: 20_000,

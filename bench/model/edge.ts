@@ -1,6 +1,7 @@
 /** The edge of the model: isolates all over the world, and the ticket shards they take numbers from. */
-import { FRESH_MS, MIRROR_MS } from '../../edge/bulletin.ts'
-import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../../edge/lease.ts'
+
+import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../../edge/queue/lease.ts'
+import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
 import { PerSecond } from './per-second.ts'
 import type { Room } from './room.ts'
 import type { Scenario } from './scenario.ts'

@@ -1,8 +1,15 @@
 /** The coordinator of the model, with the real controller. */
-import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/bulletin.ts'
-import { LOOK_EVERY_MS, type Memory, NOTHING_SEEN, nextSchedule, observe } from '../../edge/controller.ts'
-import { Block, LEASE_MS } from '../../edge/lease.ts'
-import { stateOf } from '../../edge/testing/crowd.ts'
+
+import {
+  LOOK_EVERY_MS,
+  type Memory,
+  NOTHING_SEEN,
+  nextSchedule,
+  observe,
+} from '../../edge/queue/controller.ts'
+import { Block, LEASE_MS } from '../../edge/queue/lease.ts'
+import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
+import { stateOf } from '../../edge/testing/simulation.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { PerSecond } from './per-second.ts'
 import type { Scenario } from './scenario.ts'

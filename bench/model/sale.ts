@@ -6,12 +6,12 @@
  * counted one by one, because there it matters how they fall on isolates.
  */
 import { setImmediate } from 'node:timers/promises'
-import { inEffect } from '../../edge/bulletin.ts'
+import { inEffect } from '../../edge/queue/timeline.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
-import { seeded } from '../../test/random.ts'
-import { arrivalTimes, leadMs } from '../arrivals.ts'
-import { Wheel } from '../wheel.ts'
+import { seeded } from '../lib/random.ts'
+import { arrivalTimes, leadMs } from '../rehearsal/arrivals.ts'
+import { Wheel } from '../rehearsal/timer-wheel.ts'
 import { Edge, sharesOf } from './edge.ts'
 import { PerSecond } from './per-second.ts'
 import { Room } from './room.ts'

@@ -1,5 +1,5 @@
 /** What the model is asked, and what it answers. */
-import type { Shape } from '../arrivals.ts'
+import type { Shape } from '../rehearsal/arrivals.ts'
 
 export interface Scenario {
   readonly visitors: number

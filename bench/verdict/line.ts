@@ -1,8 +1,8 @@
 /** What is checked of the line: numbers, the draw, the order of arrival, and how fast it moved. */
-import { LEASE_MS } from '../../edge/lease.ts'
+import { LEASE_MS } from '../../edge/queue/lease.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
-import { n } from '../figures.ts'
+import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import type { Evidence, Seen, Story } from './story.ts'
 

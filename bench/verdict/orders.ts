@@ -1,6 +1,6 @@
 /** What is checked of stock, orders and money: what buyers were told against the ledger and the provider's records. */
 import { isLive, isSold } from '../../shared/order-status.ts'
-import { n } from '../figures.ts'
+import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
 import { type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './story.ts'
 

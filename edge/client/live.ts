@@ -4,10 +4,9 @@
  * on the page is changed in place, so that nobody who reads, types or listens loses the thread.
  */
 import type { PublicSale } from '../../shared/api.ts'
+import { clock as clockText, count, fill, money, roughly } from '../../shared/format.ts'
 import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
-import { clock as clockText, count, fill, money, roughly } from '../../shared/speak.ts'
 import { beat } from './beat.ts'
-import { placeIn, rememberCommitment, showLine } from './line.ts'
 import { type Following, followOrder, keyOfOrder, rememberOrder, showOwnOrder } from './order.ts'
 import {
   announce,
@@ -26,6 +25,7 @@ import {
   textsOf,
   write,
 } from './page.ts'
+import { placeIn, rememberCommitment, showLine } from './queue.ts'
 
 const ASK_MIN_MS = 1_000
 const ASK_MAX_MS = 30_000

@@ -1,5 +1,5 @@
 /** What all parts of the page's script work on: the page that is shown, the server's clock, and small ways to change the page. */
-import { moment } from '../../shared/speak.ts'
+import { moment } from '../../shared/format.ts'
 import { ServerClock } from './clock.ts'
 
 /** What the server wrote into the page for its script. */

@@ -3,14 +3,15 @@
  * that load themselves again); with it they are live. A brand changes names and colours, a catalogue changes the
  * words, and neither touches anything here.
  */
+
+import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
 import { PHASES, type Phase } from '../../shared/schedule.ts'
-import { count, exactly, fill, moment, money } from '../../shared/speak.ts'
-import { proofScript, proofStyle, script, style } from '../assets.ts'
+import { proofScript, proofStyle, script, style } from '../routes/assets.ts'
 import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'
-import { doorPage, endState, linePage } from './line.ts'
 import { orderPage, turnPage } from './order.ts'
+import { doorPage, endState, linePage } from './queue.ts'
 import type { Again, Brand, Content, SaleView, Shown } from './view.ts'
 import { type Language, WORDS, type Words } from './words.ts'
 

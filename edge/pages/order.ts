@@ -1,6 +1,6 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
 import type { Order, PublicSale } from '../../shared/api.ts'
-import { clock, count, exactly, fill, money } from '../../shared/speak.ts'
+import { clock, count, exactly, fill, money } from '../../shared/format.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { tick } from './draw.ts'
 import { type Html, html } from './html.ts'

@@ -2,7 +2,7 @@
  * The pages' languages: a catalogue each, in words/. A new language is a new catalogue and a line here; the type says
  * which words are missing.
  */
-import type { Plural } from '../../shared/speak.ts'
+import type { Plural } from '../../shared/format.ts'
 import { de } from './words/de.ts'
 import { en } from './words/en.ts'
 

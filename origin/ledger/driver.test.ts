@@ -6,11 +6,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { applyPatch, reversePatch } from 'diff'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { freePort, LOOPBACK, temporaryFolder } from '../../dev/processes.ts'
+import { useWay } from '../../test/flaky-proxy.ts'
 import { useDatabase } from '../../test/servers.ts'
-import { useWay } from '../../test/way.ts'
-import { freePort, LOOPBACK, temporaryFolder } from '../local/children.ts'
+import { connect, type Sql } from './connection.ts'
 import { changes, fileOf, mended } from './patch-driver.ts'
-import { connect, type Sql } from './postgres.ts'
 
 const database = useDatabase()
 /** One connection, so that what comes next gets the one that broke off. */
@@ -200,7 +200,7 @@ test('no ledger is connected to by a driver that is not mended', async () => {
   }
   vi.resetModules()
   vi.doMock('postgres', () => import(pathToFileURL(join(path, 'src/index.js')).href))
-  const asPublished = await import('./postgres.ts')
+  const asPublished = await import('./connection.ts')
   expect(() => asPublished.connect(database.url)).toThrow(/driver is not mended: run ".*patch-driver.ts"/)
   expect(() => connect(database.url)).not.toThrow()
 })

@@ -2,7 +2,7 @@
  * What was found to be other than it should be, and what was changed because of it: two tables that operators read.
  * A finding is one row for as long as it is so, however often it is seen; the audit log has a row for every change.
  */
-import type { Queryable } from './postgres.ts'
+import type { Queryable } from './connection.ts'
 
 type FindingKind =
   /** The fast gate was not in use, after a restart of Redis for instance. */

@@ -3,13 +3,13 @@
  * counted what there is or not, since it has not when a sale is young, or the ledger was restored.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { saleOf } from '../../test/origin.ts'
+import { saleOf } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
-import { liveOrdersOf } from '../reconcile.ts'
-import { count } from '../recount.ts'
-import { PAGE, readPage } from '../routes/export.ts'
+import { PAGE, readPage } from '../http/export.ts'
+import { count } from '../stock/oversell.ts'
+import { liveOrdersOf } from '../stock/reconciler.ts'
+import { connect, prepare, type Sql } from './connection.ts'
 import { buyersOf, writeSale } from './ledger.ts'
-import { connect, prepare, type Sql } from './postgres.ts'
 
 const BEFORE = 20_000
 const OF_SALE = 12_000

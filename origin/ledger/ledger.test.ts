@@ -5,12 +5,12 @@ import { LIVE } from '../../shared/order-status.ts'
 import { emptyDatabase, useDatabase } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
 import type { Deps } from '../deps.ts'
-import { createMetrics } from '../metrics.ts'
-import { recount } from '../recount.ts'
-import { Sales } from '../sales.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { Sales } from '../sales/sales.ts'
+import { recount } from '../stock/oversell.ts'
+import { connect, prepare, type Queryable, type Sql } from './connection.ts'
 import { note } from './findings.ts'
 import { findByKeys, findOrder, moveOrders, type Reservation, record, restock, writeSale } from './ledger.ts'
-import { connect, prepare, type Queryable, type Sql } from './postgres.ts'
 
 const database = useDatabase()
 let sql: Sql

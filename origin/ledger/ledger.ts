@@ -4,8 +4,8 @@
  */
 import type { SaleConfig } from '../../shared/api.ts'
 import type { OrderStatus } from '../../shared/order-status.ts'
+import type { Queryable, Sql } from './connection.ts'
 import { audit } from './findings.ts'
-import type { Queryable, Sql } from './postgres.ts'
 
 // -- Reservations ------------------------------------------------------------------------------------------------
 

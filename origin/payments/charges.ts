@@ -4,12 +4,12 @@
  * in `settle`, which is the only place that decides, for many charges at a time.
  */
 import { isSold, SOLD } from '../../shared/order-status.ts'
-import { Batcher, BatcherByKey } from '../batch.ts'
 import type { Deps } from '../deps.ts'
 import { closeAbout, NO_SALE, note } from '../ledger/findings.ts'
 import type { OrderRow } from '../ledger/ledger.ts'
-import type { Due } from './due.ts'
+import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
+import type { Due } from './outbox.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 
 /** Charges under way at once in one worker: the provider is what is slow, and a few that hang must not hold up the rest. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { eventually } from '../../test/origin.ts'
+import { eventually } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
-import { connect } from '../ledger/postgres.ts'
+import { connect } from '../ledger/connection.ts'
 import { PaymentJobs } from './jobs.ts'
 
 const database = useDatabase()

@@ -5,8 +5,8 @@
  */
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
+import type { Queryable } from '../ledger/connection.ts'
 import { closeAbout } from '../ledger/findings.ts'
-import type { Queryable } from '../ledger/postgres.ts'
 import type { ChargeOf } from './provider.ts'
 
 const CHARGE = 'charge'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
-import { eventually, reservationOf, useOrigin } from '../../test/origin.ts'
+import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { record } from '../ledger/ledger.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { signStripe, startStripe } from '../../test/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'

@@ -1,5 +1,5 @@
 /** Every word on the pages, in English. `{n}` and the like are filled in; numbers, money and durations come from Intl. */
-import type { Plural } from '../../../shared/speak.ts'
+import type { Plural } from '../../../shared/format.ts'
 
 export const en = {
   online: 'Connected',

@@ -1,0 +1,43 @@
+/** Reading answers: only what is used, since it is read half a million times. */
+import type { Status } from '../../shared/schedule.ts'
+import type { Answer } from './http.ts'
+
+export interface PlaceTold {
+  readonly status: Status
+  readonly number: number
+  readonly position_in_queue: number | null
+  readonly now_serving: number
+  readonly poll_after_ms: number
+  readonly queue_token?: string
+  readonly admission_token?: string
+  readonly admission_expires_at?: string
+}
+
+export function placeIn(answer: Answer): PlaceTold | null {
+  const body = objectIn(answer) as Partial<PlaceTold> | null
+  const whole =
+    typeof body?.status === 'string' &&
+    Number.isSafeInteger(body.number) &&
+    Number.isFinite(body.now_serving) &&
+    Number.isFinite(body.poll_after_ms)
+  return whole ? (body as PlaceTold) : null
+}
+
+export function orderIn(answer: Answer): { readonly order_id: string; readonly status: string } | null {
+  const body = objectIn(answer) as { order_id?: unknown; status?: unknown } | null
+  if (typeof body?.order_id !== 'string' || typeof body.status !== 'string') return null
+  return { order_id: body.order_id, status: body.status }
+}
+
+export function problemType(answer: Answer): string {
+  return String((objectIn(answer) as { type?: unknown } | null)?.type ?? '')
+}
+
+function objectIn(answer: Answer): object | null {
+  try {
+    const body: unknown = JSON.parse(answer.body)
+    return typeof body === 'object' ? body : null
+  } catch {
+    return null
+  }
+}

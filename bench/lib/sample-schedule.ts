@@ -1,0 +1,27 @@
+/** A schedule to measure or to test with: of an open sale that is drawn, and whose line stands. */
+import { commitmentOf } from '../../shared/draw.ts'
+import type { Schedule } from '../../shared/schedule.ts'
+
+const SEED = 'ab'.repeat(32)
+
+export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
+  sale: 's',
+  version: 1,
+  phase: 'open',
+  anchor_at_ms: 0,
+  anchor_position: 0,
+  rate_per_second: 0,
+  ceiling: 0,
+  missed_through: 0,
+  pre_queue_size: 0,
+  draw_commitment: commitmentOf(SEED),
+  draw_seed: SEED,
+  draw_beacon: null,
+  pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
+  opens_at: '2026-11-27T12:00:00.000Z',
+  ends_at: null,
+  pre_queue_opens_at_ms: 0,
+  ends_at_ms: null,
+  server_time_ms: 0,
+  ...changes,
+})

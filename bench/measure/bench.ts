@@ -1,0 +1,106 @@
+/**
+ * `npm run bench`: what the system does, always held against something in the same run on the same machine: a bare
+ * server, a store's own ceiling, or what the field does instead. Absolute figures depend on the machine; ratios much
+ * less, and those by processor time least, since they hold even when something else is running.
+ *
+ * Tried, and left because it did not help: undici for the load (25 us a request, 14 us by a raw socket, and the servers
+ * share our cores); one WebCrypto job per signature (its way through the thread pool costs as much as the signature);
+ * signatures on the event loop, quick as they are by now (0.8 of the checkouts); ioredis autopipelining (slower);
+ * batches for the signature thread that are kept small, so that others need not wait (slower for all: they stay small
+ * all the way to the commit); a second signature thread on two cores (0.95: it takes them from Redis and Postgres); a
+ * larger young generation, a garbage collector without threads (less than two starts of the same code differ by); two
+ * batches of orders on their way down one connection, the batch function's first statements as one (no difference).
+ */
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join, relative } from 'node:path'
+import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/command.ts'
+import { againstAlternatives } from './alternatives.ts'
+import { againstEdge } from './edge.ts'
+import { growth } from './growth.ts'
+import { againstOrigin } from './origin.ts'
+import { recovery } from './recovery.ts'
+import { startStage } from './stage.ts'
+import { type Bench, printTable, type Table } from './table.ts'
+
+const PARTS = ['recovery', 'edge', 'origin', 'alternatives', 'growth'] as const
+type Part = (typeof PARTS)[number]
+
+const HELP = `Measures the system against its limits and its alternatives, on this machine.
+
+  npm run bench -- [options]
+
+  --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
+  --quick          one short round each: a look, not a measurement
+  --rounds N       rounds of which the median counts (3)
+  --seconds N      length of one (2)
+  --crowd N        the largest crowd that really joins, for growth (1000000)
+  --out FOLDER     where bench.json goes (bench/results)
+  --help           this text
+
+It starts servers of its own on free ports, loads them over loopback, and stops them. Nothing else should run meanwhile.
+Exit status: 0 measured, 1 something was answered wrongly, 2 it could not be measured.`
+
+const text = { type: 'string' } as const
+const OPTIONS = {
+  only: { ...text, multiple: true },
+  quick: { type: 'boolean' },
+  ...{ rounds: text, seconds: text, crowd: text, out: text },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+function readOptions() {
+  const values = optionsOf(OPTIONS, 'run bench')
+  if (values.help) return 'help'
+  const only = (values.only ?? []).flatMap((list) => list.split(','))
+  for (const part of only)
+    if (!PARTS.includes(part as Part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}.`)
+  const { quick = false } = values
+  const bench: Bench = {
+    rounds: wholeOf('rounds', values.rounds, quick ? 1 : 3, 1, 99),
+    seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 2, 0.1, 60),
+    buyers: quick ? [16, 256] : [1, 16, 64, 256, 1_000],
+    crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
+  }
+  const parts = PARTS.filter((part) => only.length === 0 || only.includes(part))
+  return { bench, parts, out: values.out ?? 'bench/results' }
+}
+
+async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Promise<boolean> {
+  const { bench, parts, out } = options
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
+  console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
+  const results: Record<string, unknown> = {}
+  let wrong = 0
+  const show = async (tables: AsyncIterable<Table>) => {
+    for await (const table of tables) {
+      printTable(table)
+      results[table.title] = table.rows
+      for (const { measured } of table.rows) wrong += measured.wrong
+    }
+  }
+  console.log(paint('dim', 'Starting a system of its own ...'))
+  if (parts.includes('recovery')) await show(recovery(bench))
+  const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
+  if (stage && parts.includes('edge')) await show(againstEdge(stage, bench))
+  if (stage && parts.includes('origin')) await show(againstOrigin(stage, bench))
+  if (stage && parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
+  if (stage && parts.includes('growth')) results.growth = await growth(stage, bench)
+  const file = join(out, 'bench.json')
+  writeFileSync(
+    file,
+    `${JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)}\n`,
+  )
+  console.log(`\nWritten to ${relative(process.cwd(), file)}`)
+  return wrong === 0
+}
+
+await run('Could not be measured:', async () => {
+  const options = readOptions()
+  if (options === 'help') {
+    console.log(HELP)
+    return 0
+  }
+  writableFolder(options.out)
+  return (await measure(options)) ? 0 : 1
+})

@@ -1,0 +1,115 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createLocalJWKSet, exportJWK, generateKeyPair } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyAdmissionToken } from '../../shared/tokens.ts'
+import { AdmissionMint } from '../lib/admissions.ts'
+import { type HttpClient, requestText } from '../lib/http.ts'
+import { closedLoop, contest, cpuSeconds, type Measured, median, openLoop } from './load.ts'
+import { reached } from './table.ts'
+
+let server: Server
+let url: string
+/** Until then the server answers nobody. */
+let stalledUntilMs = 0
+
+beforeAll(async () => {
+  server = createServer((_, response) => {
+    setTimeout(() => response.end('{}'), Math.max(0, stalledUntilMs - performance.now()))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const next = ({ host }: HttpClient) => requestText('GET', '/', host)
+const load = { next, right: (a: { status: number }) => a.status === 200, seconds: 0.6 }
+
+describe('load', () => {
+  test('in an open loop sees a stall in the latency of everyone it kept waiting', async () => {
+    setTimeout(() => {
+      stalledUntilMs = performance.now() + 300
+    }, 100)
+    const { ms, wrong } = await openLoop({ ...load, url }, 200, 8)
+    expect([ms.count, wrong]).toEqual([120, 0])
+    // Sixty requests were due while it stood still: the tenth of all that waited longest waited 150 ms and more.
+    expect(ms.p90).toBeGreaterThan(150)
+    expect(ms.max).toBeLessThan(600)
+  })
+
+  test('in a closed loop sees a stall that lasts to its end, in the rate and in the latency', async () => {
+    setTimeout(() => {
+      stalledUntilMs = performance.now() + 900
+    }, 300)
+    const calm = await closedLoop({ ...load, url, seconds: 0.1 }, 4)
+    const { ms, perSecond } = await closedLoop({ ...load, url, seconds: 0.4 }, 4)
+    expect(perSecond).toBeLessThan(0.9 * calm.perSecond)
+    // Four were kept waiting, beyond the end.
+    expect(ms.max).toBeGreaterThan(500)
+  })
+
+  test('in a closed loop counts right answers and names wrong ones', async () => {
+    const good = await closedLoop({ ...load, url, seconds: 0.2, pids: [process.pid] }, 4)
+    expect(good.wrong).toBe(0)
+    expect(good.perSecond).toBeGreaterThan(10)
+    const bad = await closedLoop({ ...load, url, seconds: 0.1, right: () => false }, 4)
+    expect(bad.wrong).toBeGreaterThan(0)
+    expect(bad.why).toContain('200')
+    const soonMs = performance.now() + 30
+    const warming = await closedLoop(
+      { ...load, url, seconds: 0.4, right: () => performance.now() > soonMs },
+      1,
+    )
+    expect(warming.wrong).toBeGreaterThan(0)
+  })
+
+  test('ends when there are no more requests', async () => {
+    let left = 500
+    const few = () => (left-- > 0 ? requestText('GET', '/', 'localhost') : null)
+    const { perSecond } = await closedLoop({ ...load, url, next: few, seconds: 30 }, 4)
+    expect(perSecond).toBeGreaterThanOrEqual(0)
+  })
+})
+
+test('a contest is the median of its rounds without the first, and has the wrong answers of all', async () => {
+  const runs = [1_000, 1, 2, 9]
+  const measured = (perSecond: number): Measured => ({
+    perSecond,
+    ms: { count: 1, mean: 1, p50: 1, p90: 1, p99: perSecond, p999: 1, max: 1 },
+    cpuMicros: null,
+    clientCpu: 0,
+    wrong: 1,
+    why: '',
+  })
+  const { one } = await contest(3, { one: async () => measured(runs.shift() ?? 0) })
+  expect(one).toMatchObject({ perSecond: 2, ms: { p99: 2 }, wrong: 4 })
+  expect(median([4, 1, 3, 2])).toBe(2.5)
+  expect(reached({ what: '', measured: one, ratio: 0.5, aim: { ratio: 0.6 } })).toBe(false)
+  expect(reached({ what: '', measured: one, ratio: 0.7, aim: { ratio: 0.6 } })).toBe(true)
+  expect(reached({ what: '', measured: one, ratio: null, aim: { p99Ms: 25 } })).toBe(true)
+  expect(reached({ what: '', measured: one, ratio: null, aim: null })).toBeNull()
+})
+
+test('processor time is that of the process asked for', () => {
+  const before = cpuSeconds([process.pid])
+  const until = performance.now() + 120
+  while (performance.now() < until) Math.sqrt(until)
+  expect(cpuSeconds([process.pid]) - before).toBeGreaterThan(process.platform === 'linux' ? 0.05 : -1)
+  expect(cpuSeconds([])).toBe(0)
+})
+
+test('an admission minted for a measurement is one that the origin accepts', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const mint = new AdmissionMint({ ...(await exportJWK(privateKey)), kid: 'k' })
+  const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'EdDSA' }] })
+  const [one = '', another = ''] = mint.many('sale', 2)
+  const verified = await verifyAdmissionToken(keys, one, Date.now())
+  expect(verified).toMatchObject({ ok: true, claims: { sale: 'sale', num: 1 } })
+  expect(await verifyAdmissionToken(keys, another, Date.now())).toMatchObject({
+    ok: true,
+    claims: { num: 2 },
+  })
+})

@@ -1,0 +1,208 @@
+/**
+ * Recovery: what becomes of a sale that loses Redis. How soon the fast gate is in use again, rebuilt from a ledger with a
+ * hundred thousand live orders, when Redis was flushed and when it was away and came back empty; and what the exact gate
+ * sells alone meanwhile. Each on a system of its own, since an origin rebuilds every sale it knows.
+ */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import postgres from 'postgres'
+import { type System, startSystem } from '../../dev/system.ts'
+import type { Store } from '../../origin/lib/redis.ts'
+import { Gate } from '../../origin/stock/gate.ts'
+import { defineScripts } from '../../origin/stock/scripts.ts'
+import { AdmissionMint } from '../lib/admissions.ts'
+import { n } from '../lib/figures.ts'
+import { Histogram } from '../lib/histogram.ts'
+import { admin } from '../rehearsal/evidence.ts'
+import { closedLoop, contest, type Measured, median } from './load.ts'
+import { checkoutsOf, flat, pidsOf, row } from './origin.ts'
+import { createSale, type Stage } from './stage.ts'
+import type { Bench, Table } from './table.ts'
+
+const STOCK = 10_000_000
+const LIVE = 100_000
+const HELD = LIVE / 2
+/** After so long away, the origin's loops have come to pause for as long as they ever do. */
+const AWAY_MS = 5_000
+const LOOK_EVERY_MS = 5
+const OPEN_WITHIN_MS = 60_000
+const BUYERS = 256
+/** More than can be used up, warming included. */
+const TOKENS_PER_SECOND = { both: 22_000, exact: 12_000 }
+
+export async function* recovery(bench: Bench): AsyncGenerator<Table> {
+  yield await onItsOwn(bench, rebuilds)
+  yield await onItsOwn(bench, withoutRedis)
+}
+
+async function onItsOwn(
+  bench: Bench,
+  measure: (stage: Stage, bench: Bench, redis: Store) => Promise<Table>,
+): Promise<Table> {
+  // The origin says at this level how long a rebuild took.
+  const system = await startSystem({ originEnv: { LOG_LEVEL: 'info' } })
+  const { adminToken, databaseUrl, edgeUrl: edge, originUrl: origin, secrets } = system
+  const target = { edge, origin, adminToken, databaseUrl }
+  const redis = defineScripts(
+    new Redis(system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
+  )
+  redis.on('error', () => {})
+  try {
+    return await measure(
+      { system, target, mint: new AdmissionMint(secrets.admissionPrivateJwk) },
+      bench,
+      redis,
+    )
+  } finally {
+    redis.disconnect()
+    await system.stop()
+  }
+}
+
+async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
+  const { system } = stage
+  const sale = await createSale(stage, { stock: STOCK })
+  const gate = new Gate(redis, sale, 'unit', 1)
+  const readMs = await fill(stage, sale, rounds)
+  const flushed: Reopening[] = []
+  const returned: Reopening[] = []
+  for (let round = 0; round <= rounds; round++) {
+    await redis.flushall()
+    flushed.push(await reopening(gate))
+    await system.redis?.kill()
+    await sleep(AWAY_MS)
+    await backEmpty(system)
+    returned.push(await reopening(gate))
+  }
+  const rebuiltMs = rebuildsLogged(system, sale).slice(-2 * rounds)
+  const read = timed(readMs)
+  const aim = { slowestMs: 2_000 }
+  return {
+    title: `Recovery: the gate rebuilt from ${n(LIVE)} live orders`,
+    against: 'of reading',
+    rows: [
+      row('the orders read, one statement', read, null),
+      row('the rebuild itself, as logged', timed(rebuiltMs), read, aim),
+      row('FLUSHALL until it is open', reopened(flushed), read, aim),
+      row(`back empty after ${AWAY_MS / 1000} s until open`, reopened(returned), read, aim),
+    ],
+  }
+}
+
+/** Puts live orders into the ledger, half of them sold, their ids ascending as real ones do; returns how long reading them takes. */
+async function fill({ target, system }: Stage, sale: string, rounds: number): Promise<number[]> {
+  const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
+  try {
+    await sql`
+      with placed as (
+        insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                            status, idempotency_key, request_hash, reserved_until)
+        select (lpad(to_hex(1700000000000 + n), 12, '0') || left(md5(n::text), 20))::uuid, sale_id, product_id,
+          gen_random_uuid(), n, 1, unit_price_minor, currency, case when n <= ${HELD} then 'reserved' else 'confirmed' end,
+          gen_random_uuid(), encode(sha256(n::text::bytea), 'hex'), now() + interval '1 hour'
+        from products, generate_series(1, ${LIVE}::int) n where sale_id = ${sale}
+        returning status
+      )
+      update products set held = (select count(*) from placed where status = 'reserved'),
+        sold = (select count(*) from placed where status = 'confirmed')
+      where sale_id = ${sale}`
+    await sql`analyze orders`
+    await admin(target, 'POST', `/sales/${sale}/reconcile`)
+    const readMs: number[] = []
+    for (let round = 0; round <= rounds; round++) {
+      const beganMs = performance.now()
+      await sql`
+        select order_id, visitor, idempotency_key, request_hash, quantity, reserved_until
+        from orders where sale_id = ${sale}`
+      readMs.push(performance.now() - beganMs)
+    }
+    return readMs.slice(1)
+  } finally {
+    await sql.end({ timeout: 2 })
+  }
+}
+
+/** Starts Redis again without what it knew. */
+async function backEmpty({ dataDir, redis }: System): Promise<void> {
+  rmSync(join(dataDir, 'redis'), { recursive: true, force: true })
+  await redis?.restart()
+}
+
+interface Reopening {
+  readonly ms: number
+  /** What was wrong with the counter it opened with; nothing, usually. */
+  readonly why: string
+}
+
+async function reopening(gate: Gate): Promise<Reopening> {
+  const ms = await untilOpen(gate)
+  const stock = await gate.stock()
+  const right = stock?.available === STOCK - LIVE && stock.held === HELD
+  return { ms, why: right ? '' : `opened with ${JSON.stringify(stock)}` }
+}
+
+async function untilOpen(gate: Gate): Promise<number> {
+  const beganMs = performance.now()
+  while (!(await gate.isOpen())) {
+    if (performance.now() - beganMs > OPEN_WITHIN_MS) throw new Error('The gate stayed closed.')
+    await sleep(LOOK_EVERY_MS)
+  }
+  return performance.now() - beganMs
+}
+
+function rebuildsLogged({ dataDir }: System, sale: string): number[] {
+  return readFileSync(join(dataDir, 'logs/origin.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"gate rebuilt"') && line.includes(sale))
+    .map((line) => (JSON.parse(line) as { ms: number }).ms)
+}
+
+/** Times as a measurement: all the live orders in each. */
+function timed(times: readonly number[]): Measured {
+  const histogram = new Histogram()
+  for (const ms of times) histogram.add(ms)
+  return { ...flat((LIVE * 1000) / median(times)), ms: histogram.summary() }
+}
+
+/** The first is not timed; that it was right counts. */
+function reopened(reopenings: readonly Reopening[]): Measured {
+  const wrong = reopenings.filter(({ why }) => why !== '')
+  return { ...timed(reopenings.slice(1).map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
+}
+
+async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
+  const { system, mint } = stage
+  const sale = await createSale(stage, { stock: STOCK })
+  const gate = new Gate(redis, sale, 'unit', 1)
+  const checkouts = (perSecond: number) =>
+    closedLoop(
+      {
+        url: system.originUrl,
+        pids: pidsOf(stage),
+        seconds,
+        next: checkoutsOf(sale, mint.many(sale, Math.ceil(seconds * 1.25 * perSecond))),
+        right: ({ status }) => status === 201,
+      },
+      BUYERS,
+    )
+  const { both, exact } = await contest(rounds, {
+    both: () => checkouts(TOKENS_PER_SECOND.both),
+    exact: async () => {
+      await system.redis?.kill()
+      const measured = await checkouts(TOKENS_PER_SECOND.exact)
+      await backEmpty(system)
+      await untilOpen(gate)
+      return measured
+    },
+  })
+  return {
+    title: `Recovery: durable checkouts without Redis, ${BUYERS} buyers`,
+    against: 'of both',
+    rows: [
+      row('both gates', both, null),
+      row('the exact gate alone, Redis away', exact, both, { perSecond: 2_000 }),
+    ],
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * What the field does instead, each as its advocates would write it, behind the same request and with the same token
+ * check as ours, in one Node process with the same driver and pool: MODE says which.
+ *
+ *   for-update    SELECT .. FOR UPDATE on the product's row, UPDATE, INSERT, in one transaction per order
+ *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
+ *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
+ *   redis-insert  a reserve script in Redis, then one INSERT per order
+ *   batched       ours as a sketch: callers share a call to Redis and a transaction, and nothing is done besides
+ *   nothing       everyone who is admitted is told yes: what no checkout with this token can be faster than
+ *   zset          not a checkout but a waiting room: a sorted set in Redis, asked for the rank with every poll
+ */
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { Redis } from 'ioredis'
+import { createLocalJWKSet } from 'jose'
+import postgres from 'postgres'
+import { Signatures, type Signed } from '../../../origin/http/signatures.ts'
+import { readAdmission } from '../../../origin/http/tokens.ts'
+import { Batcher } from '../../../origin/lib/batcher.ts'
+import { CheckoutRequest, parseJson } from '../../../shared/api.ts'
+import { signQueueToken, verifyQueueToken } from '../../../shared/tokens.ts'
+
+const {
+  MODE = '',
+  PORT,
+  DATABASE_URL = '',
+  REDIS_URL = '',
+  ADMISSION_JWKS = '',
+  QUEUE_SECRET = '',
+} = process.env
+
+/** The origin has as many. */
+const MAX_CONNECTIONS = 10
+const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
+const redis = new Redis(REDIS_URL)
+const keys = createLocalJWKSet(JSON.parse(ADMISSION_JWKS))
+// Admissions are read as ours are: what differs is how a unit is taken.
+const signatures = new Signatures()
+const check = (signed: Signed) => signatures.check(signed)
+redis.defineCommand('takeUnit', {
+  numberOfKeys: 2,
+  lua: readFileSync(new URL('./take-unit.lua', import.meta.url), 'utf8'),
+})
+const scripts = redis as Redis & {
+  takeUnit(stock: string, seen: string, key: string, order: string): Promise<string>
+}
+
+interface Buyer {
+  readonly sale: string
+  readonly visitor: string
+  readonly key: string
+  readonly order: string
+}
+
+/** Takes a unit and records the order; false when there is none. */
+const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
+  'for-update': ({ sale, visitor, key, order }) =>
+    sql.begin(async (tx) => {
+      const [row] = await tx<{ available: number }[]>`
+        select available from bench.stock where sale = ${sale} for update`
+      if (!row || row.available < 1) return false
+      await tx`update bench.stock set available = available - 1 where sale = ${sale}`
+      await tx`insert into bench.orders (order_id, sale, visitor, idempotency_key)
+        values (${order}, ${sale}, ${visitor}, ${key})`
+      return true
+    }),
+  conditional: async ({ sale, visitor, key, order }) => {
+    const rows = await sql`
+      with taken as (
+        update bench.stock set available = available - 1 where sale = ${sale} and available > 0 returning sale)
+      insert into bench.orders (order_id, sale, visitor, idempotency_key)
+      select ${order}, sale, ${visitor}, ${key} from taken returning order_id`
+    return rows.length === 1
+  },
+  'skip-locked': async ({ sale, visitor, key, order }) => {
+    const rows = await sql`
+      with free as (
+        select unit from bench.units where sale = ${sale} and order_id is null limit 1 for update skip locked),
+      taken as (
+        update bench.units u set order_id = ${order} from free where u.sale = ${sale} and u.unit = free.unit
+        returning u.sale)
+      insert into bench.orders (order_id, sale, visitor, idempotency_key)
+      select ${order}, sale, ${visitor}, ${key} from taken returning order_id`
+    return rows.length === 1
+  },
+  'redis-insert': async ({ sale, visitor, key, order }) => {
+    const verdict = await scripts.takeUnit(
+      `bench:${sale}:stock`,
+      `bench:${sale}:seen`,
+      `${visitor}|${key}`,
+      order,
+    )
+    if (verdict !== order) return false
+    await sql`insert into bench.orders (order_id, sale, visitor, idempotency_key)
+      values (${order}, ${sale}, ${visitor}, ${key})`
+    return true
+  },
+  batched: async (buyer) => (await units.add(buyer)) && orders.add(buyer),
+  nothing: async () => true,
+}
+
+// No idempotency, no limit, no hold that ends, no intent that outlives this process, no second answer without Redis:
+// what ours costs above this is what it does besides.
+const units = new Batcher<Buyer, boolean>({ size: 128, queue: 10_000 }, async (buyers) => {
+  const left = await redis.decrby(`bench:${buyers[0]?.sale}:stock`, buyers.length)
+  return buyers.map((_, i) => left + buyers.length - i > 0)
+})
+const orders = new Batcher<Buyer, boolean>({ size: 500, queue: 10_000 }, async (buyers) => {
+  const column = (name: keyof Buyer) => buyers.map((buyer) => buyer[name])
+  const rows = await sql`
+    with taken as (
+      update bench.stock set available = available - ${buyers.length}
+      where sale = ${buyers[0]?.sale ?? ''} and available >= ${buyers.length} returning sale)
+    insert into bench.orders (order_id, sale, visitor, idempotency_key)
+    select o, sale, v, k
+    from taken, unnest(${column('order')}::uuid[], ${column('visitor')}::text[], ${column('key')}::text[]) as t (o, v, k)
+    returning order_id`
+  return buyers.map(() => rows.length === buyers.length)
+})
+
+const app = new Hono()
+
+app.post('/sales/:sale/checkout', async (c) => {
+  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
+  const admission = await readAdmission(keys, check, token, Date.now())
+  if (!admission.ok) return c.json({ type: '/problems/not-admitted' }, 429)
+  const body = parseJson(CheckoutRequest, await c.req.text())
+  const key = c.req.header('idempotency-key')
+  if (!body.ok || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
+  const sale = c.req.param('sale')
+  const order = randomUUIDv7()
+  const took = await take[MODE]?.({ sale, visitor: admission.claims.sub, key, order })
+  if (!took) return c.json({ type: '/problems/sold-out' }, 410)
+  return c.json({ order_id: order, sale, quantity: body.value.quantity, status: 'reserved' }, 201)
+})
+
+// The waiting room: who asks is told by the same signed token as at ours, where one stands by Redis.
+const secret = await crypto.subtle.importKey(
+  'raw',
+  new TextEncoder().encode(QUEUE_SECRET),
+  { name: 'HMAC', hash: 'SHA-256' },
+  false,
+  ['sign', 'verify'],
+)
+app.post('/sales/:sale/queue', async (c) => {
+  const sale = c.req.param('sale')
+  const sub = randomUUID()
+  const iat = Math.floor(Date.now() / 1000)
+  const answers = await redis
+    .multi()
+    .zadd(`bench:${sale}:queue`, 'NX', Date.now(), sub)
+    .zrank(`bench:${sale}:queue`, sub)
+    .exec()
+  const num = Number(answers?.[1]?.[1]) + 1
+  const queue_token = await signQueueToken(secret, { sub, sale, num, iat, exp: iat + 3_600 })
+  return c.json({ status: 'waiting', queue_token, position_in_queue: num, poll_after_ms: 1_000 }, 201)
+})
+app.get('/sales/:sale/queue/status', async (c) => {
+  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
+  const place = await verifyQueueToken(secret, token, Date.now())
+  if (!place.ok) return c.json({ type: '/problems/invalid-token' }, 401)
+  const rank = await redis.zrank(`bench:${place.claims.sale}:queue`, place.claims.sub)
+  if (rank === null) return c.json({ type: '/problems/invalid-token' }, 401)
+  return c.json({ status: 'waiting', position_in_queue: rank + 1, poll_after_ms: 1_000 })
+})
+
+app.get('/healthz', (c) => c.json({ status: 'ok' }))
+
+serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })
+process.on('SIGTERM', () => process.exit(0))

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { costOf, PRICES, sum } from './prices.ts'
+import { play } from './sale.ts'
+import { LIMITS, type Scenario } from './scenario.ts'
+
+const scenario: Scenario = {
+  visitors: 200_000,
+  stock: 1_000,
+  rate: 500,
+  arrivals: 'early',
+  spreadSeconds: 60,
+  stampede: 5,
+  dataCentres: 40,
+  shards: 4,
+  isolatePerSecond: 500,
+  known: 0.1,
+  holdSeconds: 20,
+  abandon: 0.1,
+  declines: 0.05,
+  tripMs: 60,
+  seed: 1,
+}
+
+describe('the model of a sale', async () => {
+  const outcome = await play(scenario)
+
+  test('sells exactly the stock, and everyone comes once and is told', () => {
+    expect(outcome.sold).toBe(scenario.stock)
+    expect(outcome.soldOutAfterSeconds).toBeGreaterThan(scenario.stock / scenario.rate)
+    expect(outcome.requests.join).toBeCloseTo(scenario.visitors, 0)
+    expect(outcome.requests.final).toBeLessThanOrEqual(scenario.visitors)
+    expect(outcome.requests.final).toBeGreaterThan(scenario.visitors - 10 * scenario.stock)
+  })
+
+  test('hears an interruption while it is played', async () => {
+    let heard = false
+    setImmediate(() => {
+      heard = true
+    })
+    await play(scenario)
+    expect(heard).toBe(true)
+  })
+
+  test('calls in no more people than may find something', () => {
+    expect(outcome.requests.admission).toBeGreaterThanOrEqual(scenario.stock)
+    expect(outcome.requests.admission).toBeLessThan(4 * scenario.stock)
+  })
+
+  test('is the same again for the same seed, and another for another', async () => {
+    expect(await play(scenario)).toEqual(outcome)
+    expect(await play({ ...scenario, seed: 2 })).not.toEqual(outcome)
+  })
+
+  test('is as busy as the stampede says', async () => {
+    const mean = scenario.visitors / scenario.spreadSeconds
+    const calm = await play({ ...scenario, stampede: 1 })
+    expect(outcome.peaks.workerRequests).toBeGreaterThan(2 * scenario.stampede * mean * 0.9)
+    expect(calm.isolates).toBeLessThanOrEqual(outcome.isolates)
+  })
+
+  test('spreads its visitors over more shards, at the expense of the coordinator', async () => {
+    const more = await play({ ...scenario, shards: 16 })
+    expect(more.peaks.shardCalls).toBeLessThan(outcome.peaks.shardCalls)
+    expect(more.peaks.coordinatorCalls).toBeGreaterThan(outcome.peaks.coordinatorCalls)
+    expect(more.peaks.coordinatorCalls).toBeLessThan(LIMITS.objectCalls)
+  })
+
+  test('asks the objects no more for a crowd that merely waits longer', async () => {
+    const patient = await play({ ...scenario, holdSeconds: 60 })
+    const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
+    expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
+  })
+})
+
+test('a cost is what was used times its price', () => {
+  const costs = costOf({
+    workerRequests: 2e6,
+    workerCpuMs: 1e6,
+    objectRequests: 4e6,
+    objectSeconds: 0,
+    rowsWritten: 3e6,
+  })
+  expect(sum(costs)).toBeCloseTo(
+    2 * PRICES.workerRequest + PRICES.workerCpuMs + 4 * PRICES.objectRequest + 3 * PRICES.rowWritten,
+  )
+})

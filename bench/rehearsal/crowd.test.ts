@@ -1,0 +1,370 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { UsageError } from '../../dev/command.ts'
+import { positionOf } from '../../shared/draw.ts'
+import type { Schedule } from '../../shared/schedule.ts'
+import { Histogram } from '../lib/histogram.ts'
+import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
+import { seeded } from '../lib/random.ts'
+import { bars, lineChart, stretches, table } from '../report/charts.ts'
+import { DrawTable } from '../verdict/draw-table.ts'
+import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
+import { servedBy } from './cdn.ts'
+import { type Options, readOptions } from './options.ts'
+import { Wheel } from './timer-wheel.ts'
+import { PLAN, Visitors } from './visitors.ts'
+
+describe('a histogram', () => {
+  test('is right to a few percent, from microseconds to minutes', () => {
+    const histogram = new Histogram()
+    for (let i = 1; i <= 10_000; i++) histogram.add(i)
+    for (const share of [0.5, 0.9, 0.99, 0.999]) {
+      expect(histogram.percentile(share) / (share * 10_000)).toBeGreaterThan(0.99)
+      expect(histogram.percentile(share) / (share * 10_000)).toBeLessThan(1.03)
+    }
+    expect(histogram.summary()).toMatchObject({ count: 10_000, max: 10_000, mean: 5_000.5 })
+    const extremes = new Histogram()
+    for (const ms of [0, 0.0001, 0.05, 1e9]) extremes.add(ms)
+    expect(extremes.summary()).toMatchObject({ count: 4, max: 1e9 })
+    expect(extremes.percentile(0.75)).toBeCloseTo(0.05, 2)
+  })
+
+  test('that is empty says zero, and one that was taken begins anew', () => {
+    const histogram = new Histogram()
+    expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0, mean: 0 })
+    histogram.add(7)
+    expect(histogram.take()).toMatchObject({ count: 1, max: 7 })
+    expect(histogram.summary()).toMatchObject({ count: 0, max: 0 })
+  })
+})
+
+describe('arrivals', () => {
+  test.each(SHAPES)('of the shape %s are in order, within the time given, the same for a seed', (shape) => {
+    const times = arrivalTimes(shape, 1_000, 5_000, seeded(7))
+    expect([...times]).toEqual([...times].sort((a, b) => a - b))
+    expect(times.at(0)).toBeGreaterThanOrEqual(-leadMs(shape, 5_000))
+    expect(times.at(-1)).toBeLessThanOrEqual(5_000 - leadMs(shape, 5_000))
+    expect(arrivalTimes(shape, 1_000, 5_000, seeded(7))).toEqual(times)
+    expect(arrivalTimes(shape, 1_000, 5_000, seeded(8))).not.toEqual(times)
+  })
+
+  test('come before the opening as their shape says', () => {
+    const early = (shape: (typeof SHAPES)[number]) =>
+      arrivalTimes(shape, 20_000, 1_000, seeded(1)).filter((ms) => ms < 0).length / 20_000
+    expect(early('ramp')).toBe(0)
+    expect(early('early')).toBeCloseTo(0.9, 1)
+    expect(early('spike')).toBeCloseTo(0.25, 1)
+  })
+})
+
+describe('the plans of a crowd', () => {
+  const shares = {
+    declines: 0.05,
+    timeouts: 0.01,
+    abandon: 0.1,
+    noShows: 0.02,
+    pollers: 0.03,
+    known: 0.04,
+    bots: 0,
+  }
+
+  test('have the shares that were asked for, and are the same for a seed', () => {
+    const crowd = new Visitors(new Float64Array(50_000), shares, seeded(3))
+    const share = (bit: number) => crowd.plan.filter((plan) => (plan & bit) !== 0).length / crowd.size
+    expect(share(PLAN.decline)).toBeCloseTo(0.05, 2)
+    expect(share(PLAN.timeout)).toBeCloseTo(0.01, 2)
+    expect(share(PLAN.abandon)).toBeCloseTo(0.1, 2)
+    expect(share(PLAN.noShow)).toBeCloseTo(0.02, 2)
+    expect(share(PLAN.poller)).toBeCloseTo(0.03, 2)
+    expect(share(PLAN.known)).toBeCloseTo(0.04, 2)
+    expect(share(PLAN.bot)).toBe(0)
+    expect(new Visitors(new Float64Array(50_000), shares, seeded(3)).plan).toEqual(crowd.plan)
+  })
+
+  test('come to one end, and the first one holds', () => {
+    const crowd = new Visitors(new Float64Array(2), shares, seeded(3))
+    expect(crowd.finish(1, 'bought')).toBe(true)
+    expect(crowd.finish(1, 'failed')).toBe(false)
+    expect([crowd.endOf(0), crowd.endOf(1), crowd.ended]).toEqual([null, 'bought', 1])
+  })
+})
+
+describe('the timer wheel', () => {
+  test('fires each timer once, when it is due and not before, however far away', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 1, max: 100_000, noNaN: true }), {
+          minLength: 1,
+          maxLength: 200,
+          size: 'max',
+        }),
+        fc.array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 50, size: 'max' }),
+        (dueMs, steps) => {
+          const fired = new Map<number, number>()
+          let nowMs = 0
+          const wheel = new Wheel(dueMs.length, nowMs, (id, due) => {
+            expect(due).toBe(dueMs[id])
+            expect(due).toBeLessThanOrEqual(nowMs)
+            expect(fired.has(id)).toBe(false)
+            fired.set(id, nowMs)
+          })
+          for (const [id, due] of dueMs.entries()) wheel.at(id, due)
+          for (const step of steps) {
+            nowMs += step
+            wheel.run(nowMs)
+            for (const [id, due] of dueMs.entries()) if (due <= nowMs - 8) expect(fired.has(id)).toBe(true)
+          }
+          expect(wheel.set).toBe(dueMs.length - fired.size)
+        },
+      ),
+    )
+  })
+
+  test('lets a timer be set again when it fires, and holds one for each', () => {
+    const fired: number[] = []
+    const wheel: Wheel = new Wheel(1, 0, (id, dueMs) => {
+      fired.push(dueMs)
+      if (fired.length < 3) wheel.at(id, dueMs + 100)
+    })
+    wheel.at(0, 50)
+    expect(() => wheel.at(0, 60)).toThrow()
+    for (let nowMs = 0; nowMs <= 400; nowMs += 10) wheel.run(nowMs)
+    expect(fired).toEqual([50, 150, 250])
+  })
+})
+
+describe('the draw as an auditor recomputes it', () => {
+  test('is the draw', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.option(fc.uint8Array({ minLength: 32, maxLength: 32 })),
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.nat(4_000),
+        (seedBytes, beaconBytes, size, n) => {
+          const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+          const draw = { seed: hex(seedBytes), size, beacon: beaconBytes ? hex(beaconBytes) : null }
+          expect(new DrawTable(draw).positionOf(n + 1)).toBe(positionOf(draw, n + 1))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('has the vectors of the README, for half a million', () => {
+    const table = new DrawTable({ seed: `${'00'.repeat(31)}01`, size: 500_000, beacon: null })
+    expect([1, 2, 3, 4, 5].map((number) => table.positionOf(number))).toEqual([
+      304358, 102135, 209119, 402860, 23435,
+    ])
+  })
+})
+
+describe('what the public documents had called', () => {
+  const document = (
+    anchor_at_ms: number,
+    anchor_position: number,
+    rate: number,
+    ceiling = 1e9,
+  ): Schedule => ({
+    sale: 's',
+    version: 1,
+    phase: 'open',
+    anchor_at_ms,
+    anchor_position,
+    rate_per_second: rate,
+    ceiling,
+    missed_through: 0,
+    pre_queue_size: 0,
+    draw_commitment: '00'.repeat(32),
+    draw_seed: '00',
+    draw_beacon: null,
+    pre_queue_opens_at: '',
+    opens_at: '',
+    ends_at: null,
+    pre_queue_opens_at_ms: 0,
+    ends_at_ms: null,
+    server_time_ms: 0,
+  })
+
+  test('follows the line of each document until the next one, which may have come since it was seen last', () => {
+    const seenUntil = (lastMs: number) =>
+      servedBy(
+        [
+          { atMs: 0, lastMs: 999, schedule: { ...document(0, 0, 10), draw_seed: null } },
+          { atMs: 1_000, lastMs, schedule: document(1_000, 0, 10) },
+          { atMs: 3_000, lastMs: 9_000, schedule: document(3_000, 20, 0) },
+        ],
+        0,
+      )
+    const moments = [500, 1_000, 2_000, 3_000, 60_000]
+    expect(moments.map(seenUntil(2_999))).toEqual([0, 0, 10, 20, 20])
+    expect(moments.map(seenUntil(1_500))).toEqual([0, 0, 20, 20, 20])
+  })
+})
+
+describe('the client', () => {
+  let server: Server
+  let url: string
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      if (request.url === '/slow') return
+      if (request.url === '/cut') return void request.socket.destroy()
+      if (request.url === '/close') response.setHeader('connection', 'close')
+      if (request.url === '/empty') return void response.writeHead(204).end()
+      if (request.url === '/chunked') {
+        response.write('{"path":')
+        setTimeout(() => response.end('"/chunked"}'), 5)
+        return
+      }
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () =>
+        response.end(JSON.stringify({ path: request.url, method: request.method, body: body.length })),
+      )
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test('answers each request once, and its own, over few connections', async () => {
+    const client = new HttpClient({ url, connections: 3 })
+    const paths = Array.from({ length: 200 }, (_, i) => `/${['a', 'chunked', 'empty', 'close', 'b'][i % 5]}`)
+    const answers = await Promise.all(
+      paths.map((path) =>
+        client.ask(
+          requestText(
+            path === '/b' ? 'POST' : 'GET',
+            path,
+            client.host,
+            [],
+            path === '/b' ? '{"a":1}' : undefined,
+          ),
+        ),
+      ),
+    )
+    for (const [i, { status, body }] of answers.entries()) {
+      if (paths[i] === '/empty') expect([status, body]).toEqual([204, ''])
+      else expect([status, JSON.parse(body).path]).toEqual([200, paths[i]])
+    }
+    expect(JSON.parse(answers[4]?.body ?? '')).toEqual({ path: '/b', method: 'POST', body: 7 })
+    client.close()
+  })
+
+  test('says what went wrong: cut off, no answer in time, nobody there, closed', async () => {
+    const client = new HttpClient({ url, connections: 2, timeoutMs: 100 })
+    expect(await client.ask(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
+    expect(await client.ask(requestText('GET', '/slow', client.host))).toMatchObject({
+      status: 0,
+      failure: 'no answer in time',
+    })
+    // It goes on afterwards.
+    expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })
+    const cut = client.ask(requestText('GET', '/slow', client.host))
+    client.close()
+    expect(await cut).toMatchObject({ status: 0 })
+    expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 0 })
+    const nobody = new HttpClient({ url: 'http://127.0.0.1:1', connections: 1 })
+    expect(await nobody.ask(requestText('GET', '/', nobody.host))).toMatchObject({
+      status: 0,
+      failure: 'ECONNREFUSED',
+    })
+    nobody.close()
+  })
+
+  test('reads an answer however it is cut into pieces', () => {
+    const whole = Buffer.from(
+      'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n5\r\nhello\r\n7;x=y\r\n, wörl\r\n0\r\n\r\n',
+    )
+    for (let at = 0; at < whole.length; at++) {
+      const needed = readAnswer(whole.subarray(0, at))
+      expect(typeof needed).toBe('number')
+      expect(needed).toBeGreaterThan(at)
+      expect(needed).toBeLessThanOrEqual(whole.length)
+    }
+    const read = readAnswer(whole)
+    expect(read).toMatchObject({ status: 200, body: 'hello, wörl', keep: true })
+    if (typeof read === 'number') return
+    const answer = { ...read, sentMs: 0, answeredMs: 0, failure: null }
+    expect([headerOf(answer, 'retry-after'), headerOf(answer, 'etag')]).toEqual(['7', ''])
+  })
+})
+
+describe('a chart', () => {
+  test('has a gap where nothing was measured', () => {
+    const points = [
+      [0, null],
+      [1, 5],
+      [2, 7],
+      [3, null],
+      [4, null],
+      [5, 1],
+    ] as const
+    expect(stretches(points)).toEqual([
+      [
+        [1, 5],
+        [2, 7],
+      ],
+      [[5, 1]],
+    ])
+    const svg = lineChart('Latency', { x: 'seconds', y: 'ms' }, [{ name: 'join', color: 'a', points }])
+    expect(svg.match(/<polyline/g)).toHaveLength(2)
+    expect(svg).toContain('aria-label="Latency. join: at most 7, at last 1."')
+    expect(svg).toMatch(/>seconds<\/text>.*>ms<\/text>/)
+  })
+
+  test('of bars is a table to those who hear it, as every table with a caption and heads', () => {
+    const html = bars('Ends', [{ name: 'bought', value: 3, note: '3' }])
+    expect(html).not.toContain('role="img"')
+    expect(html).toContain('<caption>Ends</caption>')
+    expect(html).toMatch(/<th scope="row">bought<\/th><td class="track" aria-hidden="true">.*<td>3<\/td>/)
+    expect(table('Latency', ['request', 'p50'], [['join', '3 ms']])).toMatch(
+      /<caption>Latency<\/caption>.*<th scope="col">p50<\/th>.*<th scope="row">join<\/th><td>3 ms<\/td>/,
+    )
+  })
+})
+
+describe('the command line', () => {
+  test('has defaults for everything', () => {
+    expect(readOptions([])).toMatchObject({ visitors: 2_000, stock: 100, rate: 200, arrivals: 'spike' })
+    expect(readOptions(['--help'])).toBe('help')
+  })
+
+  test('gives as many as may be named the time to come, and to buy', () => {
+    for (const visitors of [800_000, 5_000_000]) {
+      const { spreadSeconds, holdSeconds, maxMinutes } = readOptions([`--visitors=${visitors}`]) as Options
+      expect(visitors / spreadSeconds).toBe(800)
+      expect(maxMinutes * 60).toBeGreaterThan(spreadSeconds + holdSeconds)
+    }
+    expect(readOptions(['--visitors=3000', '--hold=90'])).toMatchObject({ maxMinutes: 15 })
+  })
+
+  test.each([
+    ['--visitors=0'],
+    ['--visitors=800000', '--max-minutes=15'],
+    ['--visitors=-3'],
+    ['--rate=fast'],
+    ['--declines=2'],
+    ['--arrivals=flood'],
+    ['--colour=red'],
+    ['--visitors', '-5'],
+    ['--edge=http://127.0.0.1:1'],
+    ['--edge=127.0.0.1', '--origin=http://127.0.0.1:1'],
+    ['stray'],
+    ['--visitors='],
+    ['--out='],
+    ['--stock=1.5'],
+    ['--abandon=1', '--declines=1'],
+    ['--no-shows=0.6', '--bots=0.6'],
+  ])('refuses %s with a sentence', (...args) => {
+    expect(() => readOptions(args)).toThrow(UsageError)
+    expect(() => readOptions(args)).toThrow(/^[^\n]+\.( See npm run rehearse -- --help)?$/)
+  })
+})

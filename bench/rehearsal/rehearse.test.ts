@@ -1,0 +1,112 @@
+/** The rehearsal itself, as a person runs it: against an honest system, and against a ledger that loses an order. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type System, startSystem } from '../../dev/system.ts'
+import { emptyDatabase } from '../../test/servers.ts'
+import type { Result } from '../report/report.ts'
+
+const CROWD = [
+  ...['--visitors', '150', '--stock', '20', '--rate', '100', '--spread', '2', '--seed', '7'],
+  ...[
+    '--hold',
+    '2',
+    '--timeouts',
+    '0',
+    '--abandon',
+    '0.1',
+    '--think',
+    '0.1',
+    '--known',
+    '0.1',
+    '--bots',
+    '0.05',
+  ],
+]
+
+let system: System
+let ledger: postgres.Sql
+const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
+
+beforeAll(async () => {
+  const database = await emptyDatabase()
+  // Longer than somebody who is held back goes without a look (6.25 s), or they might miss their turn unawares.
+  system = await startSystem({ databaseUrl: database.url, edgeVars: { CLAIM_SECONDS: '8' } })
+  ledger = postgres(database.url, { max: 1, onnotice: () => {} })
+})
+
+afterAll(async () => {
+  await ledger?.end()
+  await system?.stop()
+  rmSync(out, { recursive: true, force: true })
+})
+
+/** Runs the command, and does something else to its sale while the crowd plays. */
+function rehearse(name: string, meanwhile?: (sale: string) => Promise<void>) {
+  return new Promise<{ status: number | null; told: string; result: Result }>((resolve, reject) => {
+    const folder = join(out, name)
+    const child = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL('./rehearse.ts', import.meta.url)),
+        ...['--edge', system.edgeUrl, '--origin', system.originUrl, '--out', folder, ...CROWD],
+      ],
+      { env: { PATH: process.env.PATH, ADMIN_TOKEN: system.adminToken, DATABASE_URL: system.databaseUrl } },
+    )
+    let told = ''
+    let begun = false
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        told += chunk.toString('utf8')
+        const sale = /sale (rehearsal-[0-9a-f]+)/.exec(told)?.[1]
+        if (begun || sale === undefined) return
+        begun = true
+        meanwhile?.(sale).catch(reject)
+      })
+    child.once('exit', (status) => {
+      try {
+        resolve({ status, told, result: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) })
+      } catch {
+        reject(new Error(told))
+      }
+    })
+  })
+}
+
+// One after the other: a charge whose order is lost is one of nobody's, and so of whoever sells at that time.
+test('of an honest system ends well, with a verdict, a report and a file for machines', async () => {
+  const { status, told, result } = await rehearse('honest')
+  expect(status, told).toBe(0)
+  expect(told).toContain('20 sold of 20')
+  expect(result.good).toBe(true)
+  expect(result.ends.bought).toBe(20)
+  expect(Object.values(result.ends).reduce((all, n) => all + n, 0)).toBe(150)
+  const html = readFileSync(join(out, 'honest', 'report.html'), 'utf8')
+  expect(html).toContain('<svg')
+  expect(html).not.toMatch(/NaN|undefined|<script/)
+}, 60_000)
+
+test('of a ledger that loses an order ends badly, and says what is missing', async () => {
+  const loseOne = async (sale: string) => {
+    for (let tries = 0; tries < 600; tries++) {
+      const lost = await ledger`
+        delete from orders where order_id in (
+          select order_id from orders where sale_id = ${sale} and status = 'confirmed' limit 1)
+        returning order_id`
+      if (lost.length === 1) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    throw new Error('No order was confirmed in time.')
+  }
+  const { status, told, result } = await rehearse('lying', loseOne)
+  expect(status, told).toBe(1)
+  expect(told).toContain('Not good.')
+  const failed = result.checks.filter((check) => check.holds === false).map((check) => check.what)
+  expect(failed).toContain('nobody told "reserved" without an order')
+  // The order is gone, and its money was taken.
+  expect(failed).toContain('charged once, and only for what was sold')
+}, 60_000)

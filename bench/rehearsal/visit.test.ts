@@ -1,0 +1,162 @@
+/** One visitor's way, against a server that plays by a script: what is counted, timed and remembered of it. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Schedule } from '../../shared/schedule.ts'
+import { sampleSchedule } from '../lib/sample-schedule.ts'
+import { Crowd } from './crowd.ts'
+import { PLAN, type Shares, Visitors } from './visitors.ts'
+
+type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
+
+let server: Server
+let url: string
+/** By call, the answers in turn; the last one again and again. */
+let script: Record<string, Answer[]>
+let schedule: Schedule
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const call = `${request.method} ${request.url}`
+    const answers = script[call] ?? []
+    const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
+    response.writeHead(status, headers).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const PAGE = 'GET /sales/s'
+const SCHEDULE = 'GET /sales/s/schedule'
+const JOIN = 'POST /sales/s/queue'
+const STATUS = 'GET /sales/s/queue/status'
+const CHECKOUT = 'POST /sales/s/checkout'
+
+beforeEach(() => {
+  schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
+  script = {
+    [PAGE]: [[200, {}, { 'cache-control': 'public, max-age=9' }]],
+    [SCHEDULE]: [[200, schedule]],
+    [JOIN]: [joined(1)],
+    [STATUS]: [[200, told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) })]],
+    [CHECKOUT]: [soldOut],
+  }
+})
+
+const told = (place: object) => ({
+  number: 1,
+  position_in_queue: 0,
+  now_serving: 100,
+  poll_after_ms: 100,
+  ...place,
+})
+const joined = (number: number): Answer => [201, { ...told({ status: 'waiting' }), number, queue_token: 'q' }]
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+const soldOut: Answer = [410, { type: '/problems/sold-out' }]
+const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
+const nobody: Shares = { declines: 0, timeouts: 0, abandon: 0, noShows: 0, pollers: 0, known: 0, bots: 0 }
+
+async function played(plan = 0): Promise<Crowd> {
+  const visitors = new Visitors(new Float64Array([performance.now()]), nobody, () => 0.5)
+  visitors.plan[0] = plan
+  const options = { edge: url, sale: 's', thinkMs: 1, connections: 4, pages: true, random: () => 0.5 }
+  const crowd = new Crowd(visitors, options)
+  await crowd.cdn.read()
+  await crowd.play()
+  crowd.client.close()
+  return crowd
+}
+
+test('a join that is turned away is waited for until it is answered, and the answers are counted', async () => {
+  script[JOIN] = [[503, {}], [503, {}], soldOut]
+  const { tally } = await played()
+  // Tried again after 400 ms, and after 800 ms more.
+  expect(tally.latency.join.summary()).toMatchObject({ count: 1 })
+  expect(tally.latency.join.summary().max).toBeGreaterThan(900)
+  expect(Object.fromEntries(tally.refusals)).toEqual({ 'join 503': 2, 'join 410': 1 })
+  expect(tally.ends.sold_out).toBe(1)
+})
+
+test('a request that fails for good has its waiting time among the latencies', async () => {
+  script[PAGE] = [[500, {}, { 'retry-after': '0.1' }]]
+  const { tally } = await played()
+  expect(tally.ends.failed).toBe(1)
+  expect(tally.latency.page.summary()).toMatchObject({ count: 1 })
+  // Five times more, a tenth of a second apart.
+  expect(tally.latency.page.summary().max).toBeGreaterThan(400)
+})
+
+test('units in carts are an answer, and whoever reloads a page has arrived once', async () => {
+  script[PAGE] = [
+    [500, {}],
+    [200, {}, { 'cache-control': 'public' }],
+  ]
+  script[CHECKOUT] = [[409, {}], soldOut]
+  const { tally } = await played()
+  expect(tally.counts).toMatchObject({ arrived: 1, waiting: 0, shopping: 1 })
+  expect(tally.latency.checkout.summary()).toMatchObject({ count: 2 })
+  expect(tally.latency.checkout.summary().max).toBeLessThan(300)
+})
+
+test('an admission that is refused while it holds is a place lost', async () => {
+  script[CHECKOUT] = [notAdmitted]
+  const { tally } = await played()
+  expect(tally.ends.failed).toBe(1)
+  expect([...tally.complaints.keys()]).toEqual(['checkout: refused with an admission that holds'])
+})
+
+test('an admission that has run out gets another place, and the number of the first one is remembered', async () => {
+  const late = told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
+  script[STATUS] = [
+    [200, late],
+    [200, { ...late, number: 2 }],
+  ]
+  script[JOIN] = [joined(1), joined(2)]
+  script[CHECKOUT] = [notAdmitted, soldOut]
+  const { tally, visitors } = await played()
+  expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 2, [1]])
+})
+
+test('whose admission has run out, and who is told that all is sold when they join again, has one number as before', async () => {
+  const late = told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
+  script[STATUS] = [[200, late]]
+  script[JOIN] = [joined(1), soldOut]
+  script[CHECKOUT] = [notAdmitted]
+  const { tally, visitors } = await played()
+  expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 1, []])
+})
+
+test('what it was over as is what the visitor was told, and when', async () => {
+  script[STATUS] = [[200, told({ status: 'ended' })]]
+  expect((await played(PLAN.poller)).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
+  schedule.phase = 'ended'
+  expect((await played()).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
+  schedule.phase = 'sold_out'
+  const { tally, visitors } = await played()
+  expect(tally.ends).toMatchObject({ sold_out: 1, ended: 0 })
+  expect(visitors.soldOutToldMs[0]).toBeGreaterThan(0)
+})
+
+test('number 0 is remembered as it was given, for the verdict to see', async () => {
+  script[JOIN] = [joined(0)]
+  script[STATUS] = [[200, { ...told({ status: 'sold_out' }), number: 0 }]]
+  expect((await played()).visitors.number[0]).toBe(0)
+})
+
+test('a document that changed under its version is seen as another one', async () => {
+  script[SCHEDULE] = [
+    [200, schedule],
+    [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
+    [200, { ...schedule, anchor_position: 90 }],
+  ]
+  const crowd = new Crowd(new Visitors(new Float64Array(0), nobody, () => 0.5), {
+    ...{ edge: url, sale: 's', thinkMs: 1, connections: 1, pages: true, random: () => 0.5 },
+  })
+  for (let reads = 0; reads < 3; reads++) await crowd.cdn.read()
+  crowd.client.close()
+  expect(crowd.cdn.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
+})

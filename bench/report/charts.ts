@@ -1,0 +1,245 @@
+/** Charts as inline SVG, drawn here and styled by the report's stylesheet: no script, no library, sharp at any size. */
+
+import { duration, n, short } from '../lib/figures.ts'
+
+/** No `y` is a gap in the line: nothing was measured there. */
+export type Point = readonly [x: number, y: number | null]
+type Known = readonly [x: number, y: number]
+
+export interface Series {
+  readonly name: string
+  /** One of the stylesheet's: a, b, c, d. */
+  readonly color: 'a' | 'b' | 'c' | 'd'
+  readonly points: readonly Point[]
+  readonly dashed?: boolean
+}
+
+const WIDTH = 640
+const HEIGHT = 274
+/** Room for labels as large as a phone shows them. */
+const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
+const SPANS_LEFT = 128
+const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
+const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
+/** Points on one line; more than there are pixels says nothing more. */
+const MAX_POINTS = 600
+
+interface Axes {
+  readonly x0: number
+  readonly x1: number
+  readonly y1: number
+  readonly xName: string
+  readonly yName: string
+  /** What is printed at the ticks. */
+  readonly yText?: (value: number) => string
+}
+
+export function lineChart(
+  label: string,
+  names: { readonly x: string; readonly y: string; readonly yText?: (value: number) => string },
+  series: readonly Series[],
+): string {
+  const all = series.flatMap((s) => s.points.filter(isKnown))
+  if (all.length === 0) return nothing('Nothing to show: it did not happen.')
+  const axes: Axes = {
+    x0: Math.min(...all.map((p) => p[0])),
+    x1: Math.max(...all.map((p) => p[0])),
+    y1: Math.max(1e-9, ...all.map((p) => p[1])) * 1.06,
+    xName: names.x,
+    yName: names.y,
+    ...(names.yText ? { yText: names.yText } : {}),
+  }
+  const { x, y } = scales(axes)
+  const lines = series.flatMap(({ color, dashed, points }) => {
+    const group = Math.ceil(points.length / MAX_POINTS)
+    return stretches(points).map((stretch) => {
+      const path = thinned(stretch, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
+      // A line of one point is a dot, by its round ends.
+      const drawn = path.length === 1 ? [...path, ...path] : path
+      return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
+    })
+  })
+  const text = names.yText ?? short
+  const told = series.flatMap(({ name, points }) => {
+    const known = points.filter(isKnown).map((p) => p[1])
+    const last = known.at(-1)
+    return last === undefined ? [] : [`${name}: at most ${text(Math.max(...known))}, at last ${text(last)}`]
+  })
+  return figure(`${label}. ${told.join('; ')}.`, `${grid(axes)}${opening(axes)}${lines.join('')}`, series)
+}
+
+const isKnown = (point: Point): point is Known => point[1] !== null
+
+/** The parts of a line between its gaps. */
+export function stretches(points: readonly Point[]): Known[][] {
+  const parts: Known[][] = [[]]
+  for (const point of points) {
+    if (isKnown(point)) parts.at(-1)?.push(point)
+    else if (parts.at(-1)?.length) parts.push([])
+  }
+  return parts.filter((part) => part.length > 0)
+}
+
+export interface Dot {
+  readonly x: number
+  readonly y: number
+  readonly kind: 'plain' | 'strong'
+}
+
+export function scatter(
+  label: string,
+  names: { readonly x: string; readonly y: string },
+  dots: readonly Dot[],
+  legend: { readonly plain: string; readonly strong: string },
+): string {
+  if (dots.length === 0) return nothing('Nobody was given a number.')
+  const axes: Axes = {
+    x0: Math.min(...dots.map((d) => d.x)),
+    x1: Math.max(...dots.map((d) => d.x)),
+    y1: Math.max(1, ...dots.map((d) => d.y)) * 1.04,
+    xName: names.x,
+    yName: names.y,
+  }
+  const { x, y } = scales(axes)
+  // The few that matter are drawn last, on top.
+  const marks = [...dots]
+    .sort((a, b) => Number(a.kind === 'strong') - Number(b.kind === 'strong'))
+    .map(
+      (d) =>
+        `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
+    )
+  const strong = dots.filter((d) => d.kind === 'strong').length
+  const told = `${label}. ${n(dots.length)} visitors, ${n(strong)} of them ${legend.strong}.`
+  return figure(told, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
+    { name: legend.plain, color: 'a' },
+    { name: legend.strong, color: 'c' },
+  ])
+}
+
+/** Bars side by side: how many of each. A table, whose bars are for the eye only. */
+export function bars(
+  caption: string,
+  rows: readonly { readonly name: string; readonly value: number; readonly note: string }[],
+): string {
+  const most = Math.max(1e-9, ...rows.map((r) => r.value))
+  const lines = rows.map(
+    (r) =>
+      `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
+  )
+  return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
+}
+
+/** Percentiles on a logarithmic scale: from p50 to p99 a thick line, to the maximum a thin one. */
+export function spans(
+  label: string,
+  rows: readonly {
+    readonly name: string
+    readonly p50: number
+    readonly p99: number
+    readonly max: number
+  }[],
+): string {
+  const shown = rows.filter((r) => r.max > 0)
+  if (shown.length === 0) return nothing('Nothing was asked.')
+  const lowest = 10 ** Math.floor(Math.log10(Math.max(0.01, Math.min(...shown.map((r) => r.p50)))))
+  const highest = 10 ** Math.ceil(Math.log10(Math.max(...shown.map((r) => r.max))))
+  const decades = Math.max(1, Math.log10(highest / lowest))
+  const row = 34
+  const left = SPANS_LEFT
+  const height = shown.length * row + 40
+  const x = (ms: number) =>
+    left + (Math.log10(Math.max(lowest, ms) / lowest) / decades) * (WIDTH - left - MARGIN.right - 14)
+  const ticks = Array.from({ length: Math.round(decades) + 1 }, (_, i) => lowest * 10 ** i)
+  const lines = ticks.map(
+    (ms) =>
+      `<line class="grid" x1="${x(ms)}" x2="${x(ms)}" y1="4" y2="${height - 30}"/><text x="${x(ms)}" y="${height - 10}" text-anchor="middle">${duration(ms)}</text>`,
+  )
+  const marks = shown.map((r, i) => {
+    const y = i * row + 20
+    return `<text class="name" x="${left - 10}" y="${y + 5}" text-anchor="end">${escaped(r.name)}</text><line class="thin a" x1="${x(r.p99)}" x2="${x(r.max)}" y1="${y}" y2="${y}"/><line class="thick a" x1="${x(r.p50)}" x2="${Math.max(x(r.p50) + 1, x(r.p99))}" y1="${y}" y2="${y}"/><circle class="dot b solid" cx="${x(r.p50)}" cy="${y}" r="5"/>`
+  })
+  return `<figure><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(`${label}: the figures are in the table below`)}">${lines.join('')}${marks.join('')}</svg><figcaption><span><i class="b"></i>median</span><span><i class="a"></i>to the 99th percentile; thin to the slowest</span></figcaption></figure>`
+}
+
+export function table(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const columns = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join('')
+  const lines = rows.map(
+    ([name = '', ...cells]) =>
+      `<tr><th scope="row">${escaped(name)}</th>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`,
+  )
+  return `<div class="scroll"><table><caption>${escaped(caption)}</caption><thead><tr>${columns}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
+}
+
+// -- Pieces ------------------------------------------------------------------------------------------------------------
+
+function scales({ x0, x1, y1 }: Axes) {
+  const width = x1 - x0 || 1
+  return {
+    x: (value: number) => MARGIN.left + ((value - x0) / width) * INNER_WIDTH,
+    y: (value: number) => MARGIN.top + (1 - value / y1) * INNER_HEIGHT,
+  }
+}
+
+function grid(axes: Axes): string {
+  const { x, y } = scales(axes)
+  const text = axes.yText ?? short
+  const horizontal = ticksOf(0, axes.y1, 4).map(
+    (value) =>
+      `<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}"/><text x="${MARGIN.left - 8}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${text(value)}</text>`,
+  )
+  const vertical = ticksOf(axes.x0, axes.x1, 5).map(
+    (value) =>
+      `<text x="${x(value).toFixed(1)}" y="${HEIGHT - MARGIN.bottom + 20}" text-anchor="middle">${short(value)}</text>`,
+  )
+  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escaped(axes.xName)}</text>`
+  const yName = `<text x="0" y="18">${escaped(axes.yName)}</text>`
+  return horizontal.join('') + vertical.join('') + xName + yName
+}
+
+/** The moment of the opening, where time is on the x axis and some of it is before. */
+function opening(axes: Axes): string {
+  if (!(axes.x0 < 0 && axes.x1 > 0)) return ''
+  const at = scales(axes).x(0).toFixed(1)
+  return `<line class="opening" x1="${at}" x2="${at}" y1="${MARGIN.top}" y2="${HEIGHT - MARGIN.bottom}"/>`
+}
+
+function figure(
+  label: string,
+  inside: string,
+  series: readonly Pick<Series, 'name' | 'color' | 'dashed'>[],
+): string {
+  const legend = series
+    .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escaped(s.name)}</span>`)
+    .join('')
+  return `<figure><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${inside}</svg><figcaption>${legend}</figcaption></figure>`
+}
+
+const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`
+
+/** Round figures that divide a range into about so many parts. */
+export function ticksOf(from: number, to: number, parts: number): number[] {
+  const range = to - from
+  if (!(range > 0)) return [from]
+  const raw = range / parts
+  const power = 10 ** Math.floor(Math.log10(raw))
+  const step = ([1, 2, 2.5, 5, 10].find((m) => m * power >= raw) ?? 10) * power
+  const ticks: number[] = []
+  for (let at = Math.ceil(from / step) * step; at <= to + step * 1e-9 && ticks.length < 20; at += step)
+    ticks.push(Math.abs(at) < step * 1e-9 ? 0 : at)
+  return ticks
+}
+
+/** Keeps the highest of each group, so that no peak is lost. */
+function thinned(points: readonly Known[], group: number): readonly Known[] {
+  if (group <= 1) return points
+  const kept: Known[] = []
+  for (let at = 0; at < points.length; at += group)
+    kept.push(points.slice(at, at + group).reduce((high, p) => (p[1] > high[1] ? p : high)))
+  return kept
+}
+
+export const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)

@@ -1,0 +1,54 @@
+/** A Postgres and a Redis that a person has given: looked at before anything is started for nothing. */
+import { once } from 'node:events'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { connectRedis, isRedisUrl } from '../origin/lib/redis.ts'
+import { LocalError } from './processes.ts'
+
+const CHECK_WITHIN_SECONDS = 10
+
+/** Fails with one line when the address is wrong or nobody serves there. */
+export async function checkDatabase(url: string): Promise<void> {
+  if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
+    throw new LocalError(
+      'DATABASE_URL is not an address such as postgres://user:password@host:5432/database.',
+    )
+  }
+  const sql = postgres(url, { max: 1, connect_timeout: CHECK_WITHIN_SECONDS, onnotice: () => {} })
+  try {
+    await sql`select 1`
+  } catch (error) {
+    throw new LocalError(`The Postgres at DATABASE_URL (${placeOf(url)}) does not serve: ${reasonOf(error)}`)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** By the origin's own rule and client, so that what it takes is taken here. */
+export async function checkRedis(url: string): Promise<void> {
+  if (!isRedisUrl(url)) {
+    throw new LocalError(
+      'REDIS_URL is not an address such as redis://host:6379, redis+sentinel://host,host/name or redis+cluster://host,host.',
+    )
+  }
+  const redis = connectRedis(url, pino({ level: 'silent' }))
+  try {
+    // Fails with its first error; the client itself would go on trying.
+    await once(redis, 'ready', { signal: AbortSignal.timeout(CHECK_WITHIN_SECONDS * 1000) })
+    await redis.ping()
+  } catch (error) {
+    throw new LocalError(`The Redis at REDIS_URL (${placeOf(url)}) does not serve: ${reasonOf(error)}`)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Hosts and ports: never the password. */
+const placeOf = (url: string) => url.replace(/^.*?:\/\/(.*@)?/, '').replace(/[/?].*$/, '')
+
+function reasonOf(error: unknown): string {
+  // A Cluster says that no node helped, and what the last of them said; a time that is over, why it is.
+  const { message, code, lastNodeError, cause } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
+  if (lastNodeError || cause) return reasonOf(lastNodeError ?? cause)
+  return (message || code || String(error)).split('\n')[0] ?? ''
+}

@@ -1,0 +1,125 @@
+/**
+ * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the same Worker module that is
+ * deployed there. It is many times quicker than the development servers, and it is how the edge can be hosted without
+ * Cloudflare. Settings and secrets reach the Worker through the environment, so that none is written to the config.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { buildWorker } from './build.ts'
+import { LOOPBACK, LocalError, type LocalServer, localServer, startChild, untilReady } from './processes.ts'
+
+interface EdgeOptions {
+  readonly port: number
+  readonly originUrl: string
+  /** Variables and secrets of the Worker, as in wrangler.toml. */
+  readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_PRIVATE_JWK: string }
+  /** Where the Durable Objects' storage stays. */
+  readonly dataDir: string
+}
+
+/** What the Worker is tested with; workerd refuses a date later than its own. */
+const COMPATIBILITY_DATE = '2026-08-15'
+
+/** The Durable Object classes: binding, class. The unique key decides where objects are stored; it must never change. */
+const OBJECTS = [
+  { binding: 'WAITING_ROOM', className: 'WaitingRoom', uniqueKey: 'flash-sale-waiting-room' },
+  { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
+]
+
+/** The Worker's settings that a person may set in the environment of `npm start`; wrangler.toml explains them. */
+export const WORKER_SETTINGS = [
+  ...['TICKET_SHARDS', 'CLAIM_SECONDS', 'ADMISSIONS_PER_UNIT', 'NO_SHOW_BOOST', 'DRAW_BEACON_URL'],
+  ...['BRAND_NAME', 'BRAND_LOGO', 'BRAND_ACCENT', 'BRAND_ACCENT_DARK'],
+  ...['JOINS_PER_ADDRESS', 'JOINS_PER_VISITOR', 'STATUS_PER_ADDRESS', 'STATUS_PER_VISITOR', 'ADDRESS_HEADER'],
+  ...['PAYMENT_PAGE', 'POW_DIFFICULTY', 'SHOP_JWKS_URL', 'SHOP_ISSUER', 'SHOP_AUDIENCE', 'SHOP_COOKIE'],
+  ...['PROTECT_UPSTREAM', 'PROTECT_SALE', 'PROTECT_PATHS', 'PROTECT_BYPASS', 'PROTECT_SESSION_SECONDS'],
+]
+
+export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<LocalServer> {
+  const folder = resolve(options.dataDir)
+  const objects = join(folder, 'objects')
+  mkdirSync(objects, { recursive: true })
+  // Beside the config, since workerd embeds a module only by a path within the config's own folder.
+  await build(join(folder, 'worker.js'))
+  const vars = { ...options.vars, ORIGIN_URL: originUrl }
+  writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
+  const child = await startChild({
+    name: 'the edge',
+    command: findWorkerd(),
+    args: ['serve', join(folder, 'config.capnp')],
+    logFile: join(folder, 'edge.log'),
+    cwd: folder,
+    env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
+  })
+  const url = `http://${LOOPBACK}:${port}`
+  const { kid } = JSON.parse(vars.ADMISSION_PRIVATE_JWK) as { kid: string }
+  await untilReady(child, async () => {
+    const response = await fetch(`${url}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) })
+    const answer = await response.text()
+    // Its own key, and not the answer of another program which took the port.
+    if (response.ok) return answer.includes(kid)
+    const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1]
+    if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
+    return false
+  })
+  return localServer(child, { url, port })
+}
+
+/** Bundles the Worker from its sources, which may have changed since the last time. */
+async function build(file: string): Promise<void> {
+  try {
+    await buildWorker(file)
+  } catch (error) {
+    throw new LocalError(`The edge could not be built: ${(error as Error).message.replaceAll('\n', ' ')}`)
+  }
+}
+
+function findWorkerd(): string {
+  try {
+    const found = createRequire(import.meta.url)('workerd') as { default: string }
+    return found.default
+  } catch {
+    throw new LocalError('There is no workerd for this machine: run "npm ci" again.')
+  }
+}
+
+/** The config, in Cap'n Proto's text format. */
+function config(port: number, objects: string, names: readonly string[]): string {
+  const list = (items: readonly string[]) => `[\n${items.map((item) => `    ${item},`).join('\n')}\n  ]`
+  return `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "edge", worker = .edge),
+    (name = "objects", disk = (path = ${text(objects)}, writable = true)),
+    # The origin is on this machine, or at least in this network.
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "edge")],
+);
+
+const edge :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  bindings = ${list([
+    ...names.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
+    ...OBJECTS.map(
+      (object) => `(name = ${text(object.binding)}, durableObjectNamespace = ${text(object.className)})`,
+    ),
+  ])},
+  durableObjectNamespaces = ${list(
+    OBJECTS.map(
+      (object) =>
+        `(className = ${text(object.className)}, uniqueKey = ${text(object.uniqueKey)}, enableSql = true)`,
+    ),
+  )},
+  durableObjectStorage = (localDisk = "objects"),
+);
+`
+}
+
+/** Text as Cap'n Proto reads it. */
+function text(value: string): string {
+  return `"${value.replace(/[\\"]/g, '\\$&')}"`
+}

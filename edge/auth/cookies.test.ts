@@ -1,0 +1,91 @@
+/** What browsers keep for us: cookies that no script and no neighbouring host gets at. */
+import { expect, it } from 'vitest'
+import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { foreignCookies, readCookie } from './cookies.ts'
+
+it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
+  const sale = await new TestSale().tell()
+  await sale.ready()
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
+  expect(await joined.json()).not.toHaveProperty('queue_token')
+  for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
+  await scheduler.wait(100)
+  const ready = await call(`/sales/${sale.name}/queue/status`, {
+    headers: { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' },
+  })
+  expect(await ready.json()).toSatisfy(
+    (body: object) => 'admission_expires_at' in body && !('admission_token' in body),
+  )
+  expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
+})
+
+it('marks cookies as secure and of this host alone over https, and in production behind whatever front', async () => {
+  const sale = await new TestSale().tell()
+  const { default: worker } = await import('../worker.ts')
+  const context = { waitUntil() {} } as unknown as ExecutionContext
+  for (const [scheme, ENVIRONMENT] of [
+    ['https', 'development'],
+    ['http', 'production'],
+  ] as const) {
+    const request = new Request(`${scheme}://edge.test/sales/${sale.name}/queue`, { method: 'POST' })
+    const response = await worker.fetch(request as never, { ...edgeEnv, ENVIRONMENT }, context)
+    const cookies = response.headers.getSetCookie()
+    expect(cookies.length).toBeGreaterThan(1)
+    for (const cookie of cookies) expect(cookie).toMatch(/^__Host-.*; Path=\/; .*; Secure$/)
+  }
+})
+
+it('reads no cookie in the value of another one, which a neighbouring host may have set', () => {
+  const read = (cookie: string) =>
+    readCookie(new Request('https://edge.test', { headers: { cookie } }), 'visitor-secret', true)
+  expect(read('x=y __Host-visitor-secret=planted; __Host-visitor-secret=own')).toBe('own')
+  expect(read('x=y __Host-visitor-secret=planted')).toBeNull()
+  for (const own of [
+    '__Host-visitor-secret=own',
+    'x=y;__Host-visitor-secret=own',
+    'x=y;  __Host-visitor-secret=own;z',
+  ])
+    expect(read(own)).toBe('own')
+})
+
+it('copes with ten thousand cookies', async () => {
+  const sale = await new TestSale().tell()
+  const first = await sale.join()
+  const { number } = await first.json<{ number: number }>()
+  const crumbs = Array.from({ length: 10_000 }, (_, i) => `crumb-${i}=queue-${sale.name}=x`).join('; ')
+  const again = await sale.join({ cookie: `${crumbs}; ${cookiesOf(first)}` })
+  expect(again.status).toBe(200)
+  expect(await again.json()).toMatchObject({ number })
+})
+
+it('tells a browser that refuses cookies what is missing, and nobody who was sent the address', async () => {
+  const sale = await new TestSale().tell()
+  const form = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
+  const joined = await sale.join(form)
+  const location = joined.headers.get('location') ?? ''
+  const page = async (headers: Record<string, string>) => (await call(location, { headers })).text()
+  expect(await page(form)).toContain('This needs cookies')
+  expect(await page(form)).not.toContain('<form')
+  expect(await page({ ...form, 'sec-fetch-site': 'none' })).toContain('Join the line')
+  // Whose place was given up, in another tab, say, has the others yet.
+  const others = cookiesOf(joined).replace(/queue-[^;]*/, '')
+  expect(await page({ ...form, cookie: others })).toContain('Join the line')
+})
+
+it('shows the protected site none of our cookies, and all of its own, though they be named like ours', () => {
+  const names = [
+    'visitor-secret',
+    'queue-drop',
+    'admission-drop',
+    'return-drop',
+    `order-${crypto.randomUUID()}`,
+  ]
+  const [ours, named] = [names.map((name) => `__Host-${name}=ours`), names.map((name) => `${name}=x`)]
+  const shown = (pairs: string[], secure: boolean) =>
+    foreignCookies(pairs.join('; '), 'drop', secure).split('; ')
+  expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])
+  expect(shown([...named, 'order-by=price', 'queue-another=x'], false)).toEqual([
+    'order-by=price',
+    'queue-another=x',
+  ])
+})

@@ -1,0 +1,345 @@
+/** Who somebody is: signed in with the shop, or known by a cookie. */
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { beforeAll, expect, it } from 'vitest'
+import { signQueueToken } from '../../shared/tokens.ts'
+import { type Env, readConfig } from '../config.ts'
+import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from '../testing/visitors.ts'
+import { presentedPlace, visitorOf } from './visitor.ts'
+
+const env: Env = {
+  ...edgeEnv,
+  SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/jwks`,
+  SHOP_ISSUER: 'the shop',
+  SHOP_AUDIENCE: 'the line',
+}
+
+let keys: Awaited<ReturnType<typeof generateKeyPair>>
+beforeAll(async () => {
+  keys = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await tell('/shop/jwks', 200, { keys: [jwk] })
+})
+
+function session(
+  subject: string,
+  changed: {
+    key?: CryptoKey
+    issuer?: string
+    audience?: string
+    expires?: string | null
+    kid?: string
+  } = {},
+) {
+  const { issuer = 'the shop', audience = 'the line', expires = '5m', kid = 'one' } = changed
+  const jwt = new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setSubject(subject)
+    .setIssuer(issuer)
+    .setAudience(audience)
+  if (expires !== null) jwt.setExpirationTime(expires)
+  return jwt.sign(changed.key ?? keys.privateKey)
+}
+
+const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+
+async function join(sale: TestSale, headers: Record<string, string>) {
+  const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  expect(response.status).toBeLessThan(300)
+  return response.json<{ number: number; queue_token: string }>()
+}
+
+it('gives an account one number, whatever device it comes from', async () => {
+  const sale = await new TestSale().tell()
+  const phone = await join(sale, await signedIn('ada'))
+  const laptop = await join(sale, {
+    cookie: `shop_session=${await session('ada')}; visitor-secret=another-machine-of-hers`,
+  })
+  expect(laptop.number).toBe(phone.number)
+  expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
+})
+
+it('lets nobody use a place that was copied or sold', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await join(sale, await signedIn('ada'))
+  const status = (headers: Record<string, string>) =>
+    call(
+      `/sales/${sale.name}/queue/status`,
+      { headers: { authorization: `Bearer ${queue_token}`, ...headers } },
+      env,
+    )
+  expect((await status({})).status).toBe(401)
+  expect((await status(await signedIn('mallory'))).status).toBe(401)
+  await sale.ready()
+  await scheduler.wait(100)
+  const ready = await (await status(await signedIn('ada'))).json<{
+    status: string
+    admission_token: string
+  }>()
+  expect(ready.status).toBe('ready')
+
+  const order = `/orders/${crypto.randomUUID()}`
+  for (const [method, path] of [
+    ['POST', `/sales/${sale.name}/checkout`],
+    ['GET', order],
+    ['DELETE', order],
+  ] as const) {
+    await tell(path, 200, { fine: true })
+    const admitted = async (headers: Record<string, string>) => {
+      const authorization = `Bearer ${ready.admission_token}`
+      return (await call(path, { method, headers: { authorization, ...headers } }, env)).status
+    }
+    expect(await admitted(await signedIn('mallory')), method).toBe(429)
+    expect(await admitted({}), method).toBe(429)
+    expect(await admitted(await signedIn('ada')), method).toBe(200)
+  }
+})
+
+it('keeps the place of an account whose session has run out, and offers no other one', async () => {
+  const sale = await new TestSale().tell()
+  const { number, queue_token } = await join(sale, await signedIn('ada'))
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
+    call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
+  for (const [path, method] of [
+    ['/queue/status', 'GET'],
+    ['/queue', 'POST'],
+    ['/queue', 'DELETE'],
+  ] as const) {
+    const response = await way(path, { method })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ type: '/problems/signed-out' })
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  const page = await way('')
+  // The page's script takes it for the page as it is now.
+  expect(page.status).toBe(200)
+  expect(page.headers.getSetCookie()).toEqual([])
+  const text = await page.text()
+  expect(text).toContain('your place is kept')
+  expect(text).not.toContain('<form')
+  expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({
+    number,
+  })
+  // Somebody else's session: the device has changed hands, and the account finds its number again anywhere.
+  const other = await way('', {}, await signedIn('grace'))
+  expect(await other.text()).toContain('<form')
+  expect(cookiesOf(other)).toBe('')
+  expect(other.headers.getSetCookie().length).toBeGreaterThan(0)
+  expect((await join(sale, await signedIn('ada'))).number).toBe(number)
+})
+
+it('takes a session that does not hold for none', async () => {
+  const sale = await new TestSale().tell()
+  const stranger = await generateKeyPair('ES256')
+  const sessions = [
+    await session('ada', { key: stranger.privateKey }),
+    await session('ada', { issuer: 'another shop of the same provider' }),
+    await session('ada', { audience: 'another shop' }),
+    await session('ada', { expires: '-1m' }),
+    await session('ada', { expires: null }),
+    'junk',
+  ]
+  const ada = await join(sale, await signedIn('ada'))
+  for (const bad of sessions) {
+    const place = await join(sale, { cookie: `shop_session=${bad}` })
+    expect(place.number).not.toBe(ada.number)
+  }
+})
+
+it('takes a session whose subject is no text, or too long for a token of ours, for none', async () => {
+  const sale = await new TestSale().tell()
+  const nameAs = async (subject: string) =>
+    decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
+  for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085', 'x'.repeat(191)])
+    expect(await nameAs(subject), JSON.stringify(subject)).not.toMatch(/^user:/)
+  for (const subject of ['ada', 'Ädä 🎟', 'idp|123', 'x'.repeat(190)])
+    expect(await nameAs(subject)).toBe(`user:${subject}`)
+})
+
+it('does not let a cookie pass for an account', async () => {
+  const sale = await new TestSale().tell()
+  const ada = await join(sale, await signedIn('ada'))
+  const response = await call(
+    `/sales/${sale.name}/queue`,
+    { method: 'POST', headers: { cookie: 'visitor-secret=user:ada' } },
+    env,
+  )
+  expect((await response.json<{ number: number }>()).number).not.toBe(ada.number)
+  expect(cookiesOf(response)).not.toContain('user:ada')
+})
+
+it('knows a visitor by a secret of theirs, from which nobody can tell or choose the name', async () => {
+  const sale = await new TestSale().tell()
+  const joined = async (cookie: string) => {
+    const response = await sale.join({ cookie })
+    const { queue_token } = await response.json<{ queue_token: string }>()
+    return {
+      name: decodeJwt(queue_token).sub,
+      secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1],
+    }
+  }
+  const { name, secret } = await joined('')
+  expect(secret).not.toBe(name)
+  expect(await joined(`visitor-secret=${secret}`)).toEqual({ name, secret })
+  for (const known of [name, 'a-name-of-ones-own-choice'])
+    expect((await joined(`visitor-secret=${known}`)).name).not.toBe(known)
+})
+
+it('takes the name that an earlier version kept in a cookie, and told to others, for nobody’s secret', async () => {
+  const sale = await new TestSale().tell()
+  const cookie = 'visitor=a-name-that-was-exported'
+  const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
+  expect(second.number).not.toBe(first.number)
+})
+
+it('learns of the shop’s new key when it is used', async () => {
+  const sale = await new TestSale().tell()
+  const fresh = await generateKeyPair('ES256')
+  const jwks = [
+    { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' },
+    { ...(await exportJWK(fresh.publicKey)), kid: 'two', alg: 'ES256' },
+  ]
+  await tell('/other-shop/jwks', 200, { keys: jwks })
+  const other = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/other-shop/jwks` }
+  const token = await new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: 'two' })
+    .setSubject('ada')
+    .setIssuer('the shop')
+    .setAudience('the line')
+    .setExpirationTime('5m')
+    .sign(fresh.privateKey)
+  const headers = { 'x-shop-authorization': `Bearer ${token}` }
+  const twice = []
+  for (let i = 0; i < 2; i++) {
+    const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, other)
+    twice.push((await response.json<{ number: number }>()).number)
+  }
+  expect(twice[0]).toBe(twice[1])
+})
+
+it('reads a place that was read before only until it ends, and only with the key that signed it', async () => {
+  const config = await readConfig(edgeEnv)
+  const nowMs = Date.now()
+  const iat = Math.floor(nowMs / 1000)
+  const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
+  const token = await signQueueToken(config.keys.queue, claims)
+  const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
+  const presented = { request, env: edgeEnv, ctx: {} as ExecutionContext, config, secure: true, nowMs }
+  for (let times = 0; times < 2; times++)
+    expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
+  expect(await presentedPlace('another-drop', presented)).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', { ...presented, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
+  const rotated = await readConfig({ ...edgeEnv, QUEUE_SECRET: 'another secret, as long as it has to be' })
+  expect(await presentedPlace('drop', { ...presented, config: rotated })).toEqual({ kind: 'bad' })
+  expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
+})
+
+it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {
+  const sale = await new TestSale().tell()
+  const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
+  const first = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: browser }, env)
+  const { number } = await first.json<{ number: number }>()
+  const returning = { ...browser, cookie: `${browser.cookie}; ${cookiesOf(first)}` }
+  await tell('/shop/away', 503, {})
+  const away: Env = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/away` }
+  for (const [method, path] of [
+    ['GET', 'queue/status'],
+    ['POST', 'queue'],
+    ['POST', 'checkout'],
+  ] as const) {
+    const response = await call(`/sales/${sale.name}/${path}`, { method, headers: returning }, away)
+    if (path !== 'checkout') expect([path, response.status]).toEqual([path, 503])
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  const later = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: returning }, env)
+  expect(await later.json()).toMatchObject({ number })
+})
+
+/** Somebody who is signed in, when they come at a moment of a shop whose keys stand at a path. */
+async function signedInAt(path: string, kid = 'one') {
+  const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
+  const token = await session('ada', { expires: '2h', kid })
+  const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
+  const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
+  return (nowMs: number) => visitorOf({ request, env, ctx, config, secure: true, nowMs })
+}
+
+const keysAsked = async (path: string) => (await asked(path)).calls
+const HANGS_MS = 800
+const crowd = 50
+
+it('renews the shop’s keys behind the answers, once for all, and has those it had while they are away', async () => {
+  const path = '/hanging/jwks'
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await tell(path, 200, { keys: [jwk] })
+  const visitor = await signedInAt(path)
+  const ada = { name: 'user:ada', secret: null, known: true }
+  const nowMs = Date.now()
+  expect(await visitor(nowMs)).toEqual(ada)
+  await tell(path, 503, {}, HANGS_MS)
+  const began = performance.now()
+  for (const laterMs of [300_001, 300_002, 310_000]) {
+    const all = await Promise.all(Array.from({ length: crowd }, () => visitor(nowMs + laterMs)))
+    expect(all).toEqual(all.map(() => ada))
+  }
+  expect(performance.now() - began).toBeLessThan(HANGS_MS)
+  await scheduler.wait(HANGS_MS + 200)
+  expect(await keysAsked(path)).toBe(2)
+  // They were not to be had: they are asked for again, but not at once.
+  await visitor(nowMs + 320_000)
+  expect(await keysAsked(path)).toBe(2)
+  await visitor(nowMs + 331_000)
+  await scheduler.wait(100)
+  expect(await keysAsked(path)).toBe(3)
+})
+
+it('asks for the shop’s keys once where all need them, or a new one, and takes nobody for somebody else meanwhile', async () => {
+  const path = '/new/jwks'
+  const nowMs = Date.now()
+  const comes = async (kid: string, laterMs: number) => {
+    const visitor = await signedInAt(path, kid)
+    const all = Array.from({ length: crowd }, () =>
+      visitor(nowMs + laterMs).then(
+        ({ name }) => name,
+        (error) => error.problem.status,
+      ),
+    )
+    return [...new Set(await Promise.all(all))]
+  }
+  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
+  await tell(path, 503, {}, 100)
+  expect(await comes('one', 0)).toEqual([503])
+  expect(await comes('one', 1_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(1)
+  await tell(path, 200, { keys: [{ ...jwk, kid: 'one' }] }, 100)
+  expect(await comes('one', 2_000)).toEqual(['user:ada'])
+  await tell(path, 503, {}, 100)
+  expect(await comes('two', 60_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(3)
+  await tell(path, 200, { keys: [{ ...jwk, kid: 'two' }] }, 100)
+  expect(await comes('two', 90_000)).toEqual(['user:ada'])
+  expect(await keysAsked(path)).toBe(4)
+})
+
+it('finds the place of a browser that sends credentials of another kind', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  const headers = { authorization: 'Basic abc', cookie: `queue-${sale.name}=${queue_token}` }
+  expect((await call(`/sales/${sale.name}/queue/status`, { headers })).status).toBe(200)
+})
+
+it('judges the end of a session by the time of the request', async () => {
+  const visitor = await signedInAt('/shop/jwks')
+  const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
+  expect(await inHours(1)).toBe('user:ada')
+  expect(await inHours(3)).not.toMatch(/^user:/)
+})
+
+it('takes the place of the bearer before that of the cookie', async () => {
+  const sale = await new TestSale().tell()
+  const [sent, kept] = [await sale.joined(), await sale.joined()]
+  const cookie = `queue-${sale.name}=${kept.queue_token}`
+  expect(await (await sale.status(sent.queue_token, { cookie })).json()).toMatchObject({
+    number: sent.number,
+  })
+})

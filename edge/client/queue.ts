@@ -1,0 +1,200 @@
+/** The line on the page: what a schedule means for this visitor, worked out and shown without asking anyone. */
+import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
+import { count, fill, plural, waitText } from '../../shared/format.ts'
+import {
+  isDrawn,
+  isFinal,
+  type Place,
+  placeOf,
+  type Schedule,
+  servingExactly,
+} from '../../shared/schedule.ts'
+import {
+  type AheadTexts,
+  endsBeforeTurn,
+  mayLeave,
+  type ScheduleMoment,
+  standsInLine,
+  type WaitTexts,
+} from '../pages/queue.ts'
+import {
+  announce,
+  byId,
+  each,
+  keep,
+  keepFocus,
+  kept,
+  type Page,
+  retitle,
+  show,
+  showMoments,
+  textsOf,
+  write,
+} from './page.ts'
+
+/** A screen reader is told where one stands so often, not at every step. */
+const TELL_EVERY_MS = 60_000
+/** A wait that is shorter needs no time of day. */
+const TIME_OF_DAY_FROM_SECONDS = 120
+const LONG_WAIT_SECONDS = 20 * 60
+
+/** Where the visitor stands by a schedule; null for someone who has not joined. */
+export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
+  page.number === null ? null : placeOf(schedule, page.number, atMs, drawnOnce)
+
+let drawn: { readonly draw: Draw; readonly number: number; readonly position: number } | undefined
+
+/** A place in the draw never changes: it is worked out once. */
+function drawnOnce(draw: Draw, number: number): number {
+  if (drawn?.number !== number || drawn.draw.seed !== draw.seed || drawn.draw.size !== draw.size)
+    drawn = { draw, number, position: positionOf(draw, number) }
+  return drawn.position
+}
+
+/** Shows the schedule as it is at a moment, and answers where the visitor stands. */
+export function showLine(schedule: Schedule, page: Page, atMs: number): Place | null {
+  each('[data-phases]', (part) => show(part, part.dataset.phases?.split(' ').includes(schedule.phase)))
+  showOpening(schedule)
+  showDoor(schedule)
+  const place = placeIn(schedule, page, atMs)
+  showDraw(schedule, page, place)
+  if (place && byId('line')) showPlace(place, schedule, page, atMs)
+  keepFocus()
+  return place
+}
+
+/** An opening may be put off, or come sooner. */
+function showOpening(schedule: Schedule): void {
+  each<HTMLTimeElement>('time[data-at]', (time) => {
+    const at = schedule[time.dataset.at as ScheduleMoment]
+    if (at) time.dateTime = new Date(at).toISOString()
+  })
+  showMoments()
+}
+
+/** Says what is new at the door; a sale that is over has a page of its own. */
+function showDoor({ phase }: Schedule): void {
+  const door = byId('door')
+  if (!door || door.dataset.phase === phase || isFinal(phase)) return
+  door.dataset.phase = phase
+  const lead = door.querySelector('div:not([hidden]) > .lead')
+  const title = lead?.querySelector('b')?.textContent
+  if (title) retitle(title)
+  announce(lead?.textContent)
+}
+
+// -- The place -----------------------------------------------------------------------------------------------------------
+
+let toldAtMs = Number.NEGATIVE_INFINITY
+
+function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): void {
+  const { status } = place
+  const line = byId('line')
+  const heading = line?.querySelector(`[data-when="${status}"] h1`)?.textContent ?? ''
+  const changed = line?.dataset.status !== status
+  if (line && changed) {
+    line.dataset.status = status
+    each('[data-when]', (part) => show(part, part.dataset.when === status))
+    toldAtMs = Number.NEGATIVE_INFINITY
+  }
+  const standing = standsInLine(status)
+  show(byId('place'), standing)
+  show(byId('leave'), mayLeave(status))
+  if (!standing || place.position === null) {
+    if (!changed) return
+    retitle(heading)
+    // The turn's own page comes next, and says it.
+    if (status !== 'ready') announce(heading)
+    return
+  }
+  const tooLate = endsBeforeTurn(schedule, place, atMs)
+  const wait = tooLate ? null : place.estimated_wait_time
+  const waits = textsOf('wait') as WaitTexts
+  const waiting = tooLate ? waits.waitPastEnd : waitText(waits, page.lang, wait)
+  const ahead = (place.position_in_queue ?? 1) - 1
+  const many = count(page.lang, ahead)
+  const forms = textsOf('ahead-of-you') as AheadTexts
+  const who = ahead > 0 ? plural(page.lang, ahead, forms) : forms.next
+  write(byId('ahead'), many)
+  show(byId('ahead'), ahead > 0)
+  write(byId('ahead-of-you'), who)
+  write(byId('serving'), count(page.lang, place.now_serving))
+  write(byId('position'), count(page.lang, place.position))
+  write(byId('wait'), waiting)
+  write(byId('wait-until'), timeOfTurn(page, wait, waits, atMs))
+  showProgress(schedule, page, place.position, atMs)
+  const where = ahead > 0 ? `${many} ${who}` : who
+  retitle(where)
+  if (performance.now() - toldAtMs < TELL_EVERY_MS) return
+  toldAtMs = performance.now()
+  announce(`${changed ? `${heading}. ` : ''}${where}. ${waiting}.`)
+}
+
+/**
+ * "around 12:41", by the server's clock in the visitor's time zone, with the day where that is not today; rounded, so that
+ * it stands still to be read.
+ */
+function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, fromMs: number): string {
+  if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''
+  const stepMs = (wait > LONG_WAIT_SECONDS ? 5 : 1) * 60_000
+  const atMs = Math.ceil((fromMs + wait * 1000) / stepMs) * stepMs
+  const today = new Date(atMs).toDateString() === new Date(fromMs).toDateString()
+  const how: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
+  if (!today) how.weekday = 'long'
+  return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
+}
+
+/** From where this visitor began: the front, for a drawn place; for who came later, where the line stood then. */
+function showProgress(schedule: Schedule, page: Page, position: number, atMs: number): void {
+  const bar = byId('progress') as HTMLProgressElement | null
+  if (!bar) return
+  const serving = servingExactly(schedule, atMs)
+  const key = `began ${page.sale} ${page.number}`
+  let began = 0
+  if ((page.number ?? 0) > schedule.pre_queue_size) {
+    const known = kept(key)
+    began = known === null ? serving : Number(known)
+    if (known === null) keep(key, String(began))
+  }
+  bar.value = Math.min(100, Math.max(0, ((serving - began) / Math.max(1, position - began)) * 100))
+  show(bar, true)
+}
+
+// -- The draw, checked by the page itself --------------------------------------------------------------------------------
+
+const keyOfCommitment = (page: Page) => `commitment ${page.sale} ${page.opensAt}`
+
+/** The first fingerprint that this browser saw before the opening is the one that counts. */
+export function rememberCommitment(page: Page): void {
+  const before = byId('draw')?.dataset.draw === 'before'
+  if (before && kept(keyOfCommitment(page)) === null) keep(keyOfCommitment(page), page.commitment)
+}
+
+let checked: { readonly seed: string; readonly holds: boolean } | undefined
+
+function showDraw(schedule: Schedule, page: Page, place: Place | null): void {
+  const card = byId('draw')
+  if (!card || !isDrawn(schedule)) return
+  const seed = schedule.draw_seed
+  if (checked?.seed !== seed) {
+    const before = kept(keyOfCommitment(page))
+    const seen = before === null ? [page.commitment] : [page.commitment, before]
+    checked = { seed, holds: seen.every((commitment) => commitmentHolds(commitment, seed)) }
+  }
+  const state = checked.holds ? 'holds' : 'broken'
+  if (card.dataset.draw !== state) {
+    card.dataset.draw = state
+    each('[data-when-draw]', (part) => show(part, part.dataset.whenDraw === state))
+    show(byId('seed-row'), true)
+    show(byId('draw-seen'), kept(keyOfCommitment(page)) !== null)
+    write(byId('seed'), seed)
+  }
+  if (place?.position == null || page.number === null) return
+  const { drawn = '', later = '' } = textsOf('draw-yours')
+  const said = {
+    n: count(page.lang, page.number),
+    m: count(page.lang, schedule.pre_queue_size),
+    p: count(page.lang, place.position),
+  }
+  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, said))
+}

@@ -1,0 +1,109 @@
+/**
+ * How what is known becomes what is shown: the sale as a page or a document, a problem as a page, in one of our languages
+ * and in the shop's own brand, under headers that let a page load nothing of anyone else's.
+ */
+import type { PublicSale } from '../../shared/api.ts'
+import type { Problem } from '../../shared/problem.ts'
+import type { Config } from '../config.ts'
+import { type Call, wantsHtml } from '../http.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+import { renderProblem } from './index.ts'
+import type { Brand, SaleView, Shows } from './view.ts'
+import { LANGUAGES, type Language } from './words.ts'
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  vary: 'accept, accept-language',
+}
+
+type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>
+
+export function publicSale({ facts, schedule, atMs }: Moment): PublicSale {
+  return { ...facts, phase: schedule.phase, server_time_ms: atMs }
+}
+
+/** What a page shows to the holder of a ticket number, or to someone without one. */
+export function viewOf(
+  sale: string,
+  now: Moment,
+  number: number | null,
+  shows: Shows,
+  { request, config }: Call,
+): SaleView {
+  return {
+    sale,
+    state: publicSale(now),
+    schedule: now.schedule,
+    number,
+    nowMs: now.atMs,
+    lang: languageOf(request),
+    brand: brandOf(config, now.facts.name),
+    claimSeconds: config.claimSeconds,
+    ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
+    protects: config.protect?.sale === sale,
+    paymentPage: config.paymentPage,
+    shows,
+  }
+}
+
+function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): Brand {
+  return { name: name ?? otherwise, logo, sheet }
+}
+
+/** The one of our languages that the browser likes best (RFC 9110, 12.5.4); of those it likes alike, the first. */
+export function languageOf(request: Request): Language {
+  const wanted = request.headers.get('accept-language')
+  if (wanted === null) return 'en'
+  let best: { language: Language; weight: number } = { language: 'en', weight: 0 }
+  for (const item of wanted.slice(0, 200).split(',')) {
+    const [name = '', q] = item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q=/)
+    const language = LANGUAGES.find((one) => one === name.split('-', 1)[0])
+    const weight = q === undefined ? 1 : Number(q)
+    if (language && weight > best.weight) best = { language, weight }
+  }
+  return best.language
+}
+
+// -- Problems ----------------------------------------------------------------------------------------------------------
+
+/** An answer of ours as it is shown: a problem is a page for those who ask for pages. */
+export function shown(response: Response, call: Call): Promise<Response> | Response {
+  const isProblem =
+    response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
+  return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
+}
+
+/** What a problem says beside its text stays as it is. */
+async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
+  const problem = await response.json<Problem>()
+  const [, root, sale] = new URL(request.url).pathname.split('/', 3)
+  const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
+  const page = renderProblem(problem, {
+    lang: languageOf(request),
+    brand: brandOf(config, 'Waiting room'),
+    sale: known ? sale : null,
+    // Loading the answer to a form again would ask for something else.
+    mayReload: request.method === 'GET',
+  })
+  const headers = new Headers(response.headers)
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)
+  return new Response(page, { status: response.status, headers })
+}

@@ -1,0 +1,352 @@
+import { describe, expect, it } from 'vitest'
+import type { SaleState } from '../../shared/api.ts'
+import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../testing/simulation.ts'
+import { atFirst, NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
+
+const SEEDS = Array.from({ length: 20 }, (_, seed) => 3 * seed + 1)
+
+const plain: Omit<Scenario, 'seed'> = {
+  rate: 100,
+  stock: 1_000_000,
+  crowd: 1_000_000,
+  showShare: 1,
+  maxInside: null,
+  seconds: 60,
+  slowestArrivalMs: 2_000,
+  slowestPaymentMs: 20_000,
+  abandoned: 0.1,
+}
+
+/** Plays a scenario, checks at every tick what must always hold, and returns all moments. */
+function played(scenario: Scenario): Moment[] {
+  const moments: Moment[] = []
+  let before: Moment | undefined
+  for (const moment of play(scenario)) {
+    if (before) {
+      const seconds = (moment.atMs - before.atMs) / 1000
+      expect(moment.serving, `seed ${scenario.seed} at ${moment.atMs}: moved back`).toBeGreaterThanOrEqual(
+        before.serving,
+      )
+      if (!scenario.clockStepMs) {
+        expect(
+          moment.serving - before.serving,
+          `seed ${scenario.seed} at ${moment.atMs}: leapt`,
+        ).toBeLessThanOrEqual(scenario.rate * SETTINGS.noShowBoost * seconds + 1e-6)
+      }
+    }
+    before = moment
+    moments.push(moment)
+  }
+  return moments
+}
+
+/** What was called (or arrived) in every window of so many seconds. */
+function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | 'arrivals', fromMs = 1_000) {
+  const ticks = (seconds * 1000) / 50
+  for (let i = moments.findIndex((m) => m.atMs >= fromMs); i + ticks < moments.length; i += 10) {
+    yield (moments[i + ticks]?.[of] ?? 0) - (moments[i]?.[of] ?? 0)
+  }
+}
+
+describe('the controller', () => {
+  it('keeps the configured rate within 2 % over any 10 s, whenever it gets to look', () => {
+    for (const seed of SEEDS) {
+      for (const rate of [1, 37.5, 100, 2_000]) {
+        const lookEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
+        for (const called of windows(
+          played({ ...plain, seed, rate, seconds: 30, lookEveryMs }),
+          10,
+          'serving',
+        )) {
+          expect(Math.abs(called - rate * 10)).toBeLessThanOrEqual(rate * 10 * 0.02)
+        }
+      }
+    }
+  })
+
+  it('makes up for those who do not turn up, so that arrivals meet the rate', () => {
+    for (const seed of SEEDS) {
+      const showShare = 0.55 + (seed % 40) / 100
+      const slowestArrivalMs = 500 + seed * 100
+      const scenario = { ...plain, seed, showShare, rate: 200, seconds: 150, slowestArrivalMs }
+      for (const arrived of windows(played(scenario), 40, 'arrivals', 80_000)) {
+        expect(Math.abs(arrived / 40 / 200 - 1), `seed ${seed}, share ${showShare}`).toBeLessThan(0.04)
+      }
+    }
+  })
+
+  it('speeds up no further than it is allowed to, however few turn up', () => {
+    const moments = played({ ...plain, seed: 1, showShare: 0.05, seconds: 120 })
+    const fastest = Math.max(...moments.map((m) => m.schedule.rate_per_second))
+    expect(fastest).toBeCloseTo(plain.rate * SETTINGS.noShowBoost, 3)
+  })
+
+  it('never lets more people in than there is room for', () => {
+    for (const seed of SEEDS) {
+      const maxInside = 50 + seed * 20
+      const scenario = { ...plain, seed, maxInside, showShare: 0.5 + (seed % 50) / 100, seconds: 90 }
+      for (const { onTheirWay, held, atMs } of played(scenario)) {
+        expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
+      }
+    }
+  })
+
+  describe('while the origin cannot count who arrives', () => {
+    const away = { from: 40, to: 100 }
+    const origin = (second: number) => (second >= away.from && second < away.to ? 'uncounted' : 'ok')
+    const blind = { ...plain, seconds: 180, slowestArrivalMs: 8_000, origin }
+
+    it('takes nobody for a no-show, then or when all who came meanwhile are told at once', () => {
+      for (const rate of [10, 100]) {
+        const rates = played({ ...blind, seed: 1, rate }).map((m) => m.schedule.rate_per_second)
+        expect(Math.max(...rates)).toBe(rate)
+      }
+    })
+
+    it('does not take those told of late for those called last, who may be on their way', () => {
+      const maxInside = 400
+      const nobody = { available: 1_000, held: 0, sold: 0, hopeful: 0 }
+      const schedule = { ...beforeOpening(10), draw_seed: '00', ceiling: 1e6, phase: 'open' as const }
+      const openedAtMs = schedule.anchor_at_ms
+      let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+      const lookAt = (second: number) => {
+        const counted = second < 30 || second >= 90
+        const stock = { ...nobody, arrivals: 10 * (counted ? second : 30) }
+        const state = stateOf({ rate: 10, maxInside }, stock, counted ? 'ok' : 'uncounted')
+        const nowMs = openedAtMs + second * 1000
+        memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, SETTINGS)
+        const draw = { size: 0, seed: '00', beacon: null }
+        const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, endsAtMs: null, draw }
+        return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, state, memory, ...rest }, SETTINGS)
+      }
+      for (let second = 1; second < 90; second++) lookAt(second)
+      const called = 900
+      const calledWithinClaimWindow = 10 * SETTINGS.claimSeconds
+      expect(lookAt(90).ceiling).toBe(called + maxInside - calledWithinClaimWindow)
+      // What came since the look before is not known either.
+      expect(memory.uncounted_until_ms).toBe(90_000)
+    })
+
+    it('makes up for no-shows before and after, and not meanwhile', () => {
+      const moments = played({ ...blind, seed: 1, showShare: 0.6 })
+      const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+      expect(rateAt(away.from)).toBeGreaterThan(1.3 * plain.rate)
+      for (let second = away.from + 3; second <= away.to; second++) expect(rateAt(second)).toBe(plain.rate)
+      expect(rateAt(170)).toBeGreaterThan(1.3 * plain.rate)
+    })
+
+    it('never lets more people in than there is room for, nor when it counts again', () => {
+      for (const seed of SEEDS) {
+        const maxInside = 600 + seed * 20
+        const scenario = { ...blind, seed, maxInside, showShare: 0.4 + (seed % 60) / 100 }
+        for (const { onTheirWay, held, atMs } of played({ ...scenario, slowestArrivalMs: 250 * seed })) {
+          expect(onTheirWay + held, `seed ${seed} at ${atMs}`).toBeLessThanOrEqual(maxInside)
+        }
+      }
+    })
+
+    it('takes no news of a sale it has just heard of for people who came since', () => {
+      const stock = { available: 100, held: 50, sold: 5_000, arrivals: 0, hopeful: 0 }
+      const [away, back] = (['uncounted', 'ok'] as const).map((origin) =>
+        stateOf({ rate: 10, maxInside: null }, { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 }, origin),
+      ) as [SaleState, SaleState]
+      let memory = atFirst(away, 1_000)
+      for (const [i, state] of [away, away, back, back].entries())
+        memory = observe(
+          memory,
+          { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 },
+          SETTINGS,
+        )
+      // Before the opening nobody could come who was not counted: what is seen from then on counts at once.
+      expect(memory).toMatchObject({ arrivals: 0, uncounted_until_ms: 0 })
+    })
+
+    it('goes on selling: who takes a unit has arrived', () => {
+      for (const seed of SEEDS) {
+        const moments = played({ ...blind, seed, maxInside: 4_000 })
+        const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+        expect(servingAt(away.to) - servingAt(away.to - 20), `seed ${seed}`).toBeGreaterThan(19 * plain.rate)
+      }
+    })
+
+    it('takes for somebody who came as many units as one may have, and no unit a second time', () => {
+      const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
+        let memory = NOTHING_SEEN
+        for (const [i, units] of held.entries()) {
+          const stock = { available: 100, held: units, sold: 0, arrivals: 0, hopeful: 0 }
+          const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
+          const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1 }
+          memory = observe(memory, look, SETTINGS)
+        }
+        return memory.arrivals
+      }
+      expect(arrivalsBy(4, [8])).toBe(2)
+      expect(arrivalsBy(1, [8, 5, 8])).toBe(8)
+    })
+  })
+
+  it('calls no more people than can still find something', () => {
+    for (const seed of SEEDS) {
+      let before: Moment | undefined
+      for (const moment of played({
+        ...plain,
+        seed,
+        stock: 50 + seed * 13,
+        showShare: 0.6 + (seed % 40) / 100,
+      })) {
+        // Whoever is called anew must be within the bound that the stock of the last look allows.
+        if (
+          before &&
+          moment.schedule.version !== before.schedule.version &&
+          moment.schedule.phase === 'open'
+        ) {
+          const mayCome = moment.schedule.ceiling - moment.called
+          expect(mayCome).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * (50 + seed * 13))
+        }
+        before = moment
+      }
+    }
+  })
+
+  it('calls nobody for a unit that somebody inside is waiting for', () => {
+    for (const seed of SEEDS) {
+      const stock = 50 + seed * 13
+      const scenario = { ...plain, seed, stock, abandoned: 0.4, asksAgainMs: 3_000, seconds: 200 }
+      const moments = played(scenario)
+      const [last] = moments.slice(-1)
+      expect(last, `seed ${seed}`).toMatchObject({ available: 0, held: 0, hopeful: 0 })
+      const most = Math.max(...moments.map((m) => m.hopeful + m.onTheirWay))
+      expect(most, `seed ${seed}`).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * stock)
+      // Two in five units are given back, and taken by those who are there.
+      expect(last?.arrivals, `seed ${seed}`).toBeLessThanOrEqual(1.1 * SETTINGS.admissionsPerUnit * stock)
+    }
+  })
+
+  it('takes nobody for a no-show who is only late, as all are where the way in is slow', () => {
+    for (const seed of SEEDS) {
+      const slow = { ...plain, seed, rate: 500, stock: 2_000, slowestArrivalMs: 10_000 + 3_000 * (seed % 20) }
+      const moments = [...play({ ...slow, abandoned: 0, seconds: 90 }, { ...SETTINGS, claimSeconds: 180 })]
+      const called = Math.max(...moments.map((m) => m.called))
+      expect(called, `seed ${seed}`).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * slow.stock)
+    }
+  })
+
+  it('takes nobody for a no-show as long as nobody has come at all, for half of the time they have', () => {
+    const settings = { ...SETTINGS, claimSeconds: 180 }
+    const [rate, units] = [1_000, 1_000]
+    const room = settings.admissionsPerUnit * units
+    const schedule = { ...beforeOpening(rate), draw_seed: '00', ceiling: room, phase: 'open' as const }
+    const openedAtMs = schedule.anchor_at_ms
+    const stock = { available: units, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+    const state = stateOf({ rate, maxInside: null }, stock, 'ok')
+    const draw = { size: 0, seed: '00', beacon: null }
+    const rest = {
+      state,
+      highestNumber: 1e6,
+      preQueueOpensAtMs: 0,
+      opensAtMs: openedAtMs,
+      endsAtMs: null,
+      draw,
+    }
+    let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+    const ceilingAt = (second: number) => {
+      const nowMs = openedAtMs + second * 1000
+      memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, settings)
+      return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, memory, ...rest }, settings).ceiling
+    }
+    for (let second = 1; second < 90; second++) expect(ceilingAt(second), `second ${second}`).toBe(room)
+    for (let second = 90; second < 95; second++) ceilingAt(second)
+    expect(ceilingAt(95)).toBeGreaterThan(room)
+  })
+
+  it('says that all units are in carts, then that they are sold, and sells every one', () => {
+    for (const seed of SEEDS) {
+      const stock = 20 + seed
+      const moments = played({ ...plain, seed, stock, crowd: 5_000, showShare: 0.9, seconds: 240 })
+      const phases = [...new Set(moments.map((m) => m.schedule.phase))]
+      expect(phases).toContain('all_in_carts')
+      expect(phases[phases.length - 1]).toBe('sold_out')
+      expect(moments[moments.length - 1]).toMatchObject({ available: 0, held: 0 })
+    }
+  })
+
+  it('stands still while the origin is gone, and goes on from there at half the rate, without a burst', () => {
+    for (const seed of SEEDS) {
+      const from = 10 + (seed % 10)
+      const to = from + 5 + seed
+      const origin = (second: number) => (second >= from && second < to ? 'gone' : 'ok')
+      const moments = played({ ...plain, seed, seconds: to + 30, origin })
+      const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+      expect(servingAt(to)).toBe(servingAt(from + 4))
+      expect(servingAt(from + 4) - servingAt(from)).toBeLessThanOrEqual(plain.rate * 4)
+      expect(moments[to * 20 - 1]?.schedule.phase).toBe('paused')
+      const goesOn = moments.slice(to * 20).find(({ schedule }) => schedule.phase === 'open')
+      expect(goesOn?.schedule.rate_per_second).toBe(plain.rate / 2)
+      expect(servingAt(to + 3)).toBeGreaterThan(servingAt(to))
+      expect(servingAt(to + 10) - servingAt(to)).toBeLessThanOrEqual(plain.rate * 10)
+    }
+  })
+
+  it('slows down with a slow origin, and recovers step by step', () => {
+    const moments = played({
+      ...plain,
+      seed: 1,
+      origin: (second) => (second >= 10 && second < 20 ? 'slow' : 'ok'),
+    })
+    const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+    expect(rateAt(9)).toBe(100)
+    expect(rateAt(12)).toBeLessThanOrEqual(50)
+    expect(rateAt(19)).toBeCloseTo(100 / 16, 0)
+    expect(rateAt(25)).toBeGreaterThan(40)
+    expect(rateAt(35)).toBe(100)
+  })
+
+  it('is not moved back by a clock that leaps, and not far ahead', () => {
+    for (const seed of SEEDS) {
+      const hour = 3_600_000
+      const clockStepMs = (second: number) => (second === 20 ? (seed % 2 ? hour : -hour) : 0)
+      const moments = played({ ...plain, seed, clockStepMs })
+      const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+      // Forward, at most the minute that the line may run without a look; back, nothing at all.
+      expect(servingAt(25) - servingAt(19)).toBeLessThanOrEqual(plain.rate * (seed % 2 ? 68 : 8))
+      expect(servingAt(40) - servingAt(30)).toBeGreaterThan(plain.rate * 9.8)
+    }
+  })
+
+  it('lets nobody miss their turn while the line stands still', () => {
+    const origin = (second: number) => (second >= 10 && second < 100 ? 'gone' : 'ok')
+    const moments = played({ ...plain, seed: 1, seconds: 140, origin })
+    expect(moments[100 * 20]?.schedule.missed_through).toBe(0)
+    const last = moments[moments.length - 1]
+    expect(last?.schedule.missed_through).toBeGreaterThan(0)
+  })
+
+  it('stands still while the origin is gone also where the clock was put back meanwhile', () => {
+    const clockStepMs = (second: number) => (second === 20 ? -3_600_000 : 0)
+    const origin = (second: number) => (second < 20 ? 'ok' : 'gone')
+    const moments = played({ ...plain, seed: 1, seconds: 30, clockStepMs, origin })
+    expect(moments[moments.length - 1]?.schedule.phase).toBe('paused')
+  })
+
+  it('opens at the opening, stands still if that is put off after the draw, and ends even without one', () => {
+    const previous = beforeOpening(10)
+    const nowMs = previous.anchor_at_ms
+    const stock = { available: 100, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+    const drawn = { size: 5, seed: '00', beacon: null }
+    const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof drawn | null) => {
+      const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'ok'), phase }
+      const memory = atFirst(state, nowMs)
+      const rest = {
+        highestNumber: 5,
+        preQueueOpensAtMs: 0,
+        opensAtMs: nowMs + opensInMs,
+        endsAtMs: null,
+        draw,
+      }
+      return nextSchedule({ nowMs, fromMs: nowMs, previous, state, memory, ...rest }, SETTINGS).phase
+    }
+    expect(phaseBy('upcoming', 0, drawn)).toBe('open')
+    expect(phaseBy('upcoming', 1, drawn)).toBe('paused')
+    expect(phaseBy('ended', 0, null)).toBe('ended')
+  })
+})

@@ -1,0 +1,131 @@
+/** The opening, as the waiting room brings it about: with shards that are awake, and the beacon that was announced. */
+import { runInDurableObject } from 'cloudflare:test'
+import { afterEach, expect, it, vi } from 'vitest'
+import type { Schedule } from '../../shared/schedule.ts'
+import type { Env } from '../config.ts'
+import { asked, edgeEnv, TestSale, tell } from '../testing/visitors.ts'
+import { LAPSE_MS } from './lease.ts'
+import { BEACON_WITHIN_MS, roundAfter } from './sale-record.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** Runs a sale's waiting room with settings of its own. */
+function inRoom(
+  sale: TestSale,
+  changed: object,
+  act: (room: WaitingRoom, state: DurableObjectState) => Promise<void>,
+) {
+  const env = { ...edgeEnv, ...changed } as Env
+  return runInDurableObject(sale.room, (_, state) => act(new WaitingRoom(state, env), state))
+}
+
+/** The schedule announced last, after another look. */
+async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
+  const told = await room.refresh({ sale: sale.name })
+  const schedule = told.known && told.bulletin.timeline.at(-1)?.schedule
+  if (!schedule) throw new Error('there is no such sale')
+  return schedule
+}
+
+const RANDOMNESS = 'ab'.repeat(32)
+const beacon = (sale: TestSale) => ({ DRAW_BEACON_URL: `${edgeEnv.ORIGIN_URL}/rounds/${sale.name}/{round}` })
+
+/** Opens a sale with ten in the lobby; answers where its beacon will be. */
+async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
+  const { opens_at } = await announced(room, sale)
+  await room.lease({ sale: sale.name, count: 10 })
+  await scheduler.wait(Date.parse(opens_at) - Date.now() + 20)
+  await sale.tell()
+  const { anchor_at_ms: openedAtMs } = await announced(room, sale)
+  return `/rounds/${sale.name}/${roundAfter(openedAtMs)}`
+}
+
+it('waits at the opening for the first round of the beacon after it, and mixes that into the draw', async () => {
+  const sale = await new TestSale(300).tell()
+  await inRoom(sale, beacon(sale), async (room) => {
+    const path = await opened(room, sale)
+    expect(await announced(room, sale)).toMatchObject({ phase: 'pre_queue', draw_seed: null })
+    expect((await asked(path)).calls).toBe(1)
+    await tell(path, 200, { round: 1, randomness: RANDOMNESS })
+    const drawn = await announced(room, sale)
+    expect(drawn).toMatchObject({ phase: 'open', pre_queue_size: 10, draw_beacon: RANDOMNESS })
+    expect(drawn.draw_seed).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+it('goes without a beacon that does not come, and is not drawn again when it comes after all', async () => {
+  const sale = await new TestSale(300).tell()
+  await inRoom(sale, beacon(sale), async (room) => {
+    const path = await opened(room, sale)
+    const closedAtMs = Date.now()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const announcedAt = async (ms: number) => {
+      vi.setSystemTime(closedAtMs + ms)
+      await sale.tell()
+      return announced(room, sale)
+    }
+    expect((await announcedAt(BEACON_WITHIN_MS - 1_000)).draw_seed).toBeNull()
+    const drawn = await announcedAt(BEACON_WITHIN_MS)
+    expect(drawn).toMatchObject({ phase: 'open', draw_seed: expect.any(String), draw_beacon: null })
+    await tell(path, 200, { round: 1, randomness: RANDOMNESS })
+    const { calls } = await asked(path)
+    expect((await announcedAt(BEACON_WITHIN_MS + 1_000)).draw_beacon).toBeNull()
+    expect((await asked(path)).calls).toBe(calls)
+  })
+})
+
+it('wakes every ticket shard in the minute before the opening, and none long before', async () => {
+  const woken = async (opensInMs: number) => {
+    const sale = await new TestSale(opensInMs).tell()
+    const names: string[] = []
+    const getByName = (name: string) => {
+      names.push(name)
+      return { look: async () => ({ known: false, reason: 'unavailable' }) }
+    }
+    let alarmInMs = 0
+    await inRoom(sale, { TICKET_SHARDS: '40', TICKET_SHARD: { getByName } }, async (room, state) => {
+      await announced(room, sale)
+      alarmInMs = ((await state.storage.getAlarm()) ?? Number.NaN) - Date.now()
+      await room.alarm()
+    })
+    return { alarmInMs, shards: names.map((name) => name.replace(`${sale.name}/`, '')) }
+  }
+  expect((await woken(50_000)).shards).toEqual(Array.from({ length: 40 }, (_, index) => String(index)))
+  const early = await woken(90_000)
+  expect(early.shards).toEqual([])
+  // It looks again when that minute begins.
+  expect(early.alarmInMs).toBeLessThanOrEqual(30_000)
+})
+
+it('leases a number of the pre-queue for no longer than until the opening', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  for (const [opensInMs, lapses_in_ms] of [
+    [LAPSE_MS + 100, LAPSE_MS],
+    [100, 100],
+    [-100, null],
+  ] as const) {
+    const sale = await new TestSale(opensInMs).tell()
+    await inRoom(sale, {}, async (room) => {
+      const leased = await room.lease({ sale: sale.name, count: 1 })
+      expect(leased).toMatchObject({ granted: true, lease: { lapses_in_ms } })
+    })
+  }
+})
+
+it('gives a latecomer no number that was in the draw, though it comes back unused', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const sale = await new TestSale(100).tell()
+  await inRoom(sale, {}, async (room) => {
+    const leased = await room.lease({ sale: sale.name, count: 10 })
+    if (!leased.granted) throw new Error('no lease')
+    vi.setSystemTime(Date.now() + 100)
+    await sale.tell()
+    expect(await announced(room, sale)).toMatchObject({ phase: 'open', pre_queue_size: 10 })
+    const { id = 0 } = leased.lease
+    await room.takeBack({ sale: sale.name, rest: { lease: id, first: 5, count: 6 } })
+    expect(await room.lease({ sale: sale.name, count: 1 })).toMatchObject({ lease: { first: 11 } })
+  })
+})

@@ -1,0 +1,100 @@
+/** What an isolate does about a sale when the ticket shards do not tell it of it: few calls, and an answer for everyone. */
+import { expect, it } from 'vitest'
+import type { Env } from '../config.ts'
+import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
+import { type LookRequest, shardOf } from './rpc.ts'
+
+/** Settings of an isolate whose shards answer a look by `look`, counted. */
+function counted(look: (request: LookRequest) => Promise<unknown>): { env: Env; calls: () => number } {
+  let calls = 0
+  const counting = (request: LookRequest) => {
+    calls++
+    return look(request)
+  }
+  return { env: withShards(() => ({ look: counting })), calls: () => calls }
+}
+
+const failing = (error: object) => async () => {
+  await scheduler.wait(5)
+  throw Object.assign(new Error('in trouble'), error)
+}
+
+const TROUBLES = [
+  ['have too much to do', failing({ overloaded: true })],
+  ['fail', failing({})],
+  ['never answer', () => new Promise<never>(() => {})],
+] as const
+
+/** Somebody asks every few milliseconds; how they were answered, and how long the slowest answer took. */
+async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number) {
+  const began = performance.now()
+  let slowestMs = 0
+  const answers: Promise<Response>[] = []
+  while (performance.now() - began < forMs) {
+    const came = performance.now()
+    answers.push(
+      call(path, init, env).finally(() => {
+        slowestMs = Math.max(slowestMs, performance.now() - came)
+      }),
+    )
+    await scheduler.wait(5)
+  }
+  return { answers: await Promise.all(answers), slowestMs }
+}
+
+it.concurrent.each(TROUBLES)('answers a crowd from what it knows when the shards %s', async (_, look) => {
+  const sale = await new TestSale().tell()
+  const { queue_token, number } = await sale.joined()
+  const { env, calls } = counted(look)
+  const init = { headers: { authorization: `Bearer ${queue_token}` } }
+  const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/queue/status`, init, env, 5_000)
+  expect(answers.length).toBeGreaterThan(200)
+  // A handful of times it is asked for in these seconds, three times each where that may help.
+  expect(calls()).toBeLessThanOrEqual(20)
+  expect(slowestMs).toBeLessThan(1_000)
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
+  const last = await answers.at(-1)?.json()
+  expect(last).toMatchObject({ number, status: expect.stringMatching(/^(ready|paused)$/) })
+  // And when they tell of it again, so does this isolate.
+  await sale.until((schedule) => schedule.phase === 'open', 6_000)
+})
+
+it.concurrent.each(TROUBLES)(
+  'asks everyone to come again who wants a sale it never heard of when the shards %s',
+  async (_, look) => {
+    const sale = await new TestSale().tell()
+    const { env, calls } = counted(look)
+    const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
+    expect(calls()).toBeLessThanOrEqual(20)
+    expect(slowestMs).toBeLessThan(2_500)
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]))
+    expect(await answers.at(-1)?.json()).toMatchObject({ type: '/problems/try-again' })
+  },
+)
+
+it.concurrent('goes on with the line where every answer of the shards is late', async () => {
+  const sale = await new TestSale().tell()
+  await sale.until((schedule) => schedule.phase === 'open', 6_000)
+  const late = (name: string) => ({
+    look: async (request: LookRequest) => {
+      const told = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
+      await scheduler.wait(2_000)
+      return told
+    },
+  })
+  const { answers } = await crowdAt(`/sales/${sale.name}/schedule`, {}, withShards(late), 8_000)
+  const told = (await Promise.all(answers.map((answer) => answer.json()))) as { phase: string }[]
+  // What was known at first would be too old by now to go by.
+  expect(told.slice(told.length / 2).map(({ phase }) => phase)).toContain('open')
+})
+
+it.concurrent.each(TROUBLES)('goes on saying that it is sold out when the shards %s', async (_, look) => {
+  const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  await sale.schedule()
+  await scheduler.wait(600)
+  const { env, calls } = counted(look)
+  const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
+  expect(calls()).toBeLessThanOrEqual(20)
+  expect(slowestMs).toBeLessThan(1_000)
+  expect(await answers.at(-1)?.json()).toMatchObject({ phase: 'sold_out' })
+})

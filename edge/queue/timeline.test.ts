@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { SaleState } from '../../shared/api.ts'
+import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
+import { NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
+import { LAPSE_MS } from './lease.ts'
+import {
+  ANNOUNCE_MS,
+  announce,
+  FRESH_MS,
+  inEffect,
+  latest,
+  MIRROR_MS,
+  type Timeline,
+  USABLE_MS,
+} from './timeline.ts'
+
+const CROWD = 100_000
+
+/** What an isolate that read `timeline` says is being served. */
+function servedBy(timeline: Timeline, atMs: number): number {
+  const schedule: Schedule = inEffect(timeline, atMs)
+  return schedule.draw_seed === null ? 0 : servingExactly(schedule, atMs)
+}
+
+it('lets no two isolates contradict each other, however old what they know', () => {
+  const change = fc.record({
+    afterMs: fc.integer({ min: 1, max: 900 }),
+    rate: fc.constantFrom(1, 20, 100, 750),
+    phase: fc.constantFrom<SaleState['phase']>('open', 'open', 'open', 'paused', 'all_in_carts'),
+    available: fc.constantFrom(0, 3, 50_000),
+  })
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 2, maxLength: 30, size: 'max' }), (changes) => {
+      let nowMs = 1_000_000
+      let memory = { ...NOTHING_SEEN, looked_at_ms: nowMs, reached_at_ms: nowMs }
+      let timeline: Timeline = [{ from_ms: nowMs, schedule: beforeOpening(100) }]
+      const read: { atMs: number; timeline: Timeline }[] = []
+      for (const { afterMs, rate, phase, available } of changes) {
+        nowMs += afterMs
+        const stock = { available, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+        const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), phase }
+        const previous = latest(timeline)
+        const look = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
+        memory = observe(memory, look, SETTINGS)
+        const fromMs = Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+        const draw = { size: 0, seed: '00', beacon: null }
+        const schedule = nextSchedule(
+          {
+            nowMs,
+            fromMs,
+            previous: previous.schedule,
+            state,
+            memory,
+            highestNumber: CROWD,
+            preQueueOpensAtMs: 0,
+            opensAtMs: 0,
+            endsAtMs: null,
+            draw,
+          },
+          SETTINGS,
+        )
+        if (schedule !== previous.schedule)
+          timeline = announce(timeline, { from_ms: fromMs, schedule }, nowMs)
+        read.push({ atMs: nowMs, timeline })
+      }
+      let before = 0
+      for (let atMs = 1_000_000; atMs < nowMs; atMs += 37) {
+        // Whoever read at most ANNOUNCE_MS ago, and no later than now, may be asked.
+        const told = read
+          .filter((one) => one.atMs <= atMs && atMs <= one.atMs + ANNOUNCE_MS)
+          .map((one) => servedBy(one.timeline, atMs))
+        for (const served of told) {
+          expect(served).toBeCloseTo(told[0] ?? 0, 6)
+          expect(served).toBeGreaterThanOrEqual(before - 1e-6)
+        }
+        before = Math.max(before, ...told)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('is asked for again before it is too old to be used, and used no longer than it is certain', () => {
+  expect(MIRROR_MS).toBeLessThan(FRESH_MS)
+  expect(FRESH_MS).toBeLessThan(USABLE_MS)
+  expect(USABLE_MS).toBeLessThan(ANNOUNCE_MS)
+})
+
+it('reveals the seed only after the last lease of before has lapsed', () => {
+  expect(ANNOUNCE_MS).toBeGreaterThan(LAPSE_MS)
+})

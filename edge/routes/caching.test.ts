@@ -1,0 +1,165 @@
+/** Who may keep an answer is said by every answer: a cache that is not told decides for itself, and for everyone alike. */
+import { expect, it } from 'vitest'
+import type { Schedule } from '../../shared/schedule.ts'
+import type { Env } from '../config.ts'
+import { call, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
+import { proofScript, proofStyle, proofWorker, script, style } from './assets.ts'
+
+const HTML = { accept: 'text/html' }
+const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
+
+it('says with every answer of its own who may keep it', async () => {
+  const [sale, gone] = [await new TestSale().tell(), await new TestSale().tell()]
+  const order = crypto.randomUUID()
+  const order_token = `e30.e30.${'A'.repeat(43)}`
+  const here = `/sales/${sale.name}`
+  const { queue_token, admission_token } = await sale.ready()
+  // The origin says nothing of caches, as one that was forgotten to would.
+  const told = { order_id: order, sale: sale.name, product_id: 'lamp', quantity: 1, status: 'reserved' }
+  const rest = {
+    unit_price_minor: 1,
+    currency: 'EUR',
+    reserved_until: null,
+    expires_in_seconds: 9,
+    created_at: '',
+  }
+  await tell(`${here}/checkout`, 201, { ...told, ...rest, order_token })
+  await tell(`/orders/${order}`, 200, { ...told, ...rest })
+  await tell(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
+  await tell(`/orders/${order}/payment`, 202, { ...told, ...rest })
+  await gone.tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  await gone.push()
+  await gone.until((schedule) => schedule.phase === 'sold_out')
+
+  const proof: Env = { ...edgeEnv, POW_DIFFICULTY: '10' }
+  const protects: Env = { ...edgeEnv, PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
+  const place = { authorization: `Bearer ${queue_token}` }
+  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=${order_token}; queue-${sale.name}=${queue_token}`
+  const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
+  const etagOf = async (path: string, headers: Record<string, string> = {}) =>
+    (await call(path, { headers })).headers.get('etag') ?? ''
+  const requests: [
+    status: number,
+    method: string,
+    path: string,
+    headers?: Record<string, string>,
+    env?: Env,
+  ][] = [
+    [200, 'GET', here, HTML],
+    [200, 'HEAD', here, HTML],
+    [200, 'GET', here, { accept: 'application/json' }],
+    [200, 'GET', here, { ...HTML, cookie }],
+    [201, 'POST', `${here}/queue`],
+    [200, 'POST', `${here}/queue`, place],
+    [303, 'POST', `${here}/queue`, HTML],
+    [401, 'POST', `${here}/queue`, {}, proof],
+    [405, 'PATCH', `${here}/queue`],
+    [200, 'GET', `${here}/queue/status`, place],
+    [401, 'GET', `${here}/queue/status`],
+    [200, 'GET', `${here}/schedule`],
+    [304, 'GET', `/sales/${gone.name}/schedule`, { 'if-none-match': '*' }],
+    [200, 'GET', `${here}/challenge`, {}, proof],
+    [404, 'GET', `${here}/challenge`],
+    [201, 'POST', `${here}/checkout`, { cookie }],
+    [201, 'POST', `${here}/checkout`, { cookie, 'sec-fetch-site': 'same-origin' }],
+    [429, 'POST', `${here}/checkout`],
+    [303, 'POST', `${here}/buy`, { ...FORM, cookie }],
+    [429, 'POST', `${here}/buy`, FORM],
+    [200, 'GET', `${here}/order/${order}`, { ...HTML, cookie }],
+    [303, 'POST', `${here}/order/${order}/payment`, { ...FORM, cookie }],
+    [303, 'POST', `${here}/order/${order}/cancel`, { ...FORM, cookie }],
+    [403, 'POST', `${here}/buy`, { ...FORM, 'sec-fetch-site': 'cross-site' }],
+    [200, 'GET', `/orders/${order}`, { cookie }],
+    [200, 'DELETE', `/orders/${order}`, { cookie }],
+    [200, 'GET', `/orders/${order}/events`, { cookie, accept: 'text/event-stream' }],
+    [202, 'POST', `/orders/${order}/payment`, { cookie }],
+    [303, 'POST', `${here}/leave`, { ...FORM, ...place }],
+    [204, 'DELETE', `${here}/queue`, place],
+    [200, 'GET', `/sales/${gone.name}`, HTML],
+    [200, 'GET', `/sales/${gone.name}`, { accept: 'application/json' }],
+    [
+      304,
+      'GET',
+      `/sales/${gone.name}`,
+      { ...HTML, 'if-none-match': await etagOf(`/sales/${gone.name}`, HTML) },
+    ],
+    [410, 'POST', `/sales/${gone.name}/queue`],
+    [404, 'GET', '/sales/no-such-sale', HTML],
+    [200, 'GET', style.path],
+    [200, 'GET', '/.well-known/jwks.json'],
+    [200, 'GET', '/healthz'],
+    [503, 'GET', '/healthz', {}, { ...edgeEnv, QUEUE_SECRET: 'short' }],
+    [204, 'POST', `/internal/sales/${sale.name}/refresh`, edgeToken],
+    [401, 'POST', `/internal/sales/${sale.name}/refresh`],
+    [404, 'GET', '/nothing/here'],
+    [302, 'GET', '/a-page-of-the-site', HTML, protects],
+    [429, 'POST', '/a-page-of-the-site', {}, protects],
+    [303, 'GET', here, { ...HTML, cookie }, protects],
+  ]
+  for (const [status, method, path, headers = {}, env] of requests) {
+    const body = 'content-length' in headers ? 'product_id=lamp' : null
+    const response = await call(path, { method, headers, body }, env)
+    const about = `${method} ${path} ${JSON.stringify(headers)}`
+    expect(response.status, about).toBe(status)
+    expect(response.headers.get('cache-control'), about).toMatch(/no-store|no-cache|max-age=\d+/)
+  }
+})
+
+it('lets a cache that asks whether its copy still holds hand out no time of long ago', async () => {
+  const sale = await new TestSale().tell({ phase: 'paused' })
+  const path = `/sales/${sale.name}/schedule`
+  const { version } = await sale.until(({ phase }) => phase === 'paused')
+  let copy = await call(path)
+  const body = async () => copy.clone().json<Schedule>()
+  for (let times = 0; times < 3; times++) {
+    // As long as it may be kept.
+    await scheduler.wait(1_020)
+    const etag = copy.headers.get('etag') ?? ''
+    const answer = await call(path, { headers: { 'if-none-match': etag } })
+    if (answer.status !== 304) copy = answer
+    expect(Date.now() - (await body()).server_time_ms).toBeLessThan(1_000)
+  }
+  expect((await body()).version).toBe(version)
+})
+
+it('says nothing about the answers of the site that it stands before', async () => {
+  const sale = await new TestSale().tell()
+  const env: Env = {
+    ...edgeEnv,
+    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
+    PROTECT_SALE: sale.name,
+    PROTECT_PATHS: '/shop/*',
+  }
+  await tell('/open', 200, 'the site')
+  expect((await call('/open', {}, env)).headers.get('cache-control')).toBeNull()
+})
+
+it('answers who asks for an asset of another version with its own, which nobody may keep under that name', async () => {
+  const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
+  const page = await (
+    await call(`/sales/${(await new TestSale().tell()).name}`, { headers: HTML }, env)
+  ).text()
+  const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
+  for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
+    const own = await call(path, {}, env)
+    expect(own.headers.get('cache-control'), path).toContain('immutable')
+    const other = await call(path.replace(/[0-9a-f]{16}/, '0123456789abcdef'), {}, env)
+    expect([other.status, other.headers.get('cache-control')], path).toEqual([200, 'no-store'])
+    expect(other.headers.get('content-type')).toBe(own.headers.get('content-type'))
+    expect(await other.text()).toBe(await own.text())
+  }
+  for (const path of [
+    style.path.replace('style', 'other'),
+    style.path.replace('css', 'js'),
+    '/assets/0123456789abcdef.css',
+  ])
+    expect((await call(path, {}, env)).status, path).toBe(404)
+})
+
+it('lets others keep the sold-out page for half a minute to a minute', async () => {
+  const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  const page = await call(`/sales/${sale.name}`, { headers: HTML })
+  const [, seconds] = /^public, max-age=(\d+)$/.exec(page.headers.get('cache-control') ?? '') ?? []
+  expect(Number(seconds)).toBeGreaterThanOrEqual(30)
+  expect(Number(seconds)).toBeLessThanOrEqual(60)
+})

@@ -1,0 +1,307 @@
+/** The way to the origin: what is passed on, what is not, and what the pages' forms become. */
+import { base64url, SignJWT } from 'jose'
+import { expect, it } from 'vitest'
+import { EDGE_ISSUER, signAdmissionToken } from '../../shared/tokens.ts'
+import { readConfig } from '../config.ts'
+import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
+
+const ORDER = '01934fd2-7c00-7000-8000-000000000001'
+/** Of the origin's, by its looks. */
+const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
+const orderOf = (sale: string, order = ORDER) => ({
+  order_id: order,
+  sale,
+  product_id: 'lamp',
+  quantity: 1,
+  unit_price_minor: 100,
+  currency: 'EUR',
+  status: 'reserved',
+  reserved_until: '2026-11-21T12:00:00.000Z',
+  expires_in_seconds: 90,
+  created_at: '2026-11-21T11:58:30.000Z',
+  remaining: 3,
+  order_token: ORDER_TOKEN,
+})
+const newOrder = () => crypto.randomUUID()
+
+async function admission(sale: string, changed: { ttl?: number; aud?: string } = {}) {
+  const { keys } = await readConfig(edgeEnv)
+  const iat = Math.floor(Date.now() / 1000) - 400
+  const claims = { sub: 'a-visitor', sale, num: 1, jti: 'one', iat, exp: iat + 400 + (changed.ttl ?? 60) }
+  return signAdmissionToken(keys.admission, keys.kid, claims)
+}
+
+function post(sale: string, headers: Record<string, string>, body = '{"product_id":"lamp"}') {
+  const all = { 'content-type': 'application/json', 'idempotency-key': 'key-1', ...headers }
+  return call(`/sales/${sale}/checkout`, { method: 'POST', headers: all, body })
+}
+
+it('passes a checkout on with the admission and nothing else of the visitor’s', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const token = await admission(sale.name)
+  const response = await post(sale.name, {
+    authorization: `Bearer ${token}`,
+    cookie: 'visitor-secret=secret; basket=1',
+    traceparent: '00-abc',
+    'x-forwarded-for': '192.0.2.1',
+  })
+  expect(response.status).toBe(201)
+  expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: ORDER_TOKEN })
+  const { requests } = await asked(path)
+  expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
+  expect(requests[0]?.headers).toMatchObject({
+    authorization: `Bearer ${token}`,
+    'idempotency-key': 'key-1',
+    'content-type': 'application/json',
+    traceparent: '00-abc',
+  })
+  expect(requests[0]?.headers).not.toHaveProperty('cookie')
+  expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
+})
+
+it('takes the admission from a browser’s cookie, and puts the order’s token into another', async () => {
+  const sale = await new TestSale().tell()
+  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
+  expect(response.status).toBe(201)
+  expect(await response.json()).not.toHaveProperty('order_token')
+  expect(cookiesOf(response)).toBe(`order-${ORDER}=${ORDER_TOKEN}`)
+
+  await tell(`/orders/${ORDER}`, 200, orderOf(sale.name))
+  expect((await call(`/orders/${ORDER}`, { headers: { cookie: cookiesOf(response) } })).status).toBe(200)
+  const { requests } = await asked(`/orders/${ORDER}`)
+  expect(requests[requests.length - 1]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
+})
+
+it('leads to the shop’s page for paying, which needs no token: the browser’s cookie says whose order it is', async () => {
+  const sale = await new TestSale().tell()
+  const env = { ...edgeEnv, PAYMENT_PAGE: '/pay/{order}' }
+  const order = newOrder()
+  const cookie = `order-${order}=${ORDER_TOKEN}`
+  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  const ours = { headers: { accept: 'text/html', cookie } }
+  const shown = await (await call(`/sales/${sale.name}/order/${order}`, ours, env)).text()
+  expect(shown).toContain(`href="/pay/${order}"`)
+  expect(shown).not.toContain('pm_ok')
+
+  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  const paid = (from: string) => {
+    const headers = { cookie, 'content-type': 'application/json', 'sec-fetch-site': from }
+    const body = '{"payment_method":"pm_1QxCard"}'
+    return call(`/orders/${order}/payment`, { method: 'POST', headers, body }, env)
+  }
+  expect((await paid('same-site')).status).toBe(403)
+  expect((await paid('same-origin')).status).toBe(202)
+  const { requests } = await asked(`/orders/${order}/payment`)
+  expect(requests).toHaveLength(1)
+  expect(requests[0]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
+  expect(requests[0]?.body).toBe('{"payment_method":"pm_1QxCard"}')
+})
+
+it('answers 429 without an admission, and tells where to join', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const { queue_token } = await sale.joined()
+  const forged = await new SignJWT({
+    sub: 'me',
+    sale: sale.name,
+    num: 1,
+    jti: 'x',
+    iss: EDGE_ISSUER,
+    aud: 'checkout',
+  })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('5m')
+    .sign(new TextEncoder().encode(edgeEnv.QUEUE_SECRET))
+  const bad = [undefined, 'junk', queue_token, forged, await admission(sale.name, { ttl: -1 })]
+  for (const token of bad) {
+    const response = await post(sale.name, token === undefined ? {} : { authorization: `Bearer ${token}` })
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({
+      type: '/problems/not-admitted',
+      queue: `/sales/${sale.name}/queue`,
+    })
+  }
+  expect((await call(`/orders/${newOrder()}`)).status).toBe(429)
+  expect((await asked(path)).calls).toBe(0)
+})
+
+it('lets nothing on to an order but an admission that holds, and what looks like a token of the origin’s', async () => {
+  const order = newOrder()
+  await tell(`/orders/${order}`, 200, orderOf('drop', order))
+  const ask = async (token: string) =>
+    (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
+  const expired = await admission('drop', { ttl: -1 })
+  for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
+    expect(await ask(bad)).toBe(429)
+  expect((await asked(`/orders/${order}`)).calls).toBe(0)
+  for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
+})
+
+it('answers 403 to an admission of another sale', async () => {
+  const sale = await new TestSale().tell()
+  const response = await post(sale.name, { authorization: `Bearer ${await admission('another-sale')}` })
+  expect(response.status).toBe(403)
+  expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
+})
+
+it('hands the origin’s answers back as they are, and follows none of them', async () => {
+  const sale = await new TestSale().tell()
+  const authorization = `Bearer ${await admission(sale.name)}`
+  const location = '/internal/elsewhere'
+  for (const status of [200, 202, 302, 400, 409, 410, 422, 425, 503]) {
+    const body = { type: `/problems/of-${status}`, status }
+    await tell(`/sales/${sale.name}/checkout`, status, body, 0, { location })
+    const response = await post(sale.name, { authorization })
+    expect([response.status, response.headers.get('location')]).toEqual([status, location])
+    expect(await response.json()).toMatchObject({ status })
+  }
+  expect((await asked(location)).calls).toBe(0)
+})
+
+it('says that the place is kept when the origin is gone', async () => {
+  const sale = await new TestSale().tell()
+  await tell(`/sales/${sale.name}/checkout`, 0, '')
+  const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('2')
+  expect(await response.json()).toMatchObject({ type: '/problems/try-again' })
+})
+
+it('does not carry huge bodies', async () => {
+  const sale = await new TestSale().tell()
+  const body = 'x'.repeat(100_000)
+  const authorization = `Bearer ${await admission(sale.name)}`
+  const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
+  expect(response.status).toBe(413)
+  expect(await response.json()).toMatchObject({ errors: [{ field: 'body' }] })
+})
+
+it('buys, pays and cancels by plain forms', async () => {
+  const sale = await new TestSale().tell()
+  const order = newOrder()
+  const form = (path: string, fields: Record<string, string>, cookie: string) => {
+    const body = new URLSearchParams(fields).toString()
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(body.length),
+      accept: 'text/html',
+      'sec-fetch-site': 'same-origin',
+      cookie,
+    }
+    return call(`/sales/${sale.name}${path}`, { method: 'POST', headers, body })
+  }
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
+  const bought = await form('/buy', { product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' }, cookie)
+  expect(bought.status).toBe(303)
+  expect(bought.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+  const sent = await asked(`/sales/${sale.name}/checkout`)
+  expect(JSON.parse(sent.requests[0]?.body ?? '')).toEqual({ product_id: 'lamp', quantity: 2 })
+  expect(sent.requests[0]?.headers['idempotency-key']).toBe('form-1')
+
+  const mine = cookiesOf(bought)
+  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  const shown = await call(`/sales/${sale.name}/order/${order}`, {
+    headers: { accept: 'text/html', cookie: mine },
+  })
+  expect(shown.status).toBe(200)
+  expect(shown.headers.get('cache-control')).toBe('no-store')
+  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
+  const paid = await asked(`/orders/${order}/payment`)
+  expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
+  // Paid for already, in another tab: the order's page shows it.
+  await tell(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
+  const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
+  expect(conflict.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+  expect((await form(`/order/${order}/cancel`, {}, mine)).status).toBe(303)
+  const { requests } = await asked(`/orders/${order}`)
+  expect(requests[requests.length - 1]?.method).toBe('DELETE')
+
+  // Who has what one may have is shown their order, and told that it is that one.
+  await tell(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
+  const had = await form('/buy', { product_id: 'lamp' }, cookie)
+  const already = had.headers.get('location') ?? ''
+  expect(already).toBe(`/sales/${sale.name}/order/${order}?already`)
+  const note = async () =>
+    /<p class="note">([^<]*)/.exec(await (await call(already, { headers: { cookie: mine } })).text())?.[1]
+  expect(await note()).toMatch(/^You already have an order here/)
+  // It may be over when the form is sent again.
+  const over = { ...orderOf(sale.name, order), status: 'cancelled' }
+  await tell(`/orders/${order}`, 200, over)
+  expect(await note()).toBeUndefined()
+  await tell(`/sales/${sale.name}/checkout`, 200, over, 0, { 'idempotency-replayed': 'true' })
+  const again = await form('/buy', { product_id: 'lamp' }, cookie)
+  expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
+
+  await sale.tell({ phase: 'all_in_carts', products: [product(0, 1)] })
+  await sale.push()
+  await sale.until(({ phase }) => phase === 'all_in_carts')
+  await tell(`/sales/${sale.name}/checkout`, 409, {
+    type: '/problems/all-in-carts',
+    title: 'All in carts',
+    status: 409,
+  })
+  const refused = await form('/buy', { product_id: 'lamp', idempotency_key: 'form-2' }, cookie)
+  expect(refused.status).toBe(409)
+  expect(refused.headers.get('content-type')).toContain('text/html')
+  // The same form once more, since a unit may come back.
+  expect(await refused.text()).toContain('value="form-2"')
+})
+
+it('comes back to an order by itself that could not be shown while the origin was away', async () => {
+  const sale = await new TestSale().tell()
+  const order = newOrder()
+  const path = `/sales/${sale.name}/order/${order}`
+  await tell(`/orders/${order}`, 0, '')
+  const headers = { accept: 'text/html', cookie: `order-${order}=${ORDER_TOKEN}` }
+  const response = await call(path, { headers })
+  expect(response.status).toBe(503)
+  const page = await response.text()
+  expect(page).toContain(`data-path="${path}"`)
+  expect(page).toMatch(/<noscript><meta http-equiv="refresh" content="\d+"><\/noscript>/)
+  expect(page).toContain(`<a class="button" href="${path}">Try again</a>`)
+})
+
+it('buys nothing by a form in which nothing was chosen', async () => {
+  const sale = await new TestSale().tell()
+  const path = `/sales/${sale.name}/checkout`
+  await tell(path, 201, orderOf(sale.name))
+  const body = 'quantity=1'
+  const response = await call(`/sales/${sale.name}/buy`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': String(body.length),
+      accept: 'text/html',
+      cookie: `admission-${sale.name}=${await admission(sale.name)}`,
+    },
+    body,
+  })
+  expect(response.status).toBe(422)
+  expect(await response.text()).toContain('<li>Product</li>')
+  expect((await asked(path)).calls).toBe(0)
+})
+
+it('leads a browser without scripts back to its latest order in a sale, and nobody else', async () => {
+  const [sale, other] = await Promise.all([new TestSale().tell(), new TestSale().tell()])
+  const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
+  const token = (of: string) =>
+    ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)
+  const kept = `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
+  const link = async (cookie: string) => {
+    const page = await (await call(`/sales/${sale.name}`, { headers: { cookie } })).text()
+    return /<noscript><p class="note">[^<]*<a href="([^"]+)"/.exec(page)?.[1]
+  }
+  const page = `/sales/${sale.name}/order/${latest}`
+  expect(await link(kept)).toBe(page)
+  expect(await link('')).toBeUndefined()
+  expect(await link(`${kept}; admission-${sale.name}=${await admission(sale.name)}`)).toBe(page)
+})

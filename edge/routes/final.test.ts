@@ -1,0 +1,104 @@
+/** Final answers: sold out and ended, told from memory to any number of visitors. */
+import { expect, it } from 'vitest'
+import type { Schedule } from '../../shared/schedule.ts'
+import type { Env } from '../config.ts'
+import { asked, call, edgeEnv, product, TestSale } from '../testing/visitors.ts'
+
+const HTML = { accept: 'text/html' }
+
+/** The Worker's settings, with the calls to objects: those that only listen for news, and all others. */
+function counted() {
+  const calls = { others: 0, listening: 0, mostListening: 0 }
+  const counting = (namespace: { getByName(name: string): object }) => ({
+    getByName: (name: string) =>
+      new Proxy(namespace.getByName(name), {
+        get: (object, method) => async (request: object) => {
+          const listens = 'wait_ms' in request
+          if (listens) calls.mostListening = Math.max(calls.mostListening, ++calls.listening)
+          else calls.others++
+          try {
+            return await Reflect.apply(Reflect.get(object, method), object, [request])
+          } finally {
+            if (listens) calls.listening--
+          }
+        },
+      }),
+  })
+  const { WAITING_ROOM, TICKET_SHARD } = edgeEnv
+  const env = { ...edgeEnv, WAITING_ROOM: counting(WAITING_ROOM), TICKET_SHARD: counting(TICKET_SHARD) }
+  return { env: env as unknown as Env, calls }
+}
+
+it('tells ten thousand visitors that it is sold out by one call that listens for news of it, and no other', async () => {
+  const sale = await new TestSale().tell()
+  const { queue_token } = await sale.joined()
+  const place = { headers: { authorization: `Bearer ${queue_token}` } }
+  const { env, calls } = counted()
+  const phase = async () =>
+    (await (await call(`/sales/${sale.name}/schedule`, {}, env)).json<Schedule>()).phase
+  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.push()
+  while ((await phase()) !== 'sold_out') await scheduler.wait(20)
+  // What was asked for before that may still be on its way.
+  await scheduler.wait(100)
+  const others = calls.others
+
+  const page = await call(`/sales/${sale.name}`, { headers: HTML }, env)
+  expect(page.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/)
+  expect(page.headers.getSetCookie()).toEqual([])
+  const etag = page.headers.get('etag') ?? ''
+  // Told anew, it is still the same answer.
+  await sale.push()
+  const [before, since] = [await asked(`/internal/sales/${sale.name}`), performance.now()]
+  for (let i = 0; i < 10_000; i += 5) {
+    const answers = await Promise.all([
+      call(`/sales/${sale.name}`, { headers: HTML }, env),
+      call(`/sales/${sale.name}`, { headers: { ...HTML, 'if-none-match': etag } }, env),
+      call(`/sales/${sale.name}/schedule`, {}, env),
+      call(`/sales/${sale.name}/queue/status`, place, env),
+      call(`/sales/${sale.name}/queue`, { method: 'POST' }, env),
+    ])
+    expect(answers.map((answer) => answer.status)).toEqual([200, 304, 200, 200, 410])
+  }
+  expect(calls.others).toBe(others)
+  expect(calls).toMatchObject({ listening: 1, mostListening: 1 })
+  // For as long as somebody listens the waiting room looks at the origin once a second, however many ask.
+  const { calls: looks } = await asked(`/internal/sales/${sale.name}`)
+  expect(looks - before.calls).toBeLessThanOrEqual(1 + (performance.now() - since) / 1000)
+
+  const restockedAt = performance.now()
+  await sale.tell({ phase: 'open', products: [product(5, 0, 10_000)] })
+  await sale.push()
+  await sale.until((schedule) => schedule.phase === 'open', 2_000)
+  expect(performance.now() - restockedAt).toBeLessThan(2_000)
+  expect((await call(`/sales/${sale.name}`, { headers: HTML })).headers.get('cache-control')).toBe('no-store')
+}, 60_000)
+
+it.concurrent.each([
+  ['a restock', 'sold_out'],
+  ['a later end', 'ended'],
+] as const)('is live again within two seconds of %s that nobody told it of', async (_, phase) => {
+  const sale = await new TestSale().tell({ phase, products: [product(0, 0, 5)] })
+  await sale.until((schedule) => schedule.phase === phase)
+  // One visitor now and then, so that nobody's request keeps the news coming.
+  await scheduler.wait(1_500)
+  await call(`/sales/${sale.name}`)
+  await sale.tell({ phase: 'open', products: [product(5, 0, 5)] })
+  await sale.until((schedule) => schedule.phase === 'open', 2_000)
+})
+
+it.concurrent('says the same to everyone once the sale has ended', async () => {
+  const sale = await new TestSale().tell()
+  const place = await sale.joined()
+  await sale.tell({ phase: 'ended' })
+  await sale.push()
+  await sale.until((schedule) => schedule.phase === 'ended')
+  expect(await sale.statusOf(place.queue_token)).toMatchObject({ status: 'ended', number: place.number })
+  const join = await sale.join()
+  expect(join.status).toBe(410)
+  expect(await join.json()).toMatchObject({ type: '/problems/ended' })
+  const page = await call(`/sales/${sale.name}`, { headers: { ...HTML, cookie: `queue-${sale.name}=x` } })
+  expect(page.headers.get('cache-control')).toContain('public')
+  const json = await call(`/sales/${sale.name}`, { headers: { accept: 'application/json' } })
+  expect(await json.json()).toMatchObject({ sale: sale.name, phase: 'ended' })
+})

@@ -1,0 +1,228 @@
+/**
+ * A sale on a virtual clock: the controller as it is, between a crowd that may not turn up and an origin that may be
+ * slow, gone or sold out. Everything random comes from one seed.
+ */
+import type { SaleState } from '../../shared/api.ts'
+import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import {
+  type Memory,
+  NOTHING_SEEN,
+  nextSchedule,
+  observe,
+  onClockPutBack,
+  type Settings,
+} from '../queue/controller.ts'
+import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../queue/timeline.ts'
+
+type Origin = 'ok' | 'slow' | 'gone' | 'uncounted'
+
+export interface Scenario {
+  readonly seed: number
+  readonly rate: number
+  readonly stock: number
+  readonly crowd: number
+  readonly showShare: number
+  readonly maxInside: number | null
+  readonly seconds: number
+  /** Longest time from being called to the first checkout call. */
+  readonly slowestArrivalMs: number
+  /** Longest time to pay; this share of carts is given back instead. */
+  readonly slowestPaymentMs: number
+  readonly abandoned: number
+  /** How often those ask again who find everything in carts; they leave at once without it. */
+  readonly asksAgainMs?: number
+  /** Milliseconds until the next look; alarms can be late. */
+  readonly lookEveryMs?: (random: () => number) => number
+  /** What the origin does at a second of the sale; `uncounted`: its counts of people stand still meanwhile. */
+  readonly origin?: (second: number) => Origin
+  /** What is done to the clock at a second of the sale. */
+  readonly clockStepMs?: (second: number) => number
+}
+
+export const SETTINGS: Settings = { claimSeconds: 30, admissionsPerUnit: 2, noShowBoost: 2 }
+
+export interface Moment {
+  readonly atMs: number
+  readonly serving: number
+  readonly called: number
+  readonly arrivals: number
+  /** People called who will turn up and have not yet. */
+  readonly onTheirWay: number
+  /** People inside who found everything in carts, and ask again. */
+  readonly hopeful: number
+  readonly available: number
+  readonly held: number
+  readonly schedule: Schedule
+}
+
+const TICK_MS = 50
+const BEGINNING_MS = 1_000_000
+
+/** Plays a sale, and tells of every tick. */
+export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
+  const random = randomFrom(scenario.seed)
+  const { crowd, stock } = scenario
+  let clockMs = BEGINNING_MS
+  let memory: Memory = { ...NOTHING_SEEN, looked_at_ms: clockMs, reached_at_ms: clockMs }
+  let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
+  let nextLookMs = 0
+  let called = 0
+  let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
+  let counts = { arrivals, hopeful }
+  /** Who has arrived since the origin was last asked. */
+  let lately: number[] = []
+  const due = new Map<number, (() => void)[]>()
+  const later = (ms: number, act: () => void) => {
+    const tick = Math.ceil(ms / TICK_MS)
+    due.set(tick, [...(due.get(tick) ?? []), act])
+  }
+  let nowMs = 0
+  const hope = (buy: () => boolean, everyMs: number) => {
+    hopeful++
+    const again = () => {
+      if (buy() || available + held === 0) hopeful--
+      else later(nowMs + everyMs * (0.5 + random()), again)
+    }
+    later(nowMs + everyMs, again)
+  }
+  for (let ms = 0; ms < scenario.seconds * 1000; ms += TICK_MS) {
+    nowMs = ms
+    const second = Math.floor(ms / 1000)
+    clockMs += TICK_MS + (ms % 1000 === 0 ? (scenario.clockStepMs?.(second) ?? 0) : 0)
+    for (const act of due.get(ms / TICK_MS) ?? []) act()
+    due.delete(ms / TICK_MS)
+    if (ms >= nextLookMs || clockMs < memory.looked_at_ms) {
+      nextLookMs = ms + (scenario.lookEveryMs?.(random) ?? 1_000)
+      const origin = scenario.origin?.(second) ?? 'ok'
+      if (origin !== 'uncounted') counts = { arrivals, hopeful }
+      const stock = { available, held, sold, ...counts }
+      const told = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
+      if (origin !== 'gone') lately = []
+      if (clockMs < memory.looked_at_ms) {
+        const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
+        timeline = [{ from_ms: clockMs, schedule: carried }]
+      }
+      const schedule = inEffect(timeline, clockMs)
+      const state = origin === 'gone' ? null : told
+      memory = observe(memory, { nowMs: clockMs, state, schedule, highestNumber: crowd }, settings)
+      const fromMs = clockMs + ANNOUNCE_MS
+      const next = nextSchedule(
+        {
+          nowMs: clockMs,
+          fromMs,
+          previous: latest(timeline).schedule,
+          state: told,
+          memory,
+          highestNumber: crowd,
+          preQueueOpensAtMs: 0,
+          opensAtMs: BEGINNING_MS,
+          endsAtMs: null,
+          draw: { size: 0, seed: '00', beacon: null },
+        },
+        settings,
+      )
+      if (next !== latest(timeline).schedule)
+        timeline = announce(timeline, { from_ms: fromMs, schedule: next }, clockMs)
+    }
+    const schedule = inEffect(timeline, clockMs)
+    const serving = schedule.draw_seed === null ? 0 : servingExactly(schedule, clockMs)
+    for (; called < Math.min(serving, crowd) - 1e-6 && called + 1 <= serving; called++) {
+      if (random() >= scenario.showShare) continue
+      onTheirWay++
+      const number = called + 1
+      later(ms + TICK_MS + random() * scenario.slowestArrivalMs, () => {
+        onTheirWay--
+        arrivals++
+        lately.push(number)
+        const buy = () => {
+          if (available === 0) return false
+          available--
+          held++
+          const givenBack = random() < scenario.abandoned
+          later(nowMs + scenario.slowestArrivalMs + TICK_MS + random() * scenario.slowestPaymentMs, () => {
+            held--
+            if (givenBack) available++
+            else sold++
+          })
+          return true
+        }
+        if (!buy() && scenario.asksAgainMs) hope(buy, scenario.asksAgainMs)
+      })
+    }
+    yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, available, held, schedule }
+  }
+}
+
+export function stateOf(
+  { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
+  stock: { available: number; held: number; sold: number; arrivals: number; hopeful: number },
+  origin: Origin,
+): SaleState {
+  const { available, held, sold, arrivals, hopeful } = stock
+  return {
+    sale: 'simulated',
+    name: 'Simulated',
+    phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
+    read_ago_ms: 0,
+    pre_queue_opens_at: null,
+    pre_queue_opens_in_ms: -1,
+    opens_at: new Date(BEGINNING_MS).toISOString(),
+    opens_in_ms: -1,
+    ends_at: null,
+    ends_in_ms: null,
+    hold_seconds: 90,
+    limit_per_visitor: 1,
+    products: [
+      {
+        product_id: 'lamp',
+        name: 'Lamp',
+        unit_price_minor: 1,
+        currency: 'EUR',
+        total: available + held + sold,
+        available,
+        held,
+        sold,
+      },
+    ],
+    admission: { rate_per_second: rate, max_inside: maxInside },
+    arrivals,
+    arrived_lately: [],
+    hopeful,
+    counted: origin !== 'uncounted',
+    health: origin === 'slow' ? 'slow' : 'ok',
+  }
+}
+
+export function beforeOpening(rate: number): Schedule {
+  return {
+    sale: 'simulated',
+    version: 1,
+    phase: 'pre_queue',
+    anchor_at_ms: BEGINNING_MS,
+    anchor_position: 0,
+    rate_per_second: rate,
+    ceiling: 0,
+    missed_through: 0,
+    pre_queue_size: 0,
+    draw_commitment: '00'.repeat(32),
+    draw_seed: null,
+    draw_beacon: null,
+    pre_queue_opens_at: '',
+    opens_at: '',
+    ends_at: null,
+    pre_queue_opens_at_ms: BEGINNING_MS,
+    ends_at_ms: null,
+    server_time_ms: BEGINNING_MS,
+  }
+}
+
+/** A small generator of its own (mulberry32), so that a seed means the same everywhere. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

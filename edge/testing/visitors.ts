@@ -1,0 +1,190 @@
+/** Helpers of the edge's tests: a sale of one's own to try things on, and visitors who call the Worker. */
+import { env } from 'cloudflare:workers'
+import type { QueueAnswer, SaleState } from '../../shared/api.ts'
+import type { Schedule } from '../../shared/schedule.ts'
+import type { Env } from '../config.ts'
+import type { TicketShard } from '../queue/ticket-shard.ts'
+import type { WaitingRoom } from '../queue/waiting-room.ts'
+import worker from '../worker.ts'
+
+export const edgeEnv = env as unknown as Env
+
+let sales = 0
+
+/** A sale that nobody else uses; what the origin tells of it is what the test says. */
+export class TestSale {
+  readonly name = `sale-${Date.now().toString(36)}-${sales++}`
+  #opensAtMs: number
+  #told: Partial<SaleState> = {}
+
+  constructor(opensInMs = -1_000) {
+    this.#opensAtMs = Date.now() + opensInMs
+  }
+
+  /** Tells the origin what to say from now on; moments count from the test's own clock. */
+  async tell(told: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {}) {
+    const { status = 200, delayMs = 0, opensInMs, ...state } = told
+    if (opensInMs !== undefined) this.#opensAtMs = Date.now() + opensInMs
+    this.#told = { ...this.#told, ...state }
+    await tell(`/internal/sales/${this.name}`, status, { ...this.#state(), ...this.#told }, delayMs)
+    return this
+  }
+
+  #state(): SaleState {
+    const opens_in_ms = this.#opensAtMs - Date.now()
+    return {
+      sale: this.name,
+      name: 'A sale',
+      phase: opens_in_ms > 0 ? 'upcoming' : 'open',
+      read_ago_ms: 0,
+      pre_queue_opens_at: null,
+      pre_queue_opens_in_ms: -1_000,
+      opens_at: new Date(this.#opensAtMs).toISOString(),
+      opens_in_ms,
+      ends_at: null,
+      ends_in_ms: null,
+      hold_seconds: 90,
+      limit_per_visitor: 1,
+      products: [product(10_000)],
+      admission: { rate_per_second: 100, max_inside: null },
+      arrivals: 0,
+      arrived_lately: [],
+      hopeful: 0,
+      counted: true,
+      health: 'ok',
+    }
+  }
+
+  /** Lets the edge look again now, as the origin does after an operator's change. */
+  async push() {
+    const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
+    return call(`/internal/sales/${this.name}/refresh`, { method: 'POST', headers })
+  }
+
+  get room() {
+    return edgeEnv.WAITING_ROOM.getByName(this.name) as DurableObjectStub<WaitingRoom>
+  }
+
+  shard(index: number) {
+    return edgeEnv.TICKET_SHARD.getByName(`${this.name}/${index}`) as DurableObjectStub<TicketShard>
+  }
+
+  async schedule(): Promise<Schedule> {
+    return (await call(`/sales/${this.name}/schedule`)).json()
+  }
+
+  /** Waits until the public schedule is as wanted. */
+  async until(wanted: (schedule: Schedule) => boolean, withinMs = 5_000): Promise<Schedule> {
+    for (const began = performance.now(); performance.now() - began < withinMs; await scheduler.wait(20)) {
+      const schedule = await this.schedule()
+      if (wanted(schedule)) return schedule
+    }
+    throw new Error(`not within ${withinMs} ms; the schedule is ${JSON.stringify(await this.schedule())}`)
+  }
+
+  join(headers: Record<string, string> = {}) {
+    return call(`/sales/${this.name}/queue`, { method: 'POST', headers })
+  }
+
+  async joined(headers: Record<string, string> = {}): Promise<QueueAnswer & { queue_token: string }> {
+    const response = await this.join(headers)
+    if (!response.ok) throw new Error(`join: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  status(token: string, headers: Record<string, string> = {}) {
+    return call(`/sales/${this.name}/queue/status`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    })
+  }
+
+  async statusOf(token: string): Promise<QueueAnswer> {
+    return (await this.status(token)).json()
+  }
+
+  /** Joins, and waits until the turn has come. */
+  async ready(headers: Record<string, string> = {}): Promise<QueueAnswer & { queue_token: string }> {
+    const place = await this.joined(headers)
+    for (const began = performance.now(); performance.now() - began < 5_000; await scheduler.wait(20)) {
+      const now: QueueAnswer = await (await this.status(place.queue_token, headers)).json()
+      if (now.status === 'ready') return { ...now, queue_token: place.queue_token }
+    }
+    throw new Error('the turn has not come')
+  }
+
+  leave(token: string) {
+    const headers = { authorization: `Bearer ${token}` }
+    return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers })
+  }
+}
+
+export function product(available: number, held = 0, sold = 0): SaleState['products'][number] {
+  const total = available + held + sold
+  return {
+    product_id: 'lamp',
+    name: 'Lamp',
+    unit_price_minor: 100,
+    currency: 'EUR',
+    total,
+    available,
+    held,
+    sold,
+  }
+}
+
+/** Settings of an isolate that finds these ticket shards. */
+export function withShards(getByName: (name: string) => object): Env {
+  return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
+}
+
+/** What a request leaves to be done behind its response. */
+const context = {
+  waitUntil: () => {},
+  passThroughOnException: () => {},
+  props: {},
+} as unknown as ExecutionContext
+
+/**
+ * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer
+ * with every call that a test has made.)
+ */
+export async function call(path: string, init: RequestInit = {}, settings: Env = edgeEnv): Promise<Response> {
+  const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
+  return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, context)
+}
+
+/** Tells the origin what to answer at a path. */
+export async function tell(
+  path: string,
+  status: number,
+  body: unknown,
+  delayMs = 0,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  await fetch(`${edgeEnv.ORIGIN_URL}/tell${path}`, {
+    method: 'POST',
+    body: JSON.stringify({ status, delayMs, headers, body: text }),
+  })
+}
+
+interface Asked {
+  method: string
+  query: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** How often the origin was asked for a path, and the last requests. */
+export async function asked(path: string): Promise<{ calls: number; requests: Asked[] }> {
+  return (await fetch(`${edgeEnv.ORIGIN_URL}/asked${path}`)).json()
+}
+
+/** The cookies a response sets, as a browser would send them back. */
+export function cookiesOf(response: Response): string {
+  return response.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0] ?? '')
+    .filter((pair) => !pair.endsWith('='))
+    .join('; ')
+}

@@ -1,0 +1,128 @@
+/** What is told from memory once a sale is sold out, and to whom: the same as before, without a question to the stores. */
+import { expect, test } from 'vitest'
+import { startRedis } from '../../dev/redis.ts'
+import { type Answer, eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useReturning } from '../../test/servers.ts'
+
+const database = useDatabase()
+const gate = await useReturning(startRedis)
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: gate.url }))
+
+const PAID = { payment_method: 'pm_ok' }
+const SOLD_OUT = { status: 410, body: { type: '/problems/sold-out', status: 410 } }
+
+/** Checkouts that the origin had to make without the fast gate. */
+async function withoutGate(): Promise<number> {
+  const text = String((await origin.call('GET', '/metrics')).body.text)
+  return Number(/^degraded_total\{without="gate"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+}
+
+const allSold = (sale: string, units: number) =>
+  eventually(
+    () => origin.stock(sale),
+    ({ sold, held }) => sold === units && held === 0,
+  )
+
+/** Asks as one who was never here until that is answered without Redis, which is away. */
+const untilKnown = (sale: string) =>
+  eventually(
+    async () => {
+      const before = await withoutGate()
+      expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
+      return (await withoutGate()) - before
+    },
+    (asked) => asked === 0,
+  )
+
+test('who never had an order is told at once, whatever is away; who had one hears of it as before', async () => {
+  const sale = await origin.sale({ total: 2 })
+  const buyer = await origin.token(sale, 'buyer')
+  const other = await origin.token(sale, 'other')
+  const gaveBack = await origin.token(sale, 'gave-back')
+  const first = await origin.checkout(sale, { token: gaveBack, key: 'g' })
+  await origin.call('DELETE', `/orders/${first.body.order_id}`, { token: gaveBack })
+  await origin.checkout(sale, { token: buyer, key: 'b', body: PAID })
+  await origin.checkout(sale, { token: other, key: 'o', body: PAID })
+  expect(await allSold(sale, 2)).toMatchObject({ sold: 2 })
+
+  const newcomer = await origin.token(sale, 'newcomer')
+  const calls = [
+    { token: buyer, key: 'b', body: PAID },
+    { token: buyer, key: 'b', body: { quantity: 1 } },
+    { token: buyer, key: 'another', body: PAID },
+    { token: gaveBack, key: 'g' },
+    { token: gaveBack, key: 'another' },
+    { token: newcomer, key: 'n', body: { quantity: 2 } },
+    { token: newcomer, key: 'n', body: { product_id: 'two' } },
+    { token: newcomer, key: 'n', body: '{' },
+    { token: newcomer, key: '' },
+    { token: await origin.token('another-sale'), key: 'n' },
+    { token: 'none', key: 'n' },
+    { token: newcomer, key: 'n' },
+  ]
+  const told = async () => {
+    const answers: Answer[] = []
+    for (const call of calls) answers.push(await origin.checkout(sale, call))
+    return answers.map(({ status, headers, body: { order_token, ...body } }) => ({
+      ...{ status, body, replayed: headers.get('idempotency-replayed') },
+    }))
+  }
+  const before = await told()
+  expect(before.map(({ status }) => status)).toEqual([
+    201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410,
+  ])
+
+  await gate.kill()
+  expect(await untilKnown(sale)).toBe(0)
+  await gate.back()
+  await eventually(
+    () => origin.call('GET', '/readyz'),
+    ({ body }) => body.gate === true,
+  )
+  expect(await told()).toEqual(before)
+}, 60_000)
+
+test('a restock is sold at once, and who has bought of it is known after the end as well', async () => {
+  const sale = await origin.sale({ total: 1 })
+  await origin.checkout(sale, { body: PAID })
+  expect(await allSold(sale, 1)).toMatchObject({ sold: 1 })
+  expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
+  await gate.kill()
+  expect(await untilKnown(sale)).toBe(0)
+  await gate.back()
+
+  const late = await origin.token(sale, 'late')
+  expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })).toMatchObject({
+    status: 200,
+  })
+  const bought = await origin.checkout(sale, { token: late, key: 'l', body: PAID })
+  expect(bought).toMatchObject({ status: 201 })
+  expect(await allSold(sale, 2)).toMatchObject({ sold: 2 })
+  expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
+  await gate.kill()
+  expect(await untilKnown(sale)).toBe(0)
+  await gate.back()
+  expect(await origin.checkout(sale, { token: late, key: 'l', body: PAID })).toMatchObject({
+    status: 201,
+    body: { order_id: bought.body.order_id },
+  })
+}, 60_000)
+
+test('while one of two products is to be had, the other is asked for at the gate', async () => {
+  const product = { name: 'One', unit_price_minor: 1000, currency: 'EUR' }
+  const sale = await origin.sale({
+    products: [
+      { ...product, product_id: 'one', total: 1 },
+      { ...product, product_id: 'two', total: 1 },
+    ],
+  })
+  const two = { product_id: 'two', ...PAID }
+  await origin.checkout(sale, { body: PAID })
+  expect(await allSold(sale, 1)).toMatchObject({ sold: 1 })
+  expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
+  expect(
+    await origin.checkout(sale, { key: 'k', token: await origin.token(sale, 'v'), body: two }),
+  ).toMatchObject({
+    status: 201,
+  })
+}, 60_000)

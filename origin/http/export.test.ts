@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+describe('the export of orders', () => {
+  const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
+
+  test('as CSV quotes what needs it, and disarms what a spreadsheet would calculate', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const id = (await origin.checkout(sale, { token })).body.order_id ?? ''
+    await origin.sql()`update orders set visitor = '=1+1', reason = 'said "no", twice' where order_id = ${id}`
+    const { body, headers } = await origin.admin('GET', path(sale, 'csv'))
+    expect(headers.get('content-type')).toContain('text/csv')
+    expect(headers.get('content-disposition')).toContain(`${sale}-orders.csv`)
+    const [header = '', row = '', end] = String(body.text).split('\r\n')
+    expect(header.split(',').slice(0, 3)).toEqual(['order_id', 'product_id', 'visitor'])
+    expect(row).toContain(`${id},one,'=1+1,`)
+    expect(row).toContain(',"said ""no"", twice",')
+    expect(end).toBe('')
+    expect(await origin.call('GET', `/admin${path(sale, 'csv')}`, { token })).toMatchObject({ status: 401 })
+    expect(await origin.admin('GET', path(sale, 'pdf'))).toMatchObject({ status: 422 })
+  })
+
+  test('tells of an order whose money is taken, or given back, when that was, and of others nothing', async () => {
+    const sale = await origin.sale()
+    await origin.checkout(sale)
+    await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+    type Exported = {
+      status: string
+      charge_id: string
+      captured_at: string | null
+      refunded_at: string | null
+    }
+    const read = async () =>
+      String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Exported)
+    const paid = (all: Exported[]) => all.find((o) => o.status === 'confirmed')
+    const orders = await eventually(read, (all) => paid(all)?.captured_at != null)
+    expect(orders.find((o) => o.status === 'reserved')).toMatchObject({
+      captured_at: null,
+      refunded_at: null,
+    })
+    expect(Date.parse(paid(orders)?.captured_at ?? '')).not.toBeNaN()
+    expect(paid(orders)?.refunded_at).toBeNull()
+    await origin.sql()`
+      update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
+      where charge_id = ${paid(orders)?.charge_id ?? ''}`
+    const refunded = await eventually(read, (all) => paid(all)?.refunded_at != null)
+    expect(Date.parse(paid(refunded)?.refunded_at ?? '')).not.toBeNaN()
+  }, 30_000)
+
+  const ORDERS = 40_000
+  async function manyOrders() {
+    const sale = await origin.sale({ total: 1 })
+    await origin.sql()`
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                          status, idempotency_key, request_hash, reserved_until)
+      select gen_random_uuid(), ${sale}, 'one', 'visitor ' || i, i, 1, 1000, 'EUR', 'expired', 'k', 'h', now()
+      from generate_series(1, ${ORDERS}) i`
+    return sale
+  }
+
+  test('as NDJSON has every order once, also for a slow reader', async () => {
+    const sale = await manyOrders()
+    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })
+    const ids = new Set<string>()
+    let text = ''
+    let lines = 0
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      const rows = text.split('\n')
+      text = rows.pop() ?? ''
+      lines += rows.length
+      for (const row of rows) ids.add((JSON.parse(row) as { order_id: string }).order_id)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(text).toBe('')
+    expect([ids.size, lines]).toEqual([ORDERS, ORDERS])
+  })
+
+  test('that breaks off does not look complete', async () => {
+    const sale = await manyOrders()
+    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await origin.sql()`alter table orders rename to orders_away`
+    try {
+      await expect(
+        (async () => {
+          while (!(await reader?.read())?.done);
+        })(),
+      ).rejects.toThrow()
+    } finally {
+      await origin.sql()`alter table orders_away rename to orders`
+    }
+    expect(await origin.admin('GET', `/sales/${randomUUID()}/orders`)).toMatchObject({ status: 404 })
+  })
+})

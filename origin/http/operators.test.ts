@@ -1,0 +1,505 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Logger, pino } from 'pino'
+import { describe, expect, test } from 'vitest'
+import { LOOPBACK } from '../../dev/processes.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { note } from '../ledger/findings.ts'
+import { edgeTeller } from '../sales/edge-notifier.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const other = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), { ROLE: 'api' })
+
+const config = (changes: object = {}) => ({
+  name: 'Trainers "Ünï" 👟 <script>',
+  opens_at: new Date(Date.now() - 1000).toISOString(),
+  products: [
+    {
+      product_id: 'one',
+      name: `'; drop table sales; --`,
+      unit_price_minor: 1000,
+      currency: 'EUR',
+      total: 10,
+    },
+  ],
+  admission: { rate_per_second: 100 },
+  ...changes,
+})
+
+/** As the edge tells of the line with a look. */
+const LINE = {
+  numbers_given: '1000',
+  called: '400',
+  waiting: '600',
+  wait_seconds: '12.5',
+  wait_ratio: '1.1',
+  called_per_second: '48',
+  boost: '1.2',
+  throttle: '0.4',
+}
+
+describe('an operator', () => {
+  test('creates a sale (201), changes it (200), and sees it as it is', async () => {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    expect(await origin.admin('PUT', `/sales/${sale}`, config())).toMatchObject({ status: 201 })
+    expect(await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: 30 }))).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      status: 200,
+      body: {
+        sale,
+        name: 'Trainers "Ünï" 👟 <script>',
+        phase: 'open',
+        hold_seconds: 30,
+        limit_per_visitor: 1,
+        products: [{ product_id: 'one', total: 10, available: 10, held: 0, sold: 0 }],
+        invariant: { total: 10, available: 10, held: 0, sold: 0, holds: true },
+      },
+    })
+  })
+
+  test('is told which fields are wrong', async () => {
+    const sale = 'never'
+    const answer = await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: -1, products: [] }))
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'hold_seconds' }, { field: 'products' }] },
+    })
+    expect(await origin.admin('PUT', `/sales/${sale}`, '{')).toMatchObject({ status: 400 })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      status: 404,
+      body: { type: '/problems/unknown-sale' },
+    })
+    expect(await origin.admin('PUT', '/sales/..%2f', config())).toMatchObject({
+      status: 404,
+      body: { detail: expect.stringMatching(/^A sale's name has 1 to 64 letters/) },
+    })
+    const present = await origin.sale()
+    expect(await origin.admin('POST', `/sales/${present}/reconcile?oversell=nope`)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'oversell' }] },
+    })
+  })
+
+  test('may send back what was read, with a change in it, and nothing else changes', async () => {
+    const sale = await origin.sale({ total: 5 })
+    const { body } = await origin.admin('GET', `/sales/${sale}`)
+    const changed = await origin.admin('PUT', `/sales/${sale}`, { ...body, name: 'Another name' })
+    expect(changed).toMatchObject({ status: 200, body: { name: 'Another name' } })
+    const { opens_at, products } = body
+    expect(changed.body).toMatchObject({ opens_at, products })
+  })
+
+  test('without the token is refused', async () => {
+    for (const token of [undefined, 'wrong', ADMIN_TOKEN.slice(0, -1), `${ADMIN_TOKEN}x`]) {
+      const answer = await origin.call('GET', '/admin/sales/x', token === undefined ? {} : { token })
+      expect(answer).toMatchObject({ status: 401, body: { type: '/problems/unauthorized' } })
+    }
+    expect(await origin.call('GET', '/internal/sales/x', { token: ADMIN_TOKEN })).toMatchObject({
+      status: 401,
+    })
+  })
+
+  test('cannot lower a total below what is held and sold, and nothing changes', async () => {
+    const sale = await origin.sale({ total: 5 })
+    for (const body of [{ payment_method: 'pm_ok' }, {}, {}]) await origin.checkout(sale, { body })
+    await eventually(
+      () => origin.stock(sale),
+      ({ sold }) => sold === 1,
+    )
+    const product = (total: number) => ({
+      product_id: 'one',
+      name: 'One',
+      unit_price_minor: 1,
+      currency: 'EUR',
+      total,
+    })
+    const refused = await origin.admin(
+      'PUT',
+      `/sales/${sale}`,
+      config({ name: 'Other', products: [product(2)] }),
+    )
+    expect(refused).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      body: { name: 'Test', products: [{ total: 5 }] },
+    })
+    expect(await origin.admin('PUT', `/sales/${sale}`, config({ products: [product(3)] }))).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 0, held: 2, sold: 1 })
+  })
+
+  test('opens, pauses, resumes and ends a sale', async () => {
+    const sale = await origin.sale({ opens_at: new Date(Date.now() + 3_600_000).toISOString() })
+    const phase = async () => (await origin.admin('GET', `/sales/${sale}`)).body.phase
+    expect(await phase()).toBe('upcoming')
+    for (const [change, expected] of [
+      ['open', 'open'],
+      ['pause', 'paused'],
+      ['resume', 'open'],
+      ['pause', 'paused'],
+      ['open', 'open'],
+      ['end', 'ended'],
+    ]) {
+      expect(await origin.admin('POST', `/sales/${sale}/${change}`)).toMatchObject({
+        status: 200,
+        body: { phase: expected },
+      })
+    }
+    const endedAt = () => origin.sql()`select ended_at from sales where sale_id = ${sale}`
+    const ended = await endedAt()
+    expect(await origin.admin('POST', `/sales/${sale}/end`)).toMatchObject({ status: 200 })
+    expect(await origin.admin('POST', `/sales/${sale}/open`)).toMatchObject({ status: 409 })
+    expect([await phase(), await endedAt()]).toEqual(['ended', ended])
+  })
+
+  test('lets a sale that was over at its time go on, and not one that was ended', async () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const sale = await origin.sale({ opens_at: at(-10_000), ends_at: at(-1_000) })
+    const opened = await origin.admin('POST', `/sales/${sale}/open`)
+    expect(opened).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('PUT it with a later one') },
+    })
+    const later = config({ ends_at: at(3_600_000) })
+    expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'open' } })
+    await origin.admin('POST', `/sales/${sale}/end`)
+    for (const [method, path, body] of [
+      ['POST', '/open'],
+      ['PUT', '', later],
+      ['POST', '/products/one/restock', { quantity: 1 }],
+      ['PATCH', '/admission', { rate_per_second: 7 }],
+    ] as const)
+      expect(await origin.admin(method, `/sales/${sale}${path}`, body), path).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining('for good') },
+      })
+    expect(await origin.stock(sale)).toMatchObject({ total: 10 })
+  })
+
+  test('is told that a lobby would open after the sale, and may send back one that was opened before it', async () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+    const times = { opens_at: at(3_600_000), pre_queue_opens_at: at(3_000_000) }
+    const sale = await origin.sale(times)
+    const late = config({ ...times, pre_queue_opens_at: at(27 * 3_600_000) })
+    expect(await origin.admin('PUT', `/sales/${sale}`, late)).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'pre_queue_opens_at', detail: 'must not be after opens_at' }] },
+    })
+    const { body } = await origin.admin('POST', `/sales/${sale}/open`)
+    expect(await origin.admin('PUT', `/sales/${sale}`, body)).toMatchObject({
+      status: 200,
+      body: { phase: 'open' },
+    })
+  })
+
+  test('changes the rate of admission', async () => {
+    const sale = await origin.sale()
+    const answer = await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 7 })
+    expect(answer).toMatchObject({ status: 200, body: { admission: { rate_per_second: 7 } } })
+    expect(await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 0 })).toMatchObject({
+      status: 422,
+    })
+  })
+
+  test('restocks, and reconciles', async () => {
+    const sale = await origin.sale({ total: 1 })
+    await origin.checkout(sale)
+    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 2 })).toMatchObject({
+      status: 200,
+    })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 2, held: 1 })
+    expect(await origin.admin('POST', `/sales/${sale}/products/none/restock`, { quantity: 2 })).toMatchObject(
+      { status: 404 },
+    )
+    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: -2 })).toMatchObject(
+      { status: 422 },
+    )
+    expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
+      status: 200,
+      body: { findings: [{ product_id: 'one', found: 'ok', drift: 0 }] },
+    })
+  })
+
+  test('restocks a product once for each Idempotency-Key, however often it is sent within a day, and whatever was ended meanwhile', async () => {
+    const [one] = config().products
+    const products = ['one', 'two'].map((product_id) => ({ ...one, product_id, total: 1 }))
+    const sale = await origin.sale({ products })
+    const restock = (key: string, quantity = 2, product = 'one') =>
+      origin.call('POST', `/admin/sales/${sale}/products/${product}/restock`, {
+        ...{ token: ADMIN_TOKEN, body: { quantity }, headers: { 'idempotency-key': key } },
+      })
+    const total = async () => (await origin.stock(sale)).total
+    const atOnce = await Promise.all(Array.from({ length: 5 }, () => restock('first')))
+    expect(atOnce.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    const replayed = atOnce.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')
+    expect([replayed.length, await total()]).toEqual([4, 3])
+    expect(await restock('first', 3)).toMatchObject({
+      status: 422,
+      body: { type: '/problems/idempotency-key-reused' },
+    })
+    for (const malformed of ['', 'two words'])
+      expect(await restock(malformed)).toMatchObject({
+        status: 400,
+        body: { type: '/problems/idempotency-key-required' },
+      })
+    expect(await restock('first', 2, 'none')).toMatchObject({ status: 404 })
+    expect(await total()).toBe(3)
+
+    expect((await restock('second')).headers.get('idempotency-replayed')).toBeNull()
+    const log = await origin.sql()`
+      select actor, before, after from audit_log where sale_id = ${sale} and action = 'restocked' order by entry_id`
+    expect(log).toEqual([
+      { actor: 'operator', before: { total: 1 }, after: { total: 3, quantity: 2, key: 'first' } },
+      { actor: 'operator', before: { total: 3 }, after: { total: 5, quantity: 2, key: 'second' } },
+    ])
+    await origin.sql()`update audit_log set at = at - interval '24 hours' where sale_id = ${sale}`
+    for (const product of ['one', 'two'])
+      expect((await restock('first', 2, product)).headers.get('idempotency-replayed')).toBeNull()
+    expect(await total()).toBe(7)
+
+    await origin.admin('POST', `/sales/${sale}/end`)
+    const afterTheEnd = await restock('first')
+    expect([afterTheEnd.status, afterTheEnd.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+    expect(await restock('first', 3)).toMatchObject({ status: 422 })
+    expect(await restock('third')).toMatchObject({ status: 409 })
+    expect(await total()).toBe(7)
+  })
+
+  test('fulfils what is paid, once however often it is said, and nothing else', async () => {
+    const sale = await origin.sale()
+    const paid = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+    const { order_id: id } = paid.body
+    const fulfil = (order = id, of = sale) => origin.admin('POST', `/sales/${of}/orders/${order}/fulfil`)
+    const answer = await eventually(fulfil, ({ status }) => status === 200)
+    const { remaining: _, order_token: __, ...order } = paid.body
+    const fulfilled = { ...order, status: 'fulfilled', expires_in_seconds: 0 }
+    expect(answer).toMatchObject({ status: 200, body: fulfilled })
+    expect(await fulfil()).toMatchObject({ status: 200, body: fulfilled })
+    expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 0, sold: 1 })
+    const unpaid = await origin.checkout(sale)
+    expect(await fulfil(unpaid.body.order_id)).toMatchObject({
+      status: 409,
+      body: { type: '/problems/conflict', detail: expect.stringContaining('reserved') },
+    })
+    const unknown = { status: 404, body: { type: '/problems/unknown-order' } }
+    for (const none of ['none', randomUUID()]) expect(await fulfil(none)).toMatchObject(unknown)
+    expect(await fulfil(id, await origin.sale())).toMatchObject(unknown)
+    expect(await fulfil(id, 'none')).toMatchObject({ status: 404, body: { type: '/problems/unknown-sale' } })
+  })
+
+  test('sees what was found that belongs to no sale', async () => {
+    const finding = { kind: 'unknown_charge', subject: `ch_${randomUUID()}`, units: 0 } as const
+    await note(origin.sql(), { ...finding, sale: '', product: '' })
+    expect(await origin.admin('GET', '/findings')).toMatchObject({
+      status: 200,
+      body: { findings: [finding], changes: [] },
+    })
+  })
+
+  test('exports the orders as CSV and NDJSON', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale, '=cmd|"\'quoted\', visitor"', { num: 1 })
+    const { body } = await origin.checkout(sale, { token })
+    const csv = await origin.admin('GET', `/sales/${sale}/orders?format=csv`)
+    expect(csv.headers.get('content-type')).toContain('text/csv')
+    const [head, row, ...rest] = String(csv.body.text).split('\r\n')
+    expect(head).toMatch(/^order_id,product_id,visitor,/)
+    expect(row).toContain(`${body.order_id},one,"'=cmd|""'quoted', visitor""",1,1,1000,EUR,reserved`)
+    expect(rest).toEqual([''])
+    const ndjson = await origin.admin('GET', `/sales/${sale}/orders?format=ndjson`)
+    expect(JSON.parse(String(ndjson.body.text))).toMatchObject({
+      order_id: body.order_id,
+      status: 'reserved',
+    })
+    expect(await origin.admin('GET', `/sales/${sale}/orders?format=xml`)).toMatchObject({ status: 422 })
+  })
+})
+
+describe('an operator of another origin', () => {
+  const lost = useRedis()
+  const alone = useOrigin(() => ({ databaseUrl: database.url, redisUrl: lost.url }))
+
+  test.each([
+    ['PATCH', '/admission', { rate_per_second: 7 }],
+    ['POST', '/products/one/restock', { quantity: 1 }],
+    ['POST', '/pause', undefined],
+    ['GET', '/findings', undefined],
+    ['GET', '/orders', undefined],
+    ['GET', '', undefined],
+  ])('can %s ...%s of a sale that was made this moment', async (method, path, body) => {
+    const sale = await origin.sale()
+    expect(await alone.admin(method, `/sales/${sale}${path}`, body)).toMatchObject({ status: 200 })
+  })
+
+  test('without Redis is told of the line, as this origin was told of it', async () => {
+    const sale = await alone.sale()
+    await lost.kill()
+    await alone.call('GET', `/internal/sales/${sale}?${new URLSearchParams(LINE)}`, {
+      token: alone.edgeToken,
+    })
+    const { body } = await alone.admin('GET', `/sales/${sale}`)
+    expect(body).toMatchObject({
+      queue: { waiting: 600 },
+      invariant: { total: 10, holds: true, compared_at: null },
+    })
+  })
+
+  test('without Redis changes what the ledger has, and changes it once', async () => {
+    const sale = await alone.sale({ total: 10 })
+    await lost.kill()
+    const restocked = await alone.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 5 })
+    expect(restocked).toMatchObject({ status: 200, body: { products: [{ total: 15 }] } })
+    expect(await alone.stock(sale)).toMatchObject({ total: 15, available: 15 })
+    const created = `sale-${randomUUID().slice(0, 8)}`
+    for (const status of [201, 200])
+      expect(await alone.admin('PUT', `/sales/${created}`, config())).toMatchObject({ status })
+  })
+})
+
+describe('the edge', () => {
+  const look = (sale: string, line: Record<string, string>) =>
+    origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(line)}`, { token: origin.edgeToken })
+  const gauges = async (sale: string) => {
+    const text = String((await origin.call('GET', '/metrics')).body.text)
+    const line = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
+    return Object.fromEntries(
+      [...line].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])),
+    )
+  }
+
+  test('tells of the line, which operators see at any origin, and monitors, for ten seconds', async () => {
+    const sale = await origin.sale()
+    const untold = {
+      rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
+      queue: {
+        arrivals: 0,
+        numbers_given: null,
+        called: null,
+        waiting: null,
+        wait_seconds: null,
+        wait_ratio: null,
+      },
+    }
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
+    const { wait_seconds: _, ...standing } = LINE
+    for (const nonsense of [{}, { ...LINE, waiting: 'many' }, { ...LINE, boost: '-1' }, { called: '7' }])
+      expect(await look(sale, nonsense)).toMatchObject({ status: 200 })
+    expect(await gauges(sale)).toEqual({})
+
+    expect(await look(sale, LINE)).toMatchObject({ status: 200, body: { phase: 'open' } })
+    const told = {
+      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
+      queue: {
+        arrivals: 0,
+        numbers_given: 1000,
+        called: 400,
+        waiting: 600,
+        wait_seconds: 12.5,
+        wait_ratio: 1.1,
+      },
+    }
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
+    expect(await other.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
+    const shown = {
+      queue_waiting: '600',
+      queue_wait_ratio: '1.1',
+      admission_rate_per_second: '48',
+      admission_rate_target_per_second: '100',
+      line_boost: '1.2',
+      line_throttle: '0.4',
+    }
+    expect(await gauges(sale)).toEqual({ ...shown, queue_wait_seconds: '12.5' })
+    await look(sale, standing)
+    expect(await gauges(sale)).toEqual(shown)
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+      body: { queue: { wait_seconds: null } },
+    })
+    const gone = ({ length }: unknown[]) => length === 0
+    expect(await eventually(async () => Object.keys(await gauges(sale)), gone, 12_000)).toEqual([])
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
+  })
+
+  test('is told the state of a sale, and who has arrived', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const state = async () =>
+      (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body
+    const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+    expect(await state()).toMatchObject({ sale, ...fresh })
+    await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+    const right = (s: Record<string, unknown>) =>
+      s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'
+    expect(await eventually(state, right)).toMatchObject({
+      arrivals: 2,
+      hopeful: 1,
+      phase: 'all_in_carts',
+      products: [{ available: 0, held: 1, sold: 0 }],
+    })
+    expect(await origin.call('GET', '/internal/sales/none', { token: origin.edgeToken })).toMatchObject({
+      status: 404,
+    })
+  })
+})
+
+const toldFrom = (EDGE_URL: string, EDGE_TOKEN: string, log: Logger) =>
+  edgeTeller({ EDGE_URL, EDGE_TOKEN } as Parameters<typeof edgeTeller>[0], log)
+const logOf = (said: unknown[]) =>
+  pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line)) })
+
+test('an edge that refuses to be told is told of: as it begins, and then ever more rarely', async () => {
+  const said: unknown[] = []
+  // Whose token is another, as the edge's would be; it is no edge, and refuses the right one as well.
+  const tell = (EDGE_TOKEN: string) => toldFrom(origin.url(), EDGE_TOKEN, logOf(said))
+  const mistaken = tell('another-edge-token')
+  for (let i = 0; i < 5; i++) mistaken('drop')
+  const told = [1, 2, 4].map((refused) => ({ sale: 'drop', status: 401, refused }))
+  expect(
+    await eventually(
+      async () => said,
+      ({ length }) => length === 3,
+    ),
+  ).toMatchObject(told)
+  tell(origin.edgeToken)('drop')
+  expect(await eventually(async () => said[3], Boolean)).toMatchObject({ status: 404, refused: 1 })
+})
+
+test('one that is busy for a moment is not; one that is so for good is, and not for its token', async () => {
+  let busyFor = 2
+  let asked = 0
+  const edge = createServer((_, response) => response.writeHead(++asked > busyFor ? 204 : 503).end())
+  await new Promise<void>((resolve) => edge.listen(0, LOOPBACK, resolve))
+  const said: unknown[] = []
+  const tell = toldFrom(`http://${LOOPBACK}:${(edge.address() as AddressInfo).port}`, 'token', logOf(said))
+  tell('drop')
+  await eventually(
+    async () => asked,
+    (times) => times === 3,
+  )
+  expect(said).toEqual([])
+  busyFor = Number.POSITIVE_INFINITY
+  tell('drop')
+  expect(await eventually(async () => said[0], Boolean)).toMatchObject({
+    ...{ status: 503, refused: 1 },
+    msg: expect.not.stringContaining('EDGE_TOKEN'),
+  })
+  expect(asked).toBe(7)
+  edge.close()
+})
+
+test('health, readiness and metrics are there to be read', async () => {
+  expect(await origin.call('GET', '/healthz')).toMatchObject({ status: 200 })
+  expect(await origin.call('GET', '/readyz')).toMatchObject({
+    status: 200,
+    body: { ledger: true, gate: true },
+  })
+  const metrics = String((await origin.call('GET', '/metrics')).body.text)
+  for (const name of ['checkouts_total', 'record_batch_size', 'stock_drift_units', 'oversold_units']) {
+    expect(metrics).toContain(`# TYPE ${name}`)
+  }
+})

@@ -1,0 +1,93 @@
+/** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const origin = useOrigin(stores)
+
+/** As many as one process has under way at most, and some more. */
+const ROOM = 2_000
+const TOO_MANY = 400
+
+test('who comes when it is full is asked to come again, while orders are answered, the edge is told, and other sales go on', async () => {
+  const [sale, other] = [await origin.sale({ total: 10_000 }), await origin.sale()]
+  const stateOf = (of: string) => origin.call('GET', `/internal/sales/${of}`, { token: origin.edgeToken })
+  const mine = await origin.token(sale)
+  const order = (await origin.checkout(sale, { token: mine })).body.order_id
+  const tokens = await Promise.all(Array.from({ length: ROOM + TOO_MANY }, () => origin.token(sale)))
+  const { crowd, looked, states, bought, madeUp } = await origin.sql().begin(async (tx) => {
+    // Nothing can be recorded while somebody else has the sale's row.
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const crowd = Promise.all(tokens.map((token) => origin.checkout(sale, { token })))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const looked = await origin.call('GET', `/orders/${order}`, { token: mine })
+    const [states, bought, madeUp] = await Promise.all([
+      Promise.all([sale, other].map(stateOf)),
+      origin.checkout(other),
+      eventually(
+        () => origin.checkout('there-is-no-such-sale'),
+        ({ status }) => status === 503,
+        1_000,
+      ),
+    ])
+    return { crowd: await crowd, looked, states, bought, madeUp }
+  })
+  expect(looked.status).toBe(200)
+  expect(states.map(({ body }) => body.health)).toEqual(['slow', 'ok'])
+  expect(bought.status).toBe(201)
+  // A path that somebody made up has no share.
+  expect(madeUp.status).toBe(503)
+  const shed = crowd.filter((answer) => answer.status === 503)
+  expect(shed.length).toBeGreaterThanOrEqual(TOO_MANY / 2)
+  expect(shed.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)
+  const taken = crowd.filter((answer) => answer.status === 201 || answer.status === 202)
+  expect(taken.length + shed.length).toBe(crowd.length)
+  expect(await origin.stock(sale)).toMatchObject({ held: expect.any(Number), sold: 0 })
+  const { headers, body } = await origin.call('GET', '/metrics')
+  expect(headers.get('content-type')).toContain('text/plain')
+  expect(String(body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
+}, 60_000)
+
+test('more gates than there are connections are rebuilt at once, and none waits for another for ever', async () => {
+  const sales: string[] = []
+  while (sales.length < 25) sales.push(await origin.sale({ total: 10 }))
+  const restocked = await Promise.all(
+    sales.map((sale) => origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })),
+  )
+  expect(new Set(restocked.map((answer) => answer.status))).toEqual(new Set([200]))
+  expect((await origin.call('GET', '/readyz')).body).toEqual({ ledger: true, gate: true })
+  for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
+})
+
+describe('an origin that has never had the keys of the edge', () => {
+  const keyless = useOrigin(stores, { ADMISSION_JWKS: '', ADMISSION_JWKS_URL: 'http://127.0.0.1:1/' })
+
+  test('asks who is admitted to come again, and sends nobody back to the waiting room', async () => {
+    const { status, headers, body } = await keyless.checkout(await keyless.sale())
+    expect([status, body.type]).toEqual([503, '/problems/try-again'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  })
+})
+
+test('bodies that never come keep nobody out', async () => {
+  const sale = await origin.sale({ total: 10 })
+  const token = await origin.token(sale)
+  const { hostname, port } = new URL(origin.url())
+  const head = `POST /sales/${sale}/checkout HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nidempotency-key: k\r\n`
+  const stalled = Array.from({ length: ROOM + TOO_MANY }, () =>
+    connect(Number(port), hostname).on('error', () => {}),
+  )
+  try {
+    for (const socket of stalled) socket.write(`${head}content-length: 10\r\n\r\n{`)
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+    expect(state.body.health).toBe('ok')
+  } finally {
+    for (const socket of stalled) socket.destroy()
+  }
+})

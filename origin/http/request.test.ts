@@ -1,0 +1,75 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+/** What comes back for these bytes, until the connection is closed. */
+function said(bytes: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect(Number(new URL(origin.url()).port), '127.0.0.1', () => socket.write(bytes))
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('end', () => resolve(text)).on('error', reject)
+  return promise
+}
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400, '/problems/invalid-request'],
+  [
+    'all of a server (OPTIONS *)',
+    'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    400,
+    '/problems/invalid-request',
+  ],
+  [
+    'an address that is none',
+    'GET http://[x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    400,
+    '/problems/invalid-request',
+  ],
+  [
+    'a header without end',
+    `GET / HTTP/1.1\r\nhost: x\r\ncookie: ${'x'.repeat(20_000)}\r\n\r\n`,
+    431,
+    '/problems/headers-too-large',
+  ],
+])('%s is answered with a problem', async (_what, bytes, status, type) => {
+  const answer = await said(bytes)
+  expect(answer).toMatch(
+    new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json\r\n`, 's'),
+  )
+  expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ type, status })
+})
+
+test('what nobody can expect is expected in vain, and the request is answered', async () => {
+  const asked = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: nonsense\r\n\r\n'
+  expect(await said(asked)).toMatch(/^HTTP\/1.1 200 /)
+})
+
+test('a body is the same whether its length is told or not', async () => {
+  const sale = await origin.sale()
+  for (const body of ['\ufeff{}', new Blob(['\ufeff{}']).stream()])
+    expect(await origin.checkout(sale, { body })).toMatchObject({ status: 201 })
+})
+
+test('a method that a path does not have is told those it has', async () => {
+  const sale = await origin.sale()
+  for (const [method, path, allow] of [
+    ['GET', `/sales/${sale}/checkout`, 'POST'],
+    ['PATCH', '/orders/01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6a7b', 'GET, DELETE'],
+    ['POST', '/healthz', 'GET'],
+  ] as const) {
+    const answer = await origin.call(method, path)
+    expect(answer).toMatchObject({ status: 405, body: { type: '/problems/method-not-allowed' } })
+    expect(answer.headers.get('allow')).toBe(allow)
+  }
+  expect(await origin.admin('DELETE', `/sales/${sale}`)).toMatchObject({ status: 405 })
+  expect(await origin.call('DELETE', `/admin/sales/${sale}`)).toMatchObject({ status: 401 })
+  expect(await origin.call('POST', '/nothing')).toMatchObject({ status: 404 })
+})

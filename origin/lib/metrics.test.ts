@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterEach, expect, test, vi } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { createMetrics } from './metrics.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const quiet = useRedis()
+const withoutWorker = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
+
+/** The counts of a metric by its labels, '' for none. */
+async function counts(metric: string, at = origin): Promise<Record<string, number>> {
+  const text = String((await at.call('GET', '/metrics')).body.text)
+  return Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+      return name === metric ? [[labels, Number(value)]] : []
+    }),
+  )
+}
+/** Those of one sale, with its name left out of their labels. */
+async function countsOf(sale: string, metric: string): Promise<Record<string, number>> {
+  const its = `sale="${sale}",`
+  const all = Object.entries(await counts(metric))
+  return Object.fromEntries(
+    all.flatMap(([labels, n]) => (labels.startsWith(its) ? [[labels.slice(its.length), n]] : [])),
+  )
+}
+
+test('a checkout is counted once, by how it was answered', async () => {
+  const [sale, other] = [await origin.sale({ total: 1 }), await origin.sale()]
+  const token = await origin.token(sale)
+  const path = `/sales/${sale}/checkout`
+  await origin.call('POST', path)
+  await origin.checkout(sale, { token: await origin.token(other) })
+  await origin.call('POST', path, { token })
+  await origin.checkout(sale, { token, body: { quantity: 'many' } })
+  await origin.checkout(sale, { token, body: { product_id: 'none' } })
+  await origin.checkout(sale, { token, key: 'first' })
+  await origin.checkout(sale, { token, key: 'other' })
+  await origin.checkout(sale)
+  const counted = await counts('checkouts_total')
+  for (const outcome of [
+    'not-admitted',
+    'wrong-sale',
+    'idempotency-key-required',
+    'invalid-fields',
+    'unknown-product',
+    'reserved',
+    'live',
+    'all-in-carts',
+  ]) {
+    expect(counted).toMatchObject({ [`sale="${sale}",outcome="${outcome}"`]: 1 })
+  }
+  expect(Object.keys(counted)).toHaveLength(8)
+})
+
+test('sales that somebody made up are counted under one name', async () => {
+  const madeUp = Array.from({ length: 5 }, () => randomUUID())
+  for (const sale of madeUp) await origin.checkout(sale, { token: 'none' })
+  const counted = await counts('checkouts_total')
+  expect(counted).toMatchObject({ 'sale="unknown",outcome="not-admitted"': 5 })
+  expect(Object.keys(counted).filter((labels) => madeUp.some((sale) => labels.includes(sale)))).toEqual([])
+})
+
+test('a checkout that goes on without the ledger is counted as that, and its intent as waiting', async () => {
+  const sale = await origin.sale()
+  const waiting = () => countsOf(sale, 'intents_waiting')
+  const units = (intents: number) => (now: Record<string, number>) => now['product="one"'] === intents
+  await origin.sql().begin(async (tx) => {
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const answers = await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+    expect(answers.map((a) => a.status)).toEqual([202, 202])
+    expect(await eventually(waiting, units(2), 5_000)).toEqual({ 'product="one"': 2 })
+    // They cannot be recorded, and there are more of them.
+    await origin.checkout(sale)
+    expect(await eventually(waiting, units(3), 5_000)).toEqual({ 'product="one"': 3 })
+  })
+  expect(await counts('degraded_total')).toEqual({ 'without="ledger"': 3 })
+  expect(await eventually(waiting, units(0))).toEqual({ 'product="one"': 0 })
+})
+
+test('one that goes on without the fast gate is counted as that', async () => {
+  const sale = await withoutWorker.sale()
+  const client = new Redis(quiet.url)
+  await client.hdel(`{${sale}:one:0}:stock`, 'run')
+  client.disconnect()
+  expect(await withoutWorker.checkout(sale)).toMatchObject({ status: 201 })
+  expect(await counts('degraded_total', withoutWorker)).toEqual({ 'without="gate"': 1 })
+})
+
+test('of a sale can be seen what became of its orders and its stock, how long it took, and that all is well', async () => {
+  const before = (await counts('record_batch_size_sum'))['']
+  const sale = await origin.sale({ total: 5 })
+  await origin.checkout(sale)
+  await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+  await origin.checkout(sale, { body: { payment_method: 'pm_declined' } })
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  await origin.call('DELETE', `/orders/${body.order_id}`, { token })
+
+  const transitions = await eventually(
+    () => countsOf(sale, 'order_transitions_total'),
+    (seen) => Object.keys(seen).length === 5,
+  )
+  expect(transitions).toEqual({
+    'status="reserved"': 4,
+    'status="paying"': 2,
+    'status="confirmed"': 1,
+    'status="cancelled",reason="declined"': 1,
+    'status="cancelled",reason="given_back"': 1,
+  })
+  expect(await counts('payment_attempts_total')).toMatchObject({
+    'outcome="authorized"': 1,
+    'outcome="declined"': 1,
+  })
+  const taken = { 'outcome="succeeded"': 1 }
+  expect(
+    await eventually(
+      () => counts('capture_attempts_total'),
+      (seen) => Object.keys(seen).length > 0,
+    ),
+  ).toEqual(taken)
+  const stock = await eventually(
+    () => countsOf(sale, 'stock_units'),
+    (now) => now['product="one",state="available"'] === 3,
+  )
+  expect(stock).toEqual({
+    'product="one",state="available"': 3,
+    'product="one",state="held"': 1,
+    'product="one",state="sold"': 1,
+  })
+  expect(await countsOf(sale, 'stock_drift_units')).toEqual({
+    'product="one",state="available"': 0,
+    'product="one",state="held"': 0,
+  })
+  expect(await countsOf(sale, 'oversold_units')).toEqual({ 'product="one"': 0 })
+  const open = await eventually(
+    () => countsOf(sale, 'gate_open'),
+    (now) => Object.keys(now).length > 0,
+  )
+  expect(open).toEqual({ 'product="one"': 1 })
+  expect((await counts('record_batch_size_sum'))['']).toBe((before ?? 0) + 4)
+  expect((await counts('record_batch_seconds_count'))['']).toBeGreaterThan(0)
+  expect((await counts('checkout_seconds_count'))['']).toBeGreaterThanOrEqual(4)
+  const its = `sale="${sale}"`
+  const arrived = await eventually(
+    () => counts('arrivals'),
+    (now) => now[its] === 4,
+  )
+  expect(arrived).toMatchObject({ [its]: 4 })
+  expect(await counts('hopeful')).toMatchObject({ [its]: 0 })
+})
+
+test('who has joined again and is called again arrives again; who asks again does not', async () => {
+  const sale = await origin.sale()
+  for (const num of [1, 1, 2])
+    await origin.checkout(sale, { token: await origin.token(sale, 'ann', { num }) })
+  await origin.checkout(sale, { token: await origin.token(sale, 'bob', { num: 3 }) })
+  const arrived = await eventually(
+    () => counts('arrivals'),
+    (now) => now[`sale="${sale}"`] === 3,
+  )
+  expect(arrived).toMatchObject({ [`sale="${sale}"`]: 3 })
+})
+
+test('of Redis can be seen how much memory it uses, and may use', async () => {
+  const node = `node="127.0.0.1:${redis.port}"`
+  const { [node]: used } = await counts('redis_memory_used_bytes')
+  expect(used).toBeGreaterThan(100_000)
+  expect(await counts('redis_memory_max_bytes')).toEqual({ [node]: 0 })
+  const client = new Redis(redis.url)
+  await client.config('SET', 'maxmemory', '64mb')
+  const seen = await eventually(
+    () => counts('redis_memory_max_bytes'),
+    (max) => max[node] !== 0,
+  )
+  expect(seen).toEqual({ [node]: 64 * 1024 ** 2 })
+  client.disconnect()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('what is not seen again is not told again, and what was counted is', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const metrics = createMetrics()
+  const [here, there] = [
+    { sale: 's', product: 'here', state: 'held' },
+    { sale: 's', product: 'there', state: 'held' },
+  ]
+  metrics.stock.set(here, 1)
+  metrics.stock.set(there, 1)
+  metrics.orders.inc({ sale: 's', status: 'reserved' })
+  vi.advanceTimersByTime(20_000)
+  metrics.stock.set(here, 2)
+  vi.advanceTimersByTime(20_000)
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('stock_units{sale="s",product="here",state="held"} 2')
+  expect(text).not.toContain('product="there"')
+  expect(text).toContain('order_transitions_total{sale="s",status="reserved"} 1')
+})
+
+test('what was counted of a sale is told for a day after the last of it, and begins again at nothing', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const metrics = createMetrics()
+  const hours = (n: number) => vi.advanceTimersByTime(n * 3_600_000)
+  const reserved = { sale: 's', status: 'reserved' }
+  const declined = { sale: 's', status: 'cancelled', reason: 'declined' }
+  metrics.orders.inc(reserved, 5)
+  metrics.orders.inc(declined)
+  metrics.findings.inc({ sale: 's', kind: 'drift' })
+  metrics.payments.inc({ outcome: 'authorized' })
+  hours(23)
+  metrics.orders.inc(declined)
+  expect(await metrics.registry.metrics()).toContain('order_transitions_total{sale="s",status="reserved"} 5')
+  hours(2)
+  const text = await metrics.registry.metrics()
+  expect(text.split('\n').filter((line) => line.includes('sale="s"'))).toEqual([
+    'order_transitions_total{sale="s",status="cancelled",reason="declined"} 2',
+  ])
+  expect(text).toContain('payment_attempts_total{outcome="authorized"} 1')
+  metrics.orders.inc(reserved)
+  expect(await metrics.registry.metrics()).toContain('order_transitions_total{sale="s",status="reserved"} 1')
+})

@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort, LOOPBACK, startChild, temporaryFolder } from '../../dev/processes.ts'
+import { ensureRedis, startRedis } from '../../dev/redis.ts'
+import { useWay } from '../../test/flaky-proxy.ts'
+import { eventually } from '../../test/origin-process.ts'
+import { startRedisCluster } from '../../test/redis-cluster.ts'
+import { useRedis } from '../../test/servers.ts'
+import { isAway } from '../app.ts'
+import { connectRedis, isRedisUrl, lossesIn, type Store } from './redis.ts'
+import { within } from './with-timeout.ts'
+
+const server = useRedis()
+const way = useWay(() => server.port)
+const log = pino({ level: 'silent' })
+let redis: Store
+beforeAll(async () => {
+  redis = connectRedis(way.through(server.url), log)
+  await once(redis, 'ready')
+})
+afterAll(() => redis.disconnect())
+
+test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
+  const good = [
+    'redis://h:1',
+    'rediss://u:p@h',
+    'redis+cluster://a:1,b:2',
+    'redis+sentinel://u:p@a,b:1/mymaster',
+  ]
+  const bad = ['http://h', 'redis+sentinel://a,b', 'redis+cluster://', 'a:1']
+  expect(good.filter((url) => !isRedisUrl(url))).toEqual([])
+  expect(bad.filter(isRedisUrl)).toEqual([])
+})
+
+test('a connection that is idle is kept', async () => {
+  const id = await redis.client('ID')
+  await sleep(1_500)
+  expect(await redis.client('ID')).toBe(id)
+})
+
+test('one on which nothing is answered is given up, and commands are answered on a new one', async () => {
+  const id = await redis.client('ID')
+  way.vanish()
+  const asked = performance.now()
+  await expect(redis.ping()).rejects.toThrow()
+  expect(performance.now() - asked).toBeLessThan(1_500)
+  expect(
+    await eventually(
+      () => redis.ping().catch(String),
+      (answer) => answer === 'PONG',
+      1_000,
+    ),
+  ).toBe('PONG')
+  expect(await redis.client('ID')).not.toBe(id)
+})
+
+test('whatever it is that fails a command while Redis is away or slow, a caller is told to try again', async () => {
+  const failed: Error[] = []
+  const fails = (asked: Promise<unknown>) =>
+    asked.then(
+      () => failed.push(new Error('was answered')),
+      (error) => failed.push(error),
+    )
+  way.vanish()
+  const underWay = fails(redis.ping())
+  await sleep(50)
+  way.cut()
+  await underWay
+  await fails(redis.ping())
+  const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, log)
+  await fails(nowhere.ping())
+  nowhere.disconnect()
+  await fails(within(new Promise(() => {}), 10))
+  expect(failed.filter((error) => !isAway(error))).toEqual([])
+})
+
+test('behind Sentinels, a master that is replaced while it lives gets no more commands', async () => {
+  const folder = temporaryFolder('sentinel')
+  const master = await startRedis()
+  const replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
+  const port = await freePort()
+  const settings = join(folder.path, 'sentinel.conf')
+  writeFileSync(
+    settings,
+    `port ${port}\nbind ${LOOPBACK}\nsentinel monitor shop ${LOOPBACK} ${master.port} 1\n`,
+  )
+  const sentinel = await startChild({
+    name: 'the Sentinel',
+    command: await ensureRedis(),
+    args: [settings, '--sentinel'],
+    logFile: join(folder.path, 'sentinel.log'),
+    cwd: folder.path,
+  })
+  const asked = new Redis({ port, host: LOOPBACK })
+  asked.on('error', () => {})
+  const store = connectRedis(`redis+sentinel://${LOOPBACK}:${port}/shop`, log)
+  onTestFinished(async () => {
+    store.disconnect()
+    asked.disconnect()
+    for (const server of [sentinel, replica, master]) await server.stop()
+    folder.remove()
+  })
+  const serving = () => store.config('GET', 'port').then(String, String)
+  const of = (port: number) => (told: string) => told === `port,${port}`
+  expect(await eventually(serving, of(master.port))).toBe(`port,${master.port}`)
+  // It knows of no replica at first.
+  const begin = () => asked.call('SENTINEL', 'FAILOVER', 'shop').catch(String)
+  expect(await eventually(begin, (answer) => answer === 'OK')).toBe('OK')
+  expect(await eventually(serving, of(replica.port), 5_000)).toBe(`port,${replica.port}`)
+}, 60_000)
+
+describe('a Redis that may lose what was promised', () => {
+  /** What is said at warn, of which node, by a process that begins. */
+  function beginsOn(url: string) {
+    const said: { node: string; msg: string }[] = []
+    const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line)) }))
+    onTestFinished(() => store.disconnect())
+    return () => Promise.resolve(said.map(({ node, msg }) => `${node} ${msg}`))
+  }
+  const kept = 'aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n'
+
+  test('is warned of by what it says of itself', () => {
+    expect(lossesIn(kept)).toEqual([])
+    expect(lossesIn('')).toEqual([])
+    expect(lossesIn(kept.replace(':1', ':0'))).toEqual([expect.stringContaining('appendonly yes')])
+    for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+      expect(lossesIn(kept.replace('noeviction', policy))).toEqual([expect.stringContaining(policy)])
+    }
+  })
+
+  test('is warned of at the start, and one that keeps it is not', async () => {
+    const { port, url, stop } = await startRedis({
+      args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'],
+    })
+    onTestFinished(() => stop())
+    const said = beginsOn(url)
+    const silent = beginsOn(server.url)
+    expect(await eventually(said, (lines) => lines.length === 2)).toEqual([
+      `${LOOPBACK}:${port} this Redis may lose promised orders when it restarts: set appendonly yes`,
+      `${LOOPBACK}:${port} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
+    ])
+    expect(await silent()).toEqual([])
+  })
+
+  test('is warned of where it is one node of a Cluster', async () => {
+    const cluster = await startRedisCluster()
+    onTestFinished(() => cluster.stop())
+    const forgetful = /(\d+)$/.exec(cluster.url)?.[1]
+    const node = new Redis(Number(forgetful), LOOPBACK)
+    await node.config('SET', 'appendonly', 'no')
+    node.disconnect()
+    const said = beginsOn(cluster.url)
+    expect(await eventually(said, (lines) => lines.length > 0)).toEqual([
+      expect.stringMatching(`${forgetful} .*appendonly`),
+    ])
+  }, 60_000)
+})

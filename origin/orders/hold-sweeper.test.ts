@@ -1,0 +1,112 @@
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { afterAll, describe, expect, test } from 'vitest'
+import { eventually, type TestOrigin, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const HOUR_MS = 3_600_000
+const SKEWED_CLOCK = fileURLToPath(new URL('../../test/skewed-clock.ts', import.meta.url))
+const skewed = (ms: number) => ({
+  NODE_OPTIONS: `--import ${SKEWED_CLOCK}`,
+  CLOCK_SKEW_MS: String(ms),
+})
+
+const origin = useOrigin(stores)
+const ahead = useOrigin(stores, skewed(HOUR_MS))
+useOrigin(stores, { ...skewed(-HOUR_MS), ROLE: 'worker' })
+
+let client: Redis | undefined
+afterAll(() => client?.disconnect())
+const gateOf = (sale: string) => {
+  client ??= new Redis(redis.url)
+  return client.hgetall(`{${sale}:one:0}:stock`)
+}
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const statusOf = async (at: TestOrigin, id: string, token: string) =>
+  (await at.call('GET', `/orders/${id}`, { token })).body.status
+
+describe('with three sweepers, one an hour ahead of time and one an hour behind', () => {
+  test.concurrent('a hundred holds that end together return a hundred units, each once', async () => {
+    const sale = await origin.sale({ total: 100, hold_seconds: 1 })
+    const answers = await Promise.all(Array.from({ length: 100 }, () => origin.checkout(sale)))
+    expect(answers.every((a) => a.status === 201)).toBe(true)
+    await eventually(
+      () => origin.stock(sale),
+      (stock) => stock.available === 100,
+    )
+    await eventually(
+      () => gateOf(sale),
+      (gate) => gate.available === '100',
+    )
+    await sleep(1_000)
+    expect(await origin.stock(sale)).toMatchObject({ available: 100, held: 0, sold: 0 })
+    expect(await gateOf(sale)).toMatchObject({ available: '100', held: '0' })
+    const [events] = await origin.sql()<{ orders: number; events: number }[]>`
+      select count(distinct order_id)::int as orders, count(*)::int as events
+      from order_events join orders using (order_id) where sale_id = ${sale} and order_events.status = 'expired'`
+    expect(events).toEqual({ orders: 100, events: 100 })
+  })
+
+  test.concurrent('a hold lasts exactly as long as its buyer was told', async () => {
+    const sale = await origin.sale({ total: 1, hold_seconds: 3 })
+    const token = await origin.token(sale)
+    const { body } = await origin.checkout(sale, { token })
+    const id = body.order_id ?? ''
+    const leftMs = Date.parse(String(body.reserved_until)) - Date.now()
+    expect(body.expires_in_seconds).toBeGreaterThan(2.5)
+    expect(Math.abs(leftMs - 1000 * (body.expires_in_seconds ?? 0))).toBeLessThan(500)
+    await sleep(leftMs - 400)
+    expect(await statusOf(origin, id, token)).toBe('reserved')
+    expect(
+      await eventually(
+        () => statusOf(origin, id, token),
+        (s) => s === 'expired',
+        3_000,
+      ),
+    ).toBe('expired')
+  })
+
+  test.concurrent('an origin an hour ahead takes the same tokens, tells the same times, and is paid', async () => {
+    const sale = await ahead.sale({ total: 1, hold_seconds: 60 })
+    // Good for five minutes: expired long ago by the origin's clock, and not by the ledger's.
+    const token = await ahead.token(sale)
+    const answer = await ahead.checkout(sale, { token })
+    expect(answer.status).toBe(201)
+    // It is indeed an hour ahead: it says so itself when it was started.
+    const metrics = await (await fetch(`${ahead.url()}/metrics`)).text()
+    const startedAtSeconds = Number(/^process_start_time_seconds (\d+)/m.exec(metrics)?.[1])
+    expect(startedAtSeconds * 1000 - Date.now()).toBeGreaterThan(HOUR_MS - 120_000)
+    const leftMs = Date.parse(String(answer.body.reserved_until)) - Date.now()
+    expect(leftMs).toBeGreaterThan(58_000)
+    expect(leftMs).toBeLessThanOrEqual(60_000)
+    const id = answer.body.order_id ?? ''
+    await ahead.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_webhook_twice' } })
+    expect(
+      await eventually(
+        () => statusOf(ahead, id, token),
+        (s) => s === 'confirmed',
+      ),
+    ).toBe('confirmed')
+  })
+})
+
+describe('without Redis', () => {
+  // The sweepers of the others would end its holds.
+  const own = useDatabase()
+  const lost = useRedis()
+  const alone = useOrigin(() => ({ databaseUrl: own.url, redisUrl: lost.url }))
+
+  test('holds end by the ledger', async () => {
+    const sale = await alone.sale({ total: 1, hold_seconds: 1 })
+    expect(await alone.checkout(sale)).toMatchObject({ status: 201 })
+    await lost.kill()
+    const stock = await eventually(
+      () => alone.stock(sale),
+      ({ available }) => available === 1,
+    )
+    expect(stock).toMatchObject({ available: 1, held: 0 })
+  })
+})

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import { Hono } from 'hono'
+import { pino } from 'pino'
+import { describe, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { connect } from '../ledger/connection.ts'
+import { moveOrders, record } from '../ledger/ledger.ts'
+import { OrderEvents } from './order-events.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const origin = useOrigin(stores)
+
+interface Event {
+  readonly id: string
+  readonly data: { status: string; order_id: string; expires_in_seconds?: number }
+}
+
+/** Reads a stream to its end, or to the status wanted; `seen` fills meanwhile. */
+function watch(id: string, token: string, options: { lastEventId?: string; until?: string } = {}) {
+  const { lastEventId, until } = options
+  const seen: Event[] = []
+  const gone = new AbortController()
+  const opened = Promise.withResolvers<Response>()
+  const done = (async () => {
+    const response = await fetch(`${origin.url()}/orders/${id}/events`, {
+      headers: { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
+      signal: gone.signal,
+    })
+    opened.resolve(response)
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1] ?? ''
+        if (field('data')) seen.push({ id: field('id'), data: JSON.parse(field('data')) })
+        if (until !== undefined && seen.at(-1)?.data.status === until) return gone.abort()
+      }
+    }
+  })().catch((error) => {
+    if (!gone.signal.aborted) throw error
+  })
+  return { seen, done, opened: opened.promise, leave: () => gone.abort() }
+}
+const statuses = (events: readonly Event[]) => events.map((e) => e.data.status)
+
+async function buy(options: { hold_seconds?: number } = {}) {
+  const sale = await origin.sale(options)
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  return { sale, token, id: body.order_id ?? '' }
+}
+const pay = (id: string, token: string, payment_method: string) =>
+  origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+
+describe.concurrent("an order's events", () => {
+  test('tell a payment step by step, as it happens', async () => {
+    const { id, token } = await buy()
+    const { seen, done } = watch(id, token)
+    await eventually(
+      async () => seen.length,
+      (n) => n === 1,
+    )
+    expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
+    await pay(id, token, 'pm_ok')
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    expect(new Set(seen.map((e) => e.id)).size).toBe(3)
+  })
+
+  test('reach everyone who watches, within two seconds', async () => {
+    const orders = await Promise.all(Array.from({ length: 20 }, () => buy()))
+    const watchers = orders.flatMap(({ id, token }) => Array.from({ length: 10 }, () => watch(id, token)))
+    await eventually(
+      async () => watchers.every((w) => w.seen.length === 1),
+      (all) => all,
+    )
+    const began = performance.now()
+    await Promise.all(orders.map(({ id, token }) => origin.call('DELETE', `/orders/${id}`, { token })))
+    await Promise.all(watchers.map((w) => w.done))
+    expect(performance.now() - began).toBeLessThan(2_000)
+    for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
+  })
+
+  test('replay what was missed, and nothing twice', async () => {
+    const { id, token } = await buy()
+    const first = watch(id, token, { until: 'reserved' })
+    await first.done
+    await pay(id, token, 'pm_declined')
+    const { seen, done } = watch(id, token, { lastEventId: first.seen[0]?.id ?? '' })
+    await done
+    expect(statuses(seen)).toEqual(['paying', 'cancelled'])
+  })
+
+  test('say that there is nothing to come back for once all has been told', async () => {
+    const { id, token } = await buy({ hold_seconds: 1 })
+    const { seen, done } = watch(id, token)
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'expired'])
+    const again = watch(id, token, { lastEventId: seen.at(-1)?.id ?? '' })
+    expect((await again.opened).status).toBe(204)
+    await again.done
+  })
+
+  test('end with the payment, and tell of what comes later to who asks again', async () => {
+    const { id, token } = await buy()
+    await pay(id, token, 'pm_ok')
+    const { seen, done } = watch(id, token)
+    await done
+    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
+    const lastEventId = seen.at(-1)?.id ?? ''
+    expect((await watch(id, token, { lastEventId }).opened).status).toBe(204)
+    await moveOrders(origin.sql(), [id], { from: ['confirmed'], to: 'fulfilled' })
+    const later = watch(id, token, { lastEventId })
+    await later.done
+    expect(statuses(later.seen)).toEqual(['fulfilled'])
+  })
+
+  test('tell of an order that is still being recorded as soon as it is', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const watching = await origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await origin.checkout(sale, { token })
+      expect(answer).toMatchObject({ status: 202 })
+      const id = answer.body.order_id ?? ''
+      const watching = watch(id, token, { until: 'reserved' })
+      expect((await watching.opened).status).toBe(200)
+      return watching
+    })
+    await watching.done
+    expect(statuses(watching.seen)).toEqual(['reserved'])
+  })
+
+  test('tell of one that was refused only that', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const visitor = randomUUID()
+    const token = await origin.token(sale, visitor)
+    const reservations = ['first', 'second'].map((key) => ({
+      ...{ order: randomUUID(), sale, product: 'one', visitor: key === 'second' ? visitor : key, number: 1 },
+      ...{ quantity: 1, key, hash: 'h', method: null },
+    }))
+    await record(origin.sql(), sale, reservations, true)
+    const { seen, done } = watch(reservations[1]?.order ?? '', token)
+    await done
+    expect(statuses(seen)).toEqual(['cancelled'])
+    const again = watch(reservations[1]?.order ?? '', token, { lastEventId: seen[0]?.id ?? '' })
+    expect((await again.opened).status).toBe(204)
+    await again.done
+  })
+
+  test('are for the owner only', async () => {
+    const { id, sale } = await buy()
+    const stranger = watch(id, await origin.token(sale))
+    expect((await stranger.opened).status).toBe(404)
+    const nobody = watch(id, 'no token')
+    expect((await nobody.opened).status).toBe(429)
+  })
+})
+
+test('a HEAD for events has no stream, and keeps none from who wants one', async () => {
+  const { id, token } = await buy()
+  const head = await fetch(`${origin.url()}/orders/${id}/events`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+
+  const sql = connect(database.url, 2)
+  const events = new OrderEvents(sql, pino({ level: 'silent' }), 1)
+  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  try {
+    for (let asked = 0; asked < 3; asked++) {
+      expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
+    }
+    const stream = await app.request('/events')
+    expect(stream.status).toBe(200)
+    expect((await app.request('/events')).status).toBe(503)
+    await stream.body?.cancel()
+  } finally {
+    await events.stop()
+    await sql.end({ timeout: 1 })
+  }
+})
+
+test('of many who come at the same moment no more have a stream than may, and a place that is left is free', async () => {
+  const { id } = await buy()
+  const sql = connect(database.url, 2)
+  const events = new OrderEvents(sql, pino({ level: 'silent' }), 3)
+  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  const atOnce = async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => app.request('/events')))
+    await Promise.all(all.map(({ body }) => body?.cancel()))
+    return all.map(({ status }) => status).sort()
+  }
+  try {
+    const some = [...Array(3).fill(200), ...Array(17).fill(503)]
+    expect(await atOnce()).toEqual(some)
+    expect(await eventually(atOnce, (statuses) => statuses[2] === 200)).toEqual(some)
+  } finally {
+    await events.stop()
+    await sql.end({ timeout: 1 })
+  }
+})
+
+test('one order has so many streams, however many its buyer opens, and leaves the rest to others', async () => {
+  const [mine, theirs] = [await buy(), await buy()]
+  const watchers = Array.from({ length: 15 }, () => watch(mine.id, mine.token))
+  const other = watch(theirs.id, theirs.token)
+  const opened = async (all: typeof watchers) =>
+    (await Promise.all(all.map((w) => w.opened))).map(({ status }) => status).sort()
+  expect(await opened(watchers)).toEqual([...Array(10).fill(200), ...Array(5).fill(503)])
+  expect(await opened([other])).toEqual([200])
+  for (const { leave } of [...watchers, other]) leave()
+  const again = async () => {
+    const one = watch(mine.id, mine.token)
+    const status = await opened([one])
+    one.leave()
+    return status[0]
+  }
+  expect(await eventually(again, (status) => status === 200)).toBe(200)
+})
+
+test('events go on after the ledger was away', async () => {
+  const { id, token } = await buy()
+  const { seen, done } = watch(id, token)
+  await eventually(
+    async () => seen.length,
+    (n) => n === 1,
+  )
+  await origin.sql()`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'flash-sale-origin'`
+  await eventually(
+    () => origin.call('DELETE', `/orders/${id}`, { token }),
+    (answer) => answer.status === 200,
+  )
+  await done
+  expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
+})

@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { useWay } from '../../test/flaky-proxy.ts'
+import { useRedis } from '../../test/servers.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { connectRedis, type Store } from '../lib/redis.ts'
+import { Arrivals } from './arrivals.ts'
+
+const server = useRedis()
+const way = useWay(() => server.port)
+const log = pino({ level: 'silent' })
+let redis: Store
+let arrivals: Arrivals
+beforeAll(async () => {
+  redis = connectRedis(way.through(server.url), log)
+  await once(redis, 'ready')
+  arrivals = new Arrivals(redis, createMetrics(), log)
+  arrivals.start()
+})
+afterAll(async () => {
+  await arrivals.stop()
+  redis.disconnect()
+})
+
+test('who came while Redis was away is counted when it is back, and who hoped then hopes still', async () => {
+  way.vanish()
+  arrivals.arrived('sale', 1)
+  arrivals.hopes('sale', 'ann', true)
+  arrivals.hopes('sale', 'bob', true)
+  // By now they are on their way to a Redis that does not answer.
+  await sleep(500)
+  arrivals.arrived('sale', 2)
+  const counts = (expected: object) =>
+    vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ counted: true, ...expected }), 10_000)
+  await counts({ arrivals: 2, hopeful: 2 })
+  arrivals.hopes('sale', 'bob', false)
+  await counts({ arrivals: 2, hopeful: 1 })
+})
+
+test('of those who came since it was last asked the latest are told, and who comes again came before', () => {
+  for (let number = 1; number <= 30; number++) arrivals.arrived('late', number)
+  arrivals.arrived('another', 99)
+  expect(arrivals.lately('late')).toEqual(Array.from({ length: 20 }, (_, i) => 11 + i))
+  arrivals.arrived('late', 7)
+  arrivals.arrived('late', 31)
+  expect(arrivals.lately('late')).toEqual([31])
+  expect(arrivals.lately('late')).toEqual([])
+})
+
+test('while Redis is full, who comes is known not to be counted, and is counted when there is room', async () => {
+  const counts = (expected: object) =>
+    vi.waitFor(() => expect(arrivals.counts('full')).toMatchObject(expected), 10_000)
+  arrivals.arrived('full', 1)
+  await counts({ arrivals: 1, counted: true })
+  await redis.config('SET', 'maxmemory', '1')
+  arrivals.arrived('full', 2)
+  await counts({ arrivals: 1, counted: false })
+  await redis.config('SET', 'maxmemory', '0')
+  await counts({ arrivals: 2, counted: true })
+})
+
+test('a count that is a little lower is only inexact; one that began anew, since Redis came back empty, is told as it is', async () => {
+  const counts = (expected: number) =>
+    vi.waitFor(
+      () => expect(arrivals.counts('lost')).toMatchObject({ arrivals: expected, counted: true }),
+      5_000,
+    )
+  for (let number = 1; number <= 20; number++) arrivals.arrived('lost', number)
+  await counts(20)
+  // As many as a replica has that was behind by one.
+  await redis
+    .multi()
+    .del('{lost}:arrivals')
+    .pfadd('{lost}:arrivals', ...Array(19).keys())
+    .exec()
+  await sleep(500)
+  await counts(20)
+  await redis.flushall()
+  arrivals.arrived('lost', 21)
+  await counts(1)
+})
+
+test('what was counted of a sale does not stay in Redis when nobody comes to it any more', async () => {
+  arrivals.arrived('over', 1)
+  arrivals.hopes('over', 'ann', true)
+  const counted = { arrivals: 1, hopeful: 1, counted: true }
+  await vi.waitFor(() => expect(arrivals.counts('over')).toEqual(counted), 5_000)
+  const arrivedMs = await redis.pttl('{over}:arrivals')
+  expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
+  expect(arrivedMs).toBeLessThanOrEqual(48 * 3_600_000)
+  const hopefulMs = await redis.pttl('{over}:hopeful')
+  expect(hopefulMs).toBeGreaterThan(0)
+  expect(hopefulMs).toBeLessThanOrEqual(5 * 60_000)
+})
+
+test('a process that has just started lets those hope on whom others told to wait for long', async () => {
+  const askedMs = Date.now() - 30_000
+  const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
+  await redis.zadd('{begun}:hopeful', ...crowd.flat())
+  for (let looks = 0; looks < 3; looks++) {
+    await vi.waitFor(() => expect(arrivals.counts('begun').counted).toBe(true), 5_000)
+    expect(arrivals.counts('begun').hopeful).toBe(8_000)
+    await sleep(300)
+  }
+})
+
+test('a sale that nobody asks about is left alone, and counted again when somebody does', async () => {
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const isCounted = () => vi.waitFor(() => expect(arrivals.counts('idle').counted).toBe(true), 5_000)
+  expect(arrivals.counts('idle').counted).toBe(false)
+  await isCounted()
+  for (let half = 0; half < 2; half++) {
+    vi.advanceTimersByTime(35_000)
+    await sleep(500)
+  }
+  expect(arrivals.counts('idle').counted).toBe(false)
+  await isCounted()
+})
+
+test('of a crowd that hopes no more is noted than there is room for', async () => {
+  const room = 200_000
+  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.hopes('crowd', `${visitor}`, true)
+  await vi.waitFor(() => expect(arrivals.counts('crowd').hopeful).toBe(room), 15_000)
+})

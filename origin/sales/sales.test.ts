@@ -1,0 +1,98 @@
+/** Which sales are read all the time, and what becomes of a call for any other. */
+import { randomUUID } from 'node:crypto'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { productsInUse, REFRESH_MS, Sales } from './sales.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+let statements = 0
+let sql: postgres.Sql
+let sales: Sales
+beforeAll(async () => {
+  sql = postgres(database.url, {
+    onnotice: () => {},
+    debug: () => {
+      statements++
+    },
+  })
+  sales = new Sales(sql)
+  await sales.start()
+})
+afterAll(async () => {
+  await sales.stop()
+  await sql.end({ timeout: 1 })
+})
+
+async function over(sale: string, hours: number): Promise<string> {
+  await origin.sql()`
+    update sales set ended_at = now() - ${hours} * interval '1 hour' where sale_id = ${sale}`
+  await sales.refresh()
+  return sale
+}
+
+test('a sale is looked after for a day after its end, and for as long as it holds units', async () => {
+  const open = await origin.sale()
+  const [lately, long, holding] = [await origin.sale(), await origin.sale(), await origin.sale()]
+  await origin.sql()`update products set held = 1 where sale_id = ${holding}`
+  await over(lately, 23)
+  await over(long, 25)
+  await over(holding, 25)
+  const inUse = productsInUse(sales).map(({ sale }) => sale)
+  expect(inUse.filter((sale) => [open, lately, long, holding].includes(sale)).sort()).toEqual(
+    [open, lately, holding].sort(),
+  )
+  expect(sales.get(long)).toBeUndefined()
+})
+
+test('who comes to a sale that is long over hears so, and finds their order', async () => {
+  const sale = await origin.sale()
+  const token = await origin.token(sale)
+  const { body: order } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
+  await eventually(
+    () => origin.stock(sale),
+    ({ sold }) => sold === 1,
+  )
+  await over(sale, 25)
+  // The origin has read by then that it is over.
+  await new Promise((resolve) => setTimeout(resolve, 3 * REFRESH_MS))
+  expect(await origin.checkout(sale)).toMatchObject({ status: 410, body: { type: '/problems/ended' } })
+  expect(await origin.call('GET', `/orders/${order.order_id}`, { token })).toMatchObject({
+    status: 200,
+    body: { status: 'confirmed' },
+  })
+  expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ status: 200, body: { phase: 'ended' } })
+  expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
+    body: { findings: [{ product_id: 'one' }] },
+  })
+})
+
+test('a sale that is long over is known once it was asked for, with what is changed about it', async () => {
+  const sale = await over(await origin.sale(), 25)
+  expect(await sales.find(sale)).toMatchObject({ sale_id: sale, in_use: false })
+  expect(sales.inUse()).not.toContainEqual(expect.objectContaining({ sale_id: sale }))
+  await origin.sql()`update sales set name = 'Another' where sale_id = ${sale}`
+  await sales.refresh()
+  expect(sales.get(sale)?.name).toBe('Another')
+})
+
+test('names that nobody gave a sale cost no statement, however many, and keep nobody from being served', async () => {
+  const sale = await over(await origin.sale(), 25)
+  const began = performance.now()
+  const before = statements
+  const made = Array.from({ length: 300 }, () => randomUUID() as string)
+  expect(new Set(await Promise.all([...made, 'no\0name'].map((name) => sales.find(name))))).toEqual(
+    new Set([undefined]),
+  )
+  expect(await sales.find(sale)).toBeDefined()
+  // The readings of that time, of which there are four in a second.
+  expect(statements - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 100)
+  const many = await Promise.allSettled(Array.from({ length: 600 }, () => sales.find(randomUUID())))
+  expect(many.filter(({ status }) => status === 'rejected')).toHaveLength(100)
+  const kept = await origin.sale()
+  const known = await eventually(async () => sales.get(kept), Boolean, 1_000)
+  expect(known).toMatchObject({ sale_id: kept })
+})

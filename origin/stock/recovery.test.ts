@@ -1,0 +1,527 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTcp, createServer, type Socket } from 'node:net'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOOPBACK } from '../../dev/processes.ts'
+import { startRedis } from '../../dev/redis.ts'
+import { eventually, reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis, useReturning } from '../../test/servers.ts'
+import { Checkout } from '../checkout/checkout.ts'
+import type { Outcome } from '../checkout/outcome.ts'
+import { connect, prepare, type Sql } from '../ledger/connection.ts'
+import { moveOrders, type Reservation, record, type SaleRow, writeSale } from '../ledger/ledger.ts'
+import { WarmConnections } from '../ledger/warm-connections.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { connectRedis, type Store } from '../lib/redis.ts'
+import { Sales } from '../sales/sales.ts'
+import { Gate } from './gate.ts'
+
+const database = useDatabase()
+const server = await useReturning(startRedis)
+const redis = new Redis(server.url, { retryStrategy: () => 100, maxRetriesPerRequest: null })
+redis.on('error', () => {})
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.url }))
+afterAll(() => redis.disconnect())
+
+const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
+const buyers = (sale: string, count: number) =>
+  Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
+const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
+const inUse = (sale: string) =>
+  eventually(
+    () => gateOf(sale),
+    (gate) => 'run' in gate,
+  )
+
+describe('where nobody mends the gate', () => {
+  const quiet = { database: useDatabase(), redis: useRedis() }
+  const api = useOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
+    ROLE: 'api',
+  })
+
+  test('a key that was promised an order before it went out of use is not given another', async () => {
+    const sale = await api.sale()
+    const store = connectRedis(quiet.redis.url, pino({ level: 'silent' }))
+    await once(store, 'ready')
+    const asked = createHash('sha256').update('[null,1,null]').digest('base64url')
+    const promised = { ...reservationOf(sale), product: 'one', hash: asked }
+    const gate = new Gate(store, sale, 'one', 1)
+    // As a process does that dies before it is recorded.
+    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1 })).toMatchObject({ verdict: 'reserved' })
+    await store.hset(`{${sale}:one:0}:stock`, 'run', 'of a server before')
+    const token = await api.token(sale, promised.visitor)
+    const again = await api.checkout(sale, { token, key: promised.key })
+    expect(again).toMatchObject({ status: 202, body: { order_id: promised.order, status: 'processing' } })
+    expect(await api.checkout(sale)).toMatchObject({ status: 201 })
+    store.disconnect()
+  })
+})
+
+describe('when Redis', () => {
+  test('is flushed in mid-sale, no unit is sold twice', async () => {
+    const sale = await origin.sale({ total: 30 })
+    expect(sold(await buyers(sale, 10))).toBe(10)
+    await redis.flushall()
+    expect(sold(await buyers(sale, 10))).toBe(10)
+    await inUse(sale)
+    expect(sold(await buyers(sale, 30))).toBe(10)
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 30 })
+  })
+
+  test('says there are more units than there are, the ledger has the last word', async () => {
+    const sale = await origin.sale({ total: 5 })
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 1_000)
+    const answers = await buyers(sale, 40)
+    expect(sold(answers)).toBe(5)
+    expect(new Set(answers.map((a) => a.status))).toEqual(new Set([201, 409]))
+    expect(
+      await eventually(
+        () => gateOf(sale),
+        (g) => g.available === '0',
+      ),
+    ).toMatchObject({ available: '0', held: '5' })
+  })
+
+  test('forgets units, they are found again', async () => {
+    const sale = await origin.sale({ total: 5 })
+    await redis.hset(`{${sale}:one:0}:stock`, 'available', 1)
+    await eventually(
+      () => gateOf(sale),
+      (g) => g.available === '5',
+    )
+    expect(sold(await buyers(sale, 10))).toBe(5)
+  })
+
+  test('is gone, the sale goes on through the ledger, with limits and keys as ever', async () => {
+    const sale = await origin.sale({ total: 8 })
+    const token = await origin.token(sale)
+    const before = await origin.checkout(sale, { token, key: 'before' })
+    await server.kill()
+    const replayed = await origin.checkout(sale, { token, key: 'before' })
+    expect(replayed).toMatchObject({ status: 201, body: { order_id: before.body.order_id } })
+    expect(replayed.headers.get('idempotency-replayed')).toBe('true')
+    expect(await origin.checkout(sale, { token })).toMatchObject({
+      status: 200,
+      body: { order_id: before.body.order_id },
+    })
+    expect(sold(await buyers(sale, 20))).toBe(7)
+    expect(await origin.call('DELETE', `/orders/${before.body.order_id}`, { token })).toMatchObject({
+      status: 200,
+    })
+    expect(sold(await buyers(sale, 3))).toBe(1)
+    // An order that Redis may know of is not said to be none.
+    expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
+
+    await server.back()
+    const gate = await eventually(
+      () => gateOf(sale),
+      (g) => g.available === '0' && g.held === '8' && 'run' in g,
+    )
+    expect(gate).toMatchObject({ available: '0', held: '8' })
+    expect(sold(await buyers(sale, 5))).toBe(0)
+  })
+
+  test('returns from an older snapshot, its counter is not believed', async () => {
+    const sale = await origin.sale({ total: 20 })
+    const { run } = await gateOf(sale)
+    await buyers(sale, 15)
+    await server.kill()
+    await server.back()
+    // As the snapshot would have it: all units there, and loaded into a run that is over.
+    await redis.hset(`{${sale}:one:0}:stock`, { available: 20, held: 0, run: run ?? '' })
+    expect(sold(await buyers(sale, 20))).toBe(5)
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 20 })
+  })
+})
+
+describe('when Postgres', () => {
+  test('does not commit, the answer is "processing", and the order is there as soon as it does', async () => {
+    const sale = await origin.sale({ total: 5 })
+    const token = await origin.token(sale)
+    const lock = origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await origin.checkout(sale, { token, key: 'slow' })
+      expect(answer).toMatchObject({
+        status: 202,
+        body: { status: 'processing', product_id: 'one', reserved_until: null },
+      })
+      expect(answer.headers.get('location')).toBe(`/orders/${answer.body.order_id}`)
+      const asked = await origin.call('GET', `/orders/${answer.body.order_id}`, {
+        token: answer.body.order_token ?? '',
+      })
+      expect(asked).toMatchObject({ status: 200, body: { status: 'processing' } })
+      const other = await origin.call('GET', `/orders/${answer.body.order_id}`, {
+        token: await origin.token(sale),
+      })
+      expect(other).toMatchObject({ status: 404 })
+      return answer
+    })
+    const answer = await lock
+    const order = await eventually(
+      () => origin.call('GET', `/orders/${answer.body.order_id}`, { token }),
+      (a) => a.body.status === 'reserved',
+    )
+    expect(order.body).toMatchObject({ status: 'reserved', order_id: answer.body.order_id })
+    const replayed = await origin.checkout(sale, { token, key: 'slow' })
+    expect(replayed).toMatchObject({ status: 201, body: { order_id: answer.body.order_id } })
+    expect(
+      await eventually(
+        () => redis.xlen(`{${sale}:one:0}:intents`),
+        (n) => n === 0,
+      ),
+    ).toBe(0)
+  })
+})
+
+test('what was promised is recorded, though the sale ended hours ago', async () => {
+  const sale = await origin.sale()
+  await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
+  // Known to all by now, and in nobody's round if it were too long ago.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  const intent = reservationOf(sale)
+  await redis.xadd(`{${sale}:one:0}:intents`, '*', 'reservation', JSON.stringify(intent))
+  const recorded = () => origin.sql()`select status from orders where order_id = ${intent.order}`
+  expect(await eventually(recorded, (rows) => rows.length > 0, 5_000)).toEqual([{ status: 'reserved' }])
+})
+
+describe('when the origin', () => {
+  test('is killed between the script and the commit, another records the order', async () => {
+    const sale = await origin.sale({ total: 3 })
+    const token = await origin.token(sale)
+    await origin.sql().begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const asked = origin.checkout(sale, { token, key: 'cut' }).catch(() => {})
+      await eventually(
+        () => redis.xlen(`{${sale}:one:0}:intents`),
+        (n) => n === 1,
+      )
+      await origin.kill()
+      await asked
+      await tx`select pg_terminate_backend(pid) from pg_stat_activity
+                 where application_name = 'flash-sale-origin' and datname = current_database()`
+    })
+    await origin.restart()
+    const again = await eventually(
+      () => origin.checkout(sale, { token, key: 'cut' }),
+      (a) => a.status === 201,
+    )
+    expect(again).toMatchObject({ status: 201, body: { status: 'reserved' } })
+    expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 1 })
+    expect(
+      await eventually(
+        () => redis.xlen(`{${sale}:one:0}:intents`),
+        (n) => n === 0,
+      ),
+    ).toBe(0)
+  })
+
+  test('is killed and comes back in mid-sale, every 201 stands and no unit is sold twice', async () => {
+    const sale = await origin.sale({ total: 60 })
+    const told: string[] = []
+    const crowd = Array.from({ length: 40 }, async (_, i) => {
+      await new Promise((resolve) => setTimeout(resolve, i * 20))
+      const token = await origin.token(sale)
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const answer = await origin.checkout(sale, { token, key: `k${i}` }).catch(() => undefined)
+        if (answer?.status === 201) return void told.push(answer.body.order_id ?? '')
+        await new Promise((resolve) => setTimeout(resolve, 250))
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await origin.kill()
+    await origin.restart()
+    await Promise.all(crowd)
+    expect(told).toHaveLength(40)
+    const rows =
+      await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
+    expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(told))
+    expect(await origin.stock(sale)).toMatchObject({ available: 20, held: 40 })
+  })
+})
+
+describe('a checkout without a worker behind it', () => {
+  const quiet = useDatabase()
+  const NOWHERE = '127.0.0.1:1'
+  const log = pino({ level: 'silent' })
+  const ends: (() => unknown)[] = []
+  let sql: Sql
+  beforeAll(async () => {
+    await prepare(quiet.url)
+    sql = connect(quiet.url)
+  })
+  afterAll(async () => {
+    for (const end of ends) await end()
+    await sql.end({ timeout: 1 })
+  })
+
+  /** One process's checkout of one sale, on the stores at these addresses. */
+  async function alone({ total = 5, limit = 1, ledger = quiet.url, gate = server.url } = {}) {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
+    const there = new Sales(sql)
+    await there.refresh()
+    const row = there.get(sale) as SaleRow
+    const store = connectRedis(gate, log)
+    const isThere = gate !== `redis://${NOWHERE}`
+    if (isThere) await once(store, 'ready')
+    const its = connect(ledger)
+    const warm = new WarmConnections(its, () => connect(ledger, 1))
+    ends.push(
+      () => store.disconnect(),
+      () => warm.end(),
+      () => its.end({ timeout: 0 }),
+    )
+    const sales = new Sales(its)
+    await sales.refresh().catch(() => {})
+    const metrics = createMetrics()
+    const checkout = new Checkout({ sql: its, warm, redis: store, buckets: 1, sales, metrics, log })
+    if (isThere) await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
+    const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
+      checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
+    return { sale, row, sales, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
+  }
+
+  /** A way to a server on which, from a moment on, answers are lost, or all that is sent; until it is back. */
+  async function failingWay(to: string) {
+    const url = new URL(to)
+    const port = Number(url.port)
+    let lost: 'nothing' | 'answers' | 'all' = 'nothing'
+    const clients = new Set<Socket>()
+    const way = createServer((client) => {
+      const server = connectTcp(port, LOOPBACK)
+      for (const end of [client, server])
+        end
+          .on('error', () => {})
+          .on('close', () => {
+            client.destroy()
+            server.destroy()
+          })
+      clients.add(client)
+      client.on('data', (sent) => lost === 'all' || server.write(sent))
+      server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
+    })
+    await once(way.listen(0, LOOPBACK), 'listening')
+    ends.push(() => way.close())
+    url.port = String((way.address() as { port: number }).port)
+    return {
+      url: url.href,
+      lose(what: 'answers' | 'all') {
+        lost = what
+      },
+      back() {
+        lost = 'nothing'
+        for (const client of clients) client.destroy()
+      },
+    }
+  }
+
+  const orderOf = (outcome: Outcome) =>
+    'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
+  const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
+
+  test('tells a key that comes twice in one batch what its first heard, and promises no order that will never be', async () => {
+    const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
+    expect(said(await buy())).toBe('recorded')
+    const began = performance.now()
+    const answers = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      // While the first waits for the row, the others gather in one batch.
+      const all = [buy(), ...['same', 'same', 'other'].map((key) => buy('ann', key))]
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return { all }
+    })
+    const told = await Promise.all(answers.all)
+    expect(told.map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
+    expect(performance.now() - began).toBeLessThan(1_500)
+  })
+
+  test('leaves what it said is "processing" to the worker, who notes a refusal', async () => {
+    const { sale, buy, bucket, checkout } = await alone({ total: 1 })
+    const answer = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const answer = await buy('ann')
+      await tx`update products set total = 0 where sale_id = ${sale}`
+      return answer
+    })
+    expect(said(answer)).toBe('processing')
+    await checkout.drain()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const [waiting] = await bucket.intents(10)
+    expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
+    await expect(checkout.standing.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
+      visitor: 'ann',
+    })
+  })
+
+  test('counts against the limit what a visitor has that is not recorded yet', async () => {
+    const { sale, buy } = await alone({ limit: 2 })
+    const [first, more] = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      return Promise.all([buy('ann', 'k'), buy('ann', 'l', 2)])
+    })
+    expect(said(first)).toBe('processing')
+    expect(more).toMatchObject({
+      problem: { errors: [{ field: 'quantity', detail: 'at most 1 more per visitor' }] },
+    })
+  })
+
+  test('tells at once what a worker has noted that was faster', async () => {
+    const { sale, buy, bucket } = await alone({ total: 1 })
+    const began = performance.now()
+    const asked = await sql.begin(async (tx) => {
+      await tx`update products set total = 0 where sale_id = ${sale}`
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const asked = buy()
+      const [waiting] = await eventually(
+        () => bucket.intents(1),
+        (intents) => intents.length === 1,
+      )
+      if (!waiting?.intent) throw new Error('no intent')
+      await record(tx, sale, [waiting.intent], true)
+      return { asked }
+    })
+    expect(said(await asked.asked)).toBe('/problems/sold-out')
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test('answers a key by its order in the ledger, and not by one that was promised before and is noted beside it', async () => {
+    const { sale, buy, bucket, checkout } = await alone()
+    const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
+    const [kept, promised] = [0, 1].map(() => ({
+      ...{ ...reservationOf(sale), order: randomUUID(), product: 'one', visitor: 'ann', hash },
+    })) as [Reservation, Reservation]
+    await bucket.reserve(promised, { holdMs: 60_000, limit: 1 })
+    await record(sql, sale, [kept], false)
+    await record(sql, sale, [promised], true)
+    expect(await buy('ann')).toMatchObject({
+      kind: 'recorded',
+      replayed: true,
+      order: { order_id: kept.order },
+    })
+    expect(await checkout.standing.find(sale, promised.order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('finds an order that is recorded while it is looked for', async () => {
+    const { sale, checkout, bucket } = await alone()
+    const [order, visitor] = [randomUUID(), 'ann']
+    const reservation = {
+      ...{ order, sale, product: 'one', visitor, number: 1, quantity: 1, key: 'k', hash: 'h', method: null },
+    }
+    await bucket.reserve(reservation, { holdMs: 60_000, limit: 1 })
+    const [waiting] = await bucket.intents(1)
+    // What Redis is told from now on it does a moment later, one after the other.
+    await redis.client('PAUSE', 300, 'ALL')
+    const acknowledged = bucket.acknowledge([waiting?.entry ?? ''])
+    const found = checkout.standing.find(sale, reservation.order)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await record(sql, sale, [reservation], false)
+    await acknowledged
+    expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
+  })
+
+  test('says "sold out" at once while the ledger is away', async () => {
+    const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
+    const began = performance.now()
+    for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
+    expect(performance.now() - began).toBeLessThan(500)
+  })
+
+  test('promises what the fast gate may have taken unheard, and nothing when neither gate was reached', async () => {
+    const way = await failingWay(server.url)
+    const away = `postgres://${NOWHERE}/none`
+    const { sale, buy } = await alone({ gate: way.url, ledger: away })
+    way.lose('answers')
+    const answer = await buy()
+    const { intent } = (await new Gate(redis as Store, sale, 'one', 1).intents(1))[0] ?? {}
+    expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
+    expect(said(await (await alone({ gate: `redis://${NOWHERE}`, ledger: away })).buy())).toBe(
+      '/problems/try-again',
+    )
+  })
+
+  test.each(['take', 'give back'])(
+    'sells nothing later to whom it refused, though Redis was not heard to %s the unit',
+    async (what) => {
+      const way = await failingWay(server.url)
+      const { sale, buy } = await alone({ total: 1, gate: way.url })
+      const there = new Gate(redis as Store, sale, 'one', 1)
+      const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
+      if (what === 'take') way.lose('answers')
+      const { asked } = await sql.begin(async (tx) => {
+        await tx`select 1 from sales where sale_id = ${sale} for update`
+        const asked = buy()
+        await eventually(
+          () => there.waiting(),
+          (intents) => intents === 1,
+        )
+        way.lose('answers')
+        await record(tx, sale, [other], false)
+        return { asked }
+      })
+      expect(said(await asked)).toBe('/problems/all-in-carts')
+      await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
+      // As a worker does, who finds it.
+      const [waiting] = await there.intents(1)
+      const found = await record(sql, sale, [waiting?.intent as Reservation], true)
+      expect(found).toMatchObject([{ verdict: 'no_stock' }])
+    },
+  )
+
+  test('tells of the order that the exact gate has made, though its answer was lost', async () => {
+    const way = await failingWay(quiet.url)
+    const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: way.url })
+    expect(said(await buy())).toBe('recorded')
+    await sales.refresh()
+    way.lose('answers')
+    const asked = buy('ann')
+    const [made] = await eventually(
+      () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
+      (orders) => orders.length === 1,
+    )
+    way.back()
+    const answer = await asked
+    // Processing, where the ledger is not thought to be back yet.
+    expect(['recorded', 'processing']).toContain(said(answer))
+    expect(orderOf(answer)).toBe(made?.order_id)
+  })
+
+  test('goes on recording what it has promised, though neither store may have heard of it', async () => {
+    const [toGate, toLedger] = await Promise.all([failingWay(server.url), failingWay(quiet.url)])
+    const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+    expect(said(await buy())).toBe('recorded')
+    for (const way of [toGate, toLedger]) way.lose('all')
+    const answer = await buy('ann')
+    expect(said(answer)).toBe('processing')
+    const order = orderOf(answer)
+    expect(await checkout.standing.find(sale, order)).toMatchObject({ order, visitor: 'ann' })
+    for (const way of [toGate, toLedger]) way.back()
+    const orders = await eventually(
+      () => sql`select status from orders where order_id = ${order}`,
+      (found) => found.length === 1,
+      5_000,
+    )
+    expect(orders).toMatchObject([{ status: 'reserved' }])
+  })
+
+  test('promises no more than so many before they are recorded', async () => {
+    const { sale, buy, store } = await alone({ total: 30_000 })
+    // Without the sale's row the ledger refuses to record anything, quickly.
+    await sql`delete from products where sale_id = ${sale}`
+    await sql`delete from sales where sale_id = ${sale}`
+    const told = new Map<string, number>()
+    for (let round = 0; round < 21; round++)
+      for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
+        told.set(said(answer), (told.get(said(answer)) ?? 0) + 1)
+    expect(Object.fromEntries(told)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
+    // As workers do, when they have recorded them.
+    await store.del(`{${sale}:one:0}:intents`)
+    const again = await eventually(
+      () => buy(),
+      (answer) => said(answer) === 'processing',
+      3_000,
+    )
+    expect(said(again)).toBe('processing')
+  }, 30_000)
+})

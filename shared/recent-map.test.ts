@@ -1,0 +1,46 @@
+import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Recent } from './recent-map.ts'
+
+const MAX = 8
+
+describe('what is remembered', () => {
+  const call = tuple(constantFrom('set', 'get', 'delete'), integer({ min: 0, max: 15 }))
+
+  test('is what was set last, and is there if fewer than half of the most came after it', () => {
+    assert(
+      property(array(call, { maxLength: 100, size: 'max' }), (calls) => {
+        const recent = new Recent<number, number>(MAX)
+        const all = new Map<number, number>()
+        /** The keys in the order of their last use, with those that were deleted since: they came, too. */
+        let used: number[] = []
+        calls.forEach(([what, key], at) => {
+          if (what === 'delete') {
+            recent.delete(key)
+            all.delete(key)
+            return
+          }
+          if (what === 'set') {
+            recent.set(key, at)
+            all.set(key, at)
+          } else {
+            const got = recent.get(key)
+            if (got === undefined) return
+            expect(got).toBe(all.get(key))
+          }
+          used = [...used.filter((one) => one !== key), key]
+        })
+        for (const key of used.slice(-MAX / 2)) expect(recent.get(key)).toBe(all.get(key))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('is never more than the most', () => {
+    const recent = new Recent<number, true>(MAX)
+    for (let key = 0; key < 100; key++) recent.set(key, true)
+    const there = Array.from({ length: 100 }, (_, key) => key).filter((key) => recent.get(key))
+    expect(there.length).toBeLessThanOrEqual(MAX)
+    expect(there).toContain(99)
+  })
+})

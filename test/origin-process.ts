@@ -1,0 +1,221 @@
+/** A real origin for tests: a process of its own on real stores, and a crowd's way of calling it. */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type CryptoKey, exportJWK, generateKeyPair } from 'jose'
+import postgres from 'postgres'
+import { afterAll, beforeAll } from 'vitest'
+import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../dev/processes.ts'
+import type { Reservation } from '../origin/ledger/ledger.ts'
+import type { Order, SaleConfig } from '../shared/api.ts'
+import type { Problem } from '../shared/problem.ts'
+import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../shared/tokens.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
+const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The order or the problem: tests look at what they expect. */
+  readonly body: Partial<Order> & Partial<Problem> & Record<string, unknown>
+}
+
+export interface SaleOptions {
+  readonly total?: number
+  readonly hold_seconds?: number
+  readonly limit_per_visitor?: number
+  readonly opens_at?: string
+  readonly ends_at?: string
+  readonly products?: readonly unknown[]
+  readonly [field: string]: unknown
+}
+
+/** Starts an origin before the tests of a file, and stops it after them. */
+export function useOrigin(
+  stores: () => { databaseUrl: string; redisUrl: string },
+  env: Record<string, string> | (() => Record<string, string>) = {},
+) {
+  const folder = temporaryFolder('origin-test')
+  let child: Child | undefined
+  let port = 0
+  let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
+  let jwks = ''
+  let called = 0
+  let sql: postgres.Sql
+
+  const start = async () => {
+    const { databaseUrl, redisUrl } = stores()
+    child = await startChild({
+      name: 'the origin',
+      command: process.execPath,
+      args: [join(ROOT, 'origin/main.ts')],
+      logFile: join(folder.path, 'origin.log'),
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH ?? '',
+        PORT: String(port),
+        DATABASE_URL: databaseUrl,
+        REDIS_URL: redisUrl,
+        ADMIN_TOKEN,
+        EDGE_TOKEN,
+        ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
+        WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
+        ADMISSION_JWKS: jwks,
+        LOG_LEVEL: 'warn',
+        ...(typeof env === 'function' ? env() : env),
+      },
+    })
+    await untilReady(child, async () => (await fetch(`${url()}/readyz`)).ok)
+  }
+
+  beforeAll(async () => {
+    keys = await generateKeyPair('EdDSA', { extractable: true })
+    jwks = JSON.stringify({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'test', alg: 'EdDSA' }] })
+    port = await freePort()
+    sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
+    await start()
+  }, 60_000)
+  afterAll(async () => {
+    await child?.stop()
+    await sql?.end({ timeout: 2 })
+    folder.remove()
+  }, 60_000)
+
+  const url = () => `http://127.0.0.1:${port}`
+
+  async function call(
+    method: string,
+    path: string,
+    options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    const { token, body, headers } = options
+    const response = await fetch(url() + path, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: sendable(body), duplex: 'half' }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const text = await response.text()
+    const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: json ? JSON.parse(text) : { text },
+    } as Answer
+  }
+
+  const admin = (method: string, path: string, body?: unknown) =>
+    call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
+
+  return {
+    url,
+    call,
+    admin,
+    sql: () => sql,
+    log: () => child?.lastWords() ?? '',
+    privateKey: () => keys.privateKey,
+    /** For another origin that is to know this one's admissions: its ADMISSION_JWKS. */
+    jwks: () => jwks,
+    edgeToken: EDGE_TOKEN,
+    kill: () => child?.kill(),
+    stop: () => child?.stop(),
+    async restart() {
+      await child?.stop()
+      await start()
+    },
+
+    /** A sale that is open unless it is said otherwise; returns its id. */
+    async sale({ total = 10, ...options }: SaleOptions = {}): Promise<string> {
+      const sale = `sale-${randomUUID().slice(0, 8)}`
+      const answer = await admin('PUT', `/sales/${sale}`, {
+        name: 'Test',
+        opens_at: new Date(Date.now() - 1000).toISOString(),
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+        admission: { rate_per_second: 100 },
+        ...options,
+      })
+      if (answer.status !== 201) throw new Error(`the sale was not created: ${JSON.stringify(answer.body)}`)
+      return sale
+    },
+
+    async token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number } = {}) {
+      const iat = Math.floor(Date.now() / 1000)
+      return signAdmissionToken(keys.privateKey, 'test', {
+        sub: visitor,
+        sale,
+        num: ++called,
+        jti: randomUUID(),
+        iat,
+        exp: iat + ADMISSION_TTL_SECONDS,
+        ...changes,
+      })
+    },
+
+    async checkout(
+      sale: string,
+      options: { token?: string; key?: string; body?: unknown } = {},
+    ): Promise<Answer> {
+      return call('POST', `/sales/${sale}/checkout`, {
+        token: options.token ?? (await this.token(sale)),
+        body: options.body ?? {},
+        headers: { 'idempotency-key': options.key ?? randomUUID() },
+      })
+    },
+
+    /** The only product of a sale, as the operator sees it. */
+    async stock(sale: string): Promise<{ total: number; available: number; held: number; sold: number }> {
+      const { body } = await admin('GET', `/sales/${sale}`)
+      return (
+        body as unknown as { products: [{ total: number; available: number; held: number; sold: number }] }
+      ).products[0]
+    },
+  }
+}
+
+/** Text is sent as it is, a stream without a length told before. */
+const sendable = (body: unknown) =>
+  typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
+
+export type TestOrigin = ReturnType<typeof useOrigin>
+
+/** Asks until the answer is right, or it has taken too long; returns the last answer either way. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  right: (answer: T) => boolean,
+  withinMs = 15_000,
+): Promise<T> {
+  const until = Date.now() + withinMs
+  for (;;) {
+    const answer = await ask()
+    if (right(answer) || Date.now() > until) return answer
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** A sale of one product that is open, as the ledger takes it. */
+export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
+  ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
+  ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
+  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+  admission: { rate_per_second: 1, max_inside: null },
+  ...changes,
+})
+
+/** What a checkout would ask the gates for: one unit, for a visitor of no account. */
+export const reservationOf = (sale: string): Reservation => ({
+  order: randomUUID(),
+  sale,
+  product: 'one',
+  visitor: 'v',
+  number: 1,
+  quantity: 1,
+  key: 'k',
+  hash: 'h',
+  method: null,
+})
