@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { EDGE_ISSUER } from '../../shared/tokens.ts'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { moveOrders } from '../ledger/ledger.ts'
+import { moveOrders } from '../ledger/orders.ts'
 
 const database = useDatabase()
 const redis = useRedis()

@@ -14,13 +14,8 @@ import type { CheckoutRequest } from '../../shared/api.ts'
 import { problem } from '../../shared/problem.ts'
 import { ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
 import { isUnheard, type Sql } from '../ledger/connection.ts'
-import {
-  type Recorded,
-  type RecordVerdict,
-  type Reservation,
-  record,
-  type SaleRow,
-} from '../ledger/ledger.ts'
+import { type Recorded, type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'

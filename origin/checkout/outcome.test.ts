@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { reservationOf } from '../../test/origin-process.ts'
-import type { OrderRow } from '../ledger/ledger.ts'
+import type { OrderRow } from '../ledger/orders.ts'
 import { orderAt, orderFrom } from './outcome.ts'
 
 const now = new Date()

@@ -5,7 +5,9 @@
 import type { Order } from '../../shared/api.ts'
 import { CANCEL_REASONS } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import type { OrderRow, OrderView, ProductRow, Recorded, Reservation, SaleRow } from '../ledger/ledger.ts'
+import type { OrderRow, OrderView } from '../ledger/orders.ts'
+import type { Recorded, Reservation } from '../ledger/record.ts'
+import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import { phaseOf } from '../sales/sales.ts'
 import type { Stock } from '../stock/bucket.ts'
 

@@ -5,7 +5,7 @@
  * may have heard of a reservation is it for this process to record it, for as long as it lives.
  */
 
-import type { Reservation } from '../ledger/ledger.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { within } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'

@@ -5,7 +5,8 @@
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
-import { buyersOf, type SaleRow } from '../ledger/ledger.ts'
+import { buyersOf } from '../ledger/orders.ts'
+import type { SaleRow } from '../ledger/sales.ts'
 import { phaseOf, type Sales } from '../sales/sales.ts'
 
 /** Names kept, of some 100 bytes each, of all sales; the buyers of a sale that has more are looked for in the stores. */

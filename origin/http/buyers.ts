@@ -13,7 +13,8 @@ import {
 } from '../../shared/tokens.ts'
 import { type Outcome, orderAt, tryAgain } from '../checkout/outcome.ts'
 import type { Deps } from '../deps.ts'
-import { findOrder, type OrderRow, type OrderView, type Reservation } from '../ledger/ledger.ts'
+import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { available } from '../sales/sales.ts'
 import {
   accept,

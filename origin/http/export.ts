@@ -7,7 +7,7 @@ import type { Context } from 'hono'
 import { invalidField } from '../../shared/problem.ts'
 import type { Deps } from '../deps.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import type { OrderRow } from '../ledger/ledger.ts'
+import type { OrderRow } from '../ledger/orders.ts'
 import { sendProblem } from './request.ts'
 
 /** Confirmed is one thing, and that the money is taken, or given back, is another. */

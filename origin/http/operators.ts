@@ -18,16 +18,16 @@ import { invalidField, problem } from '../../shared/problem.ts'
 import { orderAt, tryAgain } from '../checkout/outcome.ts'
 import type { Deps } from '../deps.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
+import { findOrder } from '../ledger/orders.ts'
 import {
   ENDED_FOR_GOOD,
-  findOrder,
   type ProductRow,
   restock,
   type SaleRow,
   setRate,
   switches,
   writeSale,
-} from '../ledger/ledger.ts'
+} from '../ledger/sales.ts'
 import { available, phaseOf, stateOf } from '../sales/sales.ts'
 import { reconcileSale } from '../stock/reconciler.ts'
 import { readCompared } from '../stock/reconciliation-status.ts'

@@ -9,7 +9,8 @@ import { PAGE, readPage } from '../http/export.ts'
 import { count } from '../stock/oversell.ts'
 import { liveOrdersOf } from '../stock/reconciler.ts'
 import { connect, prepare, type Sql } from './connection.ts'
-import { buyersOf, writeSale } from './ledger.ts'
+import { buyersOf } from './orders.ts'
+import { writeSale } from './sales.ts'
 
 const BEFORE = 20_000
 const OF_SALE = 12_000

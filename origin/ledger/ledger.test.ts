@@ -10,7 +10,9 @@ import { Sales } from '../sales/sales.ts'
 import { recount } from '../stock/oversell.ts'
 import { connect, prepare, type Queryable, type Sql } from './connection.ts'
 import { note } from './findings.ts'
-import { findByKeys, findOrder, moveOrders, type Reservation, record, restock, writeSale } from './ledger.ts'
+import { findByKeys, findOrder, moveOrders } from './orders.ts'
+import { type Reservation, record } from './record.ts'
+import { restock, writeSale } from './sales.ts'
 
 const database = useDatabase()
 let sql: Sql

@@ -6,7 +6,7 @@
  */
 import { isSold } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderRow } from '../ledger/ledger.ts'
+import type { OrderRow } from '../ledger/orders.ts'
 import { productsInUse } from '../sales/sales.ts'
 import type { Bucket } from '../stock/bucket.ts'
 import { holdEnd } from './orders.ts'

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
-import { moveOrders, record } from '../ledger/ledger.ts'
+import { moveOrders } from '../ledger/orders.ts'
+import { record } from '../ledger/record.ts'
 import { OrderEvents } from './order-events.ts'
 
 const database = useDatabase()

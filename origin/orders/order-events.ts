@@ -12,7 +12,7 @@ import { isSettled } from '../../shared/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import { sendProblem } from '../http/request.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { OrderView } from '../ledger/ledger.ts'
+import type { OrderView } from '../ledger/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { Alarm } from '../lib/signal.ts'
 

@@ -6,7 +6,7 @@
 import { isSold, SOLD } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
 import { closeAbout, NO_SALE, note } from '../ledger/findings.ts'
-import type { OrderRow } from '../ledger/ledger.ts'
+import type { OrderRow } from '../ledger/orders.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import { CHARGE_ATTEMPTS, type Job, type PaymentJobs } from './jobs.ts'
 import type { Due } from './outbox.ts'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
-import { record } from '../ledger/ledger.ts'
+import { record } from '../ledger/record.ts'
 import { signWebhook, startSandbox } from './sandbox.ts'
 
 const database = useDatabase()

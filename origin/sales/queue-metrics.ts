@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api.ts'
-import type { SaleRow } from '../ledger/ledger.ts'
+import type { SaleRow } from '../ledger/sales.ts'
 import { LINE_FADES_MS, type Metrics } from '../lib/metrics.ts'
 import type { Store } from '../lib/redis.ts'
 

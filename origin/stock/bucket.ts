@@ -6,7 +6,7 @@
 import { ReplyError } from 'ioredis'
 import * as v from 'valibot'
 import { parseJson } from '../../shared/api.ts'
-import type { Reservation } from '../ledger/ledger.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Store } from '../lib/redis.ts'
 

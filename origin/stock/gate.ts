@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hashOf } from '../../shared/hash.ts'
-import type { Reservation } from '../ledger/ledger.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Store } from '../lib/redis.ts'
 import {

@@ -5,7 +5,7 @@
  */
 import type { Deps } from '../deps.ts'
 import { note } from '../ledger/findings.ts'
-import { record } from '../ledger/ledger.ts'
+import { record } from '../ledger/record.ts'
 import { productsInUse } from '../sales/sales.ts'
 import { type Bucket, type Intent, refused } from './bucket.ts'
 

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually, reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { writeSale } from '../ledger/ledger.ts'
+import { writeSale } from '../ledger/sales.ts'
 
 const database = useDatabase()
 const server = useRedis()
