@@ -40,7 +40,7 @@ export default defineConfig(async () => ({
   test: {
     name: 'edge',
     include: ['**/*.test.ts'],
-    globalSetup: [path('testing/origin.ts')],
+    globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
     testTimeout: 20_000,
   },

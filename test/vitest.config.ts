@@ -18,8 +18,8 @@ export default defineConfig({
   root,
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
-    // Most of them wait, for a timeout or a process: one at a time would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait, for a timeout or a process: more of them than processors run at once.
+    maxWorkers: 3 * availableParallelism(),
     reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
     projects: [
       {
@@ -51,8 +51,8 @@ export default defineConfig({
           setupFiles: [leaveWithTheRunner],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
-          // After the others: two whole systems and a hundred unit tests at once would measure each other.
+          // Each runs whole systems: few at once, after the others.
+          maxWorkers: Math.max(2, availableParallelism()),
           sequence: { groupOrder: 1 },
         },
       },
