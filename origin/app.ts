@@ -11,7 +11,7 @@ import { paymentWebhooks } from './http/webhooks-in.ts'
 import { isLedgerAway } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
 import { isRedisAway } from './lib/redis.ts'
-import { TooLate, within } from './lib/with-timeout.ts'
+import { TimeoutError, withTimeout } from './lib/with-timeout.ts'
 
 const READY_WITHIN_MS = 1_000
 
@@ -52,7 +52,7 @@ export function createApp(deps: Deps): Hono {
   app.get('/healthz', alive)
   app.get('/readyz', async (c) => {
     const isThere = (asked: Promise<unknown>) =>
-      within(asked, READY_WITHIN_MS).then(
+      withTimeout(asked, READY_WITHIN_MS).then(
         () => true,
         () => false,
       )
@@ -82,7 +82,7 @@ function answers(app: Hono, method: string, path: string): boolean {
 /** Errors that say "not now": the connection is gone, it took too long, or there is no room. */
 export function isAway(error: Error & { code?: string }): boolean {
   return (
-    error instanceof TooLate ||
+    error instanceof TimeoutError ||
     error instanceof KeysAway ||
     error instanceof Overloaded ||
     isRedisAway(error) ||

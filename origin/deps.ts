@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
-import type { UnderWay } from './http/load-shedder.ts'
+import type { LoadShedder } from './http/load-shedder.ts'
 import type { Signatures } from './http/signatures.ts'
 import type { FindKey } from './http/tokens.ts'
 import type { Sql } from './ledger/connection.ts'
@@ -25,7 +25,7 @@ export interface Deps {
   readonly redis: Store
   readonly sales: Sales
   readonly checkout: Checkout
-  readonly underWay: UnderWay
+  readonly loadShedder: LoadShedder
   readonly orders: Orders
   readonly events: OrderEvents
   readonly arrivals: Arrivals

@@ -15,7 +15,7 @@ import { createApp, createUnreadyApp } from './app.ts'
 import { Checkout } from './checkout/checkout.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import type { Deps } from './deps.ts'
-import { UnderWay } from './http/load-shedder.ts'
+import { LoadShedder } from './http/load-shedder.ts'
 import { answerInvalid, answerUnreadable } from './http/request.ts'
 import { Signatures } from './http/signatures.ts'
 import { keysAt } from './http/tokens.ts'
@@ -24,7 +24,7 @@ import { WarmConnections } from './ledger/warm-connections.ts'
 import { isTold, ProductWork } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
-import { within } from './lib/with-timeout.ts'
+import { withTimeout } from './lib/with-timeout.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -110,7 +110,7 @@ async function begin(): Promise<Deps> {
     redis,
     sales,
     checkout,
-    underWay: new UnderWay(),
+    loadShedder: new LoadShedder(),
     orders: new Orders({ sql, checkout, charges: jobs, metrics, log }),
     events,
     arrivals,
@@ -162,7 +162,7 @@ async function close(server: Server, { events, checkout }: Deps): Promise<void> 
   const closed = new Promise((done) => server.close(done))
   await events.stop()
   server.closeIdleConnections()
-  await within(closed, STOP_WITHIN_MS / 2).catch(() => server.closeAllConnections())
+  await withTimeout(closed, STOP_WITHIN_MS / 2).catch(() => server.closeAllConnections())
   await checkout.drain()
 }
 

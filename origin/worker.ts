@@ -3,7 +3,7 @@
 import type { Deps } from './deps.ts'
 import { type Actor, loop } from './lib/loop.ts'
 import { watchMemory } from './lib/redis-memory.ts'
-import { within } from './lib/with-timeout.ts'
+import { withTimeout } from './lib/with-timeout.ts'
 import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import { Reconciler } from './stock/reconciler.ts'
@@ -42,7 +42,7 @@ export function createWorker(deps: Deps): Actor {
     async stop() {
       deps.redis.off('ready', watch.wake)
       await Promise.all(actors.map((actor) => actor.stop()))
-      await within(charges.drain(), DRAIN_WITHIN_MS).catch(() => {})
+      await withTimeout(charges.drain(), DRAIN_WITHIN_MS).catch(() => {})
     },
   }
 }

@@ -105,7 +105,7 @@ export async function answerOf<T>(ask: () => Promise<T>, withinMs = ANSWER_MS): 
       } catch (error) {
         if (
           tries === MAX_TRIES ||
-          error instanceof TooLate ||
+          error instanceof TimeoutError ||
           (error as { overloaded?: boolean }).overloaded
         ) {
           console.warn(JSON.stringify({ msg: 'an object did not answer', why: String(error) }))
@@ -119,13 +119,13 @@ export async function answerOf<T>(ask: () => Promise<T>, withinMs = ANSWER_MS): 
   }
 }
 
-class TooLate extends Error {}
+class TimeoutError extends Error {}
 
 /** A promise that fails after so long, unless it was in time. */
 function deadline(withinMs: number): { readonly late: Promise<never>; readonly inTime: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
   // Nobody waits for it between two tries.
   promise.catch(() => {})
-  const timer = setTimeout(() => reject(new TooLate(`none within ${withinMs} ms`)), withinMs)
+  const timer = setTimeout(() => reject(new TimeoutError(`none within ${withinMs} ms`)), withinMs)
   return { late: promise, inTime: () => clearTimeout(timer) }
 }

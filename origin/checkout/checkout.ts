@@ -20,11 +20,11 @@ import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Store } from '../lib/redis.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { remainingIn, type Sales } from '../sales/sales.ts'
 import { type Bucket, type ReserveAnswer, refused, type Stock } from '../stock/bucket.ts'
 import { Gate } from '../stock/gate.ts'
-import { Standing } from './existing-order.ts'
+import { ExistingOrder } from './existing-order.ts'
 import {
   closedFor,
   noStock,
@@ -38,7 +38,7 @@ import {
   tryAgain,
   unreadable,
 } from './outcome.ts'
-import { Promises } from './pending-reservations.ts'
+import { PendingReservations } from './pending-reservations.ts'
 import { SoldOut } from './sold-out.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
@@ -74,15 +74,15 @@ interface CheckoutDeps {
 export class Checkout {
   readonly #deps: CheckoutDeps
   readonly #gates = new Map<string, Gate>()
-  readonly #promises = new Promises()
+  readonly #promises = new PendingReservations()
   readonly #soldOut: SoldOut
-  readonly standing: Standing
+  readonly standing: ExistingOrder
 
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
     this.#soldOut = new SoldOut(deps)
     const gate = (sale: string, product: string) => this.gate(sale, product)
-    this.standing = new Standing({ ...deps, promises: this.#promises, gate })
+    this.standing = new ExistingOrder({ ...deps, promises: this.#promises, gate })
   }
 
   gate(sale: string, product: string): Gate {
@@ -194,7 +194,7 @@ export class Checkout {
 
   #inTime(r: Reservation, outcome: Promise<Outcome>): Promise<Outcome> {
     this.#promises.begin(r, outcome)
-    return within(outcome, RECORD_WAIT_MS).catch(() =>
+    return withTimeout(outcome, RECORD_WAIT_MS).catch(() =>
       // Where there is a verdict already, what follows from it is on its way.
       this.#promises.tell(r.order) ? processing(r) : outcome,
     )

@@ -9,12 +9,12 @@ import { findByKeys, findOrder, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { available, remainingIn, type Sales } from '../sales/sales.ts'
 import type { Known } from '../stock/bucket.ts'
 import type { Gate } from '../stock/gate.ts'
 import { noStock, type Outcome, overLimit, processing, refusal, tooMany, unreadable } from './outcome.ts'
-import type { Promises } from './pending-reservations.ts'
+import type { PendingReservations } from './pending-reservations.ts'
 
 /** Keys looked for in one statement, and callers who may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
@@ -24,11 +24,11 @@ const FOUND_WITHIN_MS = 2_000
 interface StandingDeps {
   readonly sql: Sql
   readonly sales: Sales
-  readonly promises: Promises
+  readonly promises: PendingReservations
   gate(sale: string, product: string): Gate
 }
 
-export class Standing {
+export class ExistingOrder {
   readonly #deps: StandingDeps
   constructor(deps: StandingDeps) {
     this.#deps = deps
@@ -37,7 +37,7 @@ export class Standing {
   /** A key answers as it did the first time, also when the sale is over by now, or the gate was rebuilt and forgot it. */
   async underKey(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
     if (this.#deps.sales.isSilent()) return undefined
-    const known = await within(this.#lookUps.add(r), FOUND_WITHIN_MS).catch(() => null)
+    const known = await withTimeout(this.#lookUps.add(r), FOUND_WITHIN_MS).catch(() => null)
     if (known === null) return undefined
     const remaining = remainingIn(sale, r.product)
     return (await this.of(sale, r, known, 'replay', remaining)) ?? unreadable()
@@ -73,7 +73,7 @@ export class Standing {
   ): Promise<Outcome | undefined> {
     const untilMs = performance.now() + FOUND_WITHIN_MS
     const underWay = this.#deps.promises.outcomeOf(order)
-    const outcome = underWay && (await within(underWay, FOUND_WITHIN_MS).catch(() => undefined))
+    const outcome = underWay && (await withTimeout(underWay, FOUND_WITHIN_MS).catch(() => undefined))
     // What it came to is the answer to its key, and to no other.
     if (outcome?.kind === 'problem') return why === 'replay' ? outcome : undefined
     if (outcome?.kind === 'live') return why === 'replay' ? { ...outcome, replayed: true } : undefined
@@ -134,7 +134,7 @@ export class Standing {
    * be known.
    */
   async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
-    const recorded = () => within(findOrder(this.#deps.sql, order), FOUND_WITHIN_MS)
+    const recorded = () => withTimeout(findOrder(this.#deps.sql, order), FOUND_WITHIN_MS)
     const known = this.#deps.sales.isSilent() ? null : await recorded().catch(() => null)
     const found = known ?? this.#deps.promises.reservationOf(order) ?? (await this.#findIntent(sale, order))
     if (found) return found

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { reservationOf } from '../../test/origin-process.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'
-import { Promises } from './pending-reservations.ts'
+import { PendingReservations } from './pending-reservations.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -19,7 +19,7 @@ const gateWith = (waiting: () => Promise<number>) => ({ waiting: vi.fn(waiting) 
 const asGate = (gate: object) => gate as Gate
 
 test('no more is promised than there is room for, until workers have kept some of it', async () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   let inStream = ROOM / 2
   const gate = gateWith(async () => inStream)
   for (let i = 0; i < ROOM / 2; i++) promises.leaveToWorkers(asGate(gate))
@@ -36,7 +36,7 @@ test('no more is promised than there is room for, until workers have kept some o
 })
 
 test('streams are counted once a second, whoever asks, and one that does not answer is taken as it was', async () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   const gate = gateWith(() => Promise.reject(new Error('Redis is away')))
   for (let i = 0; i < ROOM; i++) promises.leaveToWorkers(asGate(gate))
   const asked = await Promise.all(Array.from({ length: 5 }, () => promises.areStillMany()))
@@ -49,7 +49,7 @@ test('streams are counted once a second, whoever asks, and one that does not ans
 })
 
 test('who was told "processing" is remembered until the ledger has spoken, and nobody is told it after that', () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   promises.begin(of('late'), never)
   promises.begin(of('soon'), never)
   expect(promises.tell('late')).toBe(true)
@@ -61,7 +61,7 @@ test('who was told "processing" is remembered until the ledger has spoken, and n
 })
 
 test('what waits in a stream for other processes makes no promises of this one', async () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * ROOM)]
   for (let i = 0; i < ROOM - 1; i++) promises.leaveToWorkers(asGate(empty))
   promises.leaveToWorkers(asGate(full))
@@ -69,7 +69,7 @@ test('what waits in a stream for other processes makes no promises of this one',
 })
 
 test('what is left to workers while a stream is counted is not counted out', async () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   const counted = Promise.withResolvers<number>()
   const gate = gateWith(() => counted.promise)
   for (let i = 0; i < ROOM; i++) promises.leaveToWorkers(asGate(gate))
@@ -80,7 +80,7 @@ test('what is left to workers while a stream is counted is not counted out', asy
 })
 
 test('the end of a process waits for what is on its way, and not for ever', async () => {
-  const promises = new Promises()
+  const promises = new PendingReservations()
   const outcome = Promise.withResolvers<Outcome>()
   promises.begin(of('late'), outcome.promise)
   const ended = vi.fn()

@@ -6,7 +6,7 @@
  */
 
 import type { Reservation } from '../ledger/record.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -17,7 +17,7 @@ const COUNT_AGAIN_MS = 1_000
 /** How long the end of a process waits for what is on its way. */
 const SETTLE_WITHIN_MS = 5_000
 
-export class Promises {
+export class PendingReservations {
   /** Reservations of this process on their way into the ledger, with what they will come to. */
   readonly #underWay = new Map<
     string,
@@ -91,7 +91,7 @@ export class Promises {
 
   /** Waits, within a bound, until nothing is on its way any more. */
   async settled(): Promise<void> {
-    await within(
+    await withTimeout(
       Promise.allSettled([...this.#underWay.values()].map(({ outcome }) => outcome)),
       SETTLE_WITHIN_MS,
     ).catch(() => {})

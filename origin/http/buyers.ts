@@ -51,7 +51,7 @@ function recorded(found: OrderView | Reservation): OrderView {
 }
 
 export function buyerRoutes(deps: Deps): Hono {
-  const { sql, sales, checkout, underWay, orders, arrivals, metrics, keys } = deps
+  const { sql, sales, checkout, loadShedder, orders, arrivals, metrics, keys } = deps
   const app = new Hono()
   const check = (signed: Signed) => deps.signatures.check(signed)
   const admissions = new VerifiedLately<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
@@ -67,7 +67,7 @@ export function buyerRoutes(deps: Deps): Hono {
     try {
       // Read before a place is taken for it: a body that never comes must keep nobody out.
       const body = await readText(c)
-      if (!underWay.enter(counted)) {
+      if (!loadShedder.enter(counted)) {
         answered = 'shed'
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
@@ -90,7 +90,7 @@ export function buyerRoutes(deps: Deps): Hono {
       metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: answered })
       if (done) {
         done()
-        underWay.leave(counted)
+        loadShedder.leave(counted)
       }
     }
   })

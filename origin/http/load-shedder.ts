@@ -12,7 +12,7 @@ const SLOW_FROM = 400
 /** .. and from which more are turned away before anything is done for them: half a second's work. */
 const MAX_UNDER_WAY = 2_000
 
-export class UnderWay {
+export class LoadShedder {
   #all = 0
   /** Sales with a call under way, and no other. */
   readonly #bySale = new Map<string, number>()

@@ -249,5 +249,5 @@ export function internalRoutes(deps: Deps): Hono {
 }
 
 /** As the edge is told, and operators see it: slow while too much of it is under way, or the exact gate does not answer. */
-const healthOf = ({ underWay, sales }: Deps, sale: string): SaleState['health'] =>
-  underWay.isSlow(sale) || sales.isSilent() ? 'slow' : 'ok'
+const healthOf = ({ loadShedder, sales }: Deps, sale: string): SaleState['health'] =>
+  loadShedder.isSlow(sale) || sales.isSilent() ? 'slow' : 'ok'

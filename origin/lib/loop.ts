@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
 import { Alarm } from './signal.ts'
-import { within } from './with-timeout.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
 const MAX_PAUSE_MS = 3_000
@@ -111,7 +111,7 @@ export class ProductWork {
   async #once(name: string, work: () => Promise<unknown>, withinMs: number): Promise<void> {
     if (this.#underWay.has(name)) throw new Error('still under way')
     this.#underWay.add(name)
-    await within(
+    await withTimeout(
       work().finally(() => this.#underWay.delete(name)),
       withinMs,
     )

@@ -13,7 +13,7 @@ import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
 import { connectRedis, isRedisUrl, lossesIn, type Store } from './redis.ts'
-import { within } from './with-timeout.ts'
+import { withTimeout } from './with-timeout.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
@@ -75,7 +75,7 @@ test('whatever it is that fails a command while Redis is away or slow, a caller 
   const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, log)
   await fails(nowhere.ping())
   nowhere.disconnect()
-  await fails(within(new Promise(() => {}), 10))
+  await fails(withTimeout(new Promise(() => {}), 10))
   expect(failed.filter((error) => !isAway(error))).toEqual([])
 })
 

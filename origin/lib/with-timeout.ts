@@ -1,12 +1,12 @@
-/** Nobody waits any longer; what was waited for may come to be all the same. */
-export class TooLate extends Error {
-  override readonly name = 'TooLate'
+/** The wait has ended; the work itself may still finish. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
 }
 
-/** A promise with an end. */
-export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+/** Settles as the promise does, or rejects with TimeoutError after `ms`. */
+export function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new TooLate(`not within ${ms} ms`)), ms)
+    const timer = setTimeout(() => reject(new TimeoutError(`no result within ${ms} ms`)), ms)
     promise.then(
       (value) => {
         clearTimeout(timer)

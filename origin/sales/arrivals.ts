@@ -11,7 +11,7 @@ import { Recent } from '../../shared/recent-map.ts'
 import { type Actor, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Store } from '../lib/redis.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 
 const FLUSH_MS = 200
 /** Noted of a sale and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
@@ -129,7 +129,7 @@ export class Arrivals implements Actor {
     const isNew = !this.#counts.has(sale)
     const known = this.counts(sale)
     if (!isNew) return known
-    await within(this.#flush(), FIRST_WITHIN_MS).catch(() => {})
+    await withTimeout(this.#flush(), FIRST_WITHIN_MS).catch(() => {})
     return this.counts(sale)
   }
 

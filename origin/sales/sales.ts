@@ -11,7 +11,7 @@ import type { Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import { readSales } from '../ledger/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
-import { TooLate, within } from '../lib/with-timeout.ts'
+import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 import type { Counts } from './arrivals.ts'
 
 /** How old what is known may be while the ledger answers. */
@@ -185,7 +185,7 @@ export class Sales {
     if (known) return this.#used(known)
     // Postgres refuses some texts, and what else is read with them.
     if (!v.is(SaleId, sale)) return undefined
-    if (this.isSilent()) throw new TooLate('the ledger does not answer')
+    if (this.isSilent()) throw new TimeoutError('the ledger does not answer')
     let asked = this.#asked.get(sale)
     if (!asked) {
       if (this.#asked.size >= MAX_ASKED) throw new Overloaded('too many unknown sales are asked for')
@@ -193,7 +193,7 @@ export class Sales {
       asked.promise.catch(() => {})
       this.#asked.set(sale, asked)
     }
-    return within(asked.promise, LEDGER_SILENT_MS)
+    return withTimeout(asked.promise, LEDGER_SILENT_MS)
   }
 
   inUse(): SaleRow[] {
