@@ -7,7 +7,6 @@ import type { LoadShedder } from './http/load-shedder.ts'
 import type { Signatures } from './http/signatures.ts'
 import type { FindKey } from './http/tokens.ts'
 import type { Sql } from './ledger/connection.ts'
-import type { ProductWork } from './lib/loop.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Store } from './lib/redis.ts'
 import type { OrderEvents } from './orders/order-events.ts'
@@ -16,6 +15,7 @@ import type { Payments } from './payments/payments.ts'
 import type { Arrivals } from './sales/arrivals.ts'
 import type { Line } from './sales/queue-metrics.ts'
 import type { Sales } from './sales/sales.ts'
+import type { ProductWork } from './stock/product-work.ts'
 
 export interface Deps {
   readonly config: Config

@@ -21,7 +21,7 @@ import { Signatures } from './http/signatures.ts'
 import { keysAt } from './http/tokens.ts'
 import { connect, isLedgerAway, prepare } from './ledger/connection.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
-import { isTold, ProductWork } from './lib/loop.ts'
+import { shouldLog } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
@@ -33,6 +33,7 @@ import { Arrivals } from './sales/arrivals.ts'
 import { edgeTeller } from './sales/edge-notifier.ts'
 import { Line } from './sales/queue-metrics.ts'
 import { Sales } from './sales/sales.ts'
+import { ProductWork } from './stock/product-work.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { createWorker } from './worker.ts'
 
@@ -70,7 +71,8 @@ async function onceTheLedgerAnswers<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (!isLedgerAway(error as Error)) throw error
-      if (isTold(failures)) log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
+      if (shouldLog(failures))
+        log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
     }
     // It may have gone away in the middle of the beginning.
     await end()

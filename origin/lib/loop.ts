@@ -1,13 +1,9 @@
-/**
- * Something done again and again until it is told to stop; stopping waits for the round under way. And what many rounds
- * are: something done for every product.
- */
+/** A background actor: one round after the other until it is stopped. Stopping waits for the round in progress. */
 import type { Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
-import { Alarm } from './signal.ts'
-import { withTimeout } from './with-timeout.ts'
+import { Signal } from './signal.ts'
 
-/** After failures in a row the pause doubles, up to this (or the usual pause, where that is longer). */
+/** After consecutive failures the pause doubles, up to this (or the usual pause, where that is longer). */
 const MAX_PAUSE_MS = 3_000
 
 export interface Actor {
@@ -15,15 +11,15 @@ export interface Actor {
   stop(): Promise<void>
 }
 
-/** What goes on is told as it begins, and then ever more rarely: the first time, the second, the fourth. */
-export const isTold = (times: number) => (times & (times - 1)) === 0
+/** Limits repeated log lines: true for the 1st, 2nd, 4th, 8th time. */
+export const shouldLog = (times: number) => (times & (times - 1)) === 0
 
 interface Loop extends Actor {
-  /** There is a reason to look now: ends the pause, or in the middle of a round the one that would follow. */
+  /** Ends the pause; during a round, skips the pause after it. */
   wake(): void
 }
 
-/** Rounds follow each other `everyMs` apart (jittered); a round that answers true wants the next one at once. */
+/** Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. */
 export function loop(
   name: string,
   everyMs: number,
@@ -32,7 +28,7 @@ export function loop(
 ): Loop {
   let running: Promise<void> | undefined
   let stopped = false
-  const alarm = new Alarm()
+  const signal = new Signal()
   const run = async () => {
     let failures = 0
     while (!stopped) {
@@ -44,12 +40,11 @@ export function loop(
       } catch (error) {
         failures++
         metrics.actorFailures.inc({ actor: name })
-        if (isTold(failures)) log.warn({ actor: name, failures, error: String(error) }, 'a round failed')
+        if (shouldLog(failures)) log.warn({ actor: name, failures, error: String(error) }, 'round failed')
       }
       if (stopped || again) continue
-      await alarm.rings(
-        Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures)) * (0.75 + Math.random() / 2),
-      )
+      const pauseMs = Math.max(everyMs, Math.min(MAX_PAUSE_MS, everyMs * 2 ** failures))
+      await signal.wait(pauseMs * (0.75 + Math.random() / 2))
     }
   }
   return {
@@ -60,71 +55,9 @@ export function loop(
     },
     async stop() {
       stopped = true
-      alarm.ring()
+      signal.notify()
       await running
     },
-    wake: alarm.ring,
-  }
-}
-
-/**
- * Products worked on at once in one round, and gates rebuilt at once in one process, of which a round begins no more than
- * there may be. Each rebuild keeps a connection for its lock and works with others of the same pool: as many as there are
- * connections would wait for each other for ever.
- */
-const SIDE_BY_SIDE = 3
-/** A round waits so long for one product; what takes longer goes on beside it, and is not begun again meanwhile. */
-const WITHIN_MS = 2_000
-
-/** One of a sale's products, and what an actor needs to know of it. */
-interface Product {
-  readonly sale: string
-  readonly product: string
-}
-
-/** What one origin has under way for its products. */
-export class ProductWork {
-  readonly #underWay = new Set<string>()
-  #rebuilds = 0
-
-  /** Works on every product. One that fails or hangs holds up no other; that some did is thrown at the end. */
-  async each<P extends Product>(
-    actor: string,
-    products: readonly P[],
-    work: (product: P) => Promise<unknown>,
-    withinMs = WITHIN_MS,
-  ): Promise<void> {
-    const failed: string[] = []
-    const waiting = products.values()
-    const lane = async () => {
-      for (const one of waiting) {
-        const name = `${one.sale}:${one.product}`
-        await this.#once(`${actor} ${name}`, () => work(one), withinMs).catch((error) =>
-          failed.push(`${name}: ${error}`),
-        )
-      }
-    }
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane))
-    if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
-  }
-
-  async #once(name: string, work: () => Promise<unknown>, withinMs: number): Promise<void> {
-    if (this.#underWay.has(name)) throw new Error('still under way')
-    this.#underWay.add(name)
-    await withTimeout(
-      work().finally(() => this.#underWay.delete(name)),
-      withinMs,
-    )
-  }
-
-  /** Rebuilds a gate, if there is room for another rebuild. */
-  async rebuild<Done>(work: () => Promise<Done>): Promise<Done | 'busy'> {
-    if (this.#rebuilds >= SIDE_BY_SIDE) return 'busy'
-    this.#rebuilds++
-    try {
-      return await work()
-    } finally {
-      this.#rebuilds--
-    }
+    wake: signal.notify,
   }
 }

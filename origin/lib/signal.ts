@@ -1,18 +1,18 @@
-/** Wakes one sleeper; a ring while nobody sleeps is heard by the next to lie down. */
-export class Alarm {
-  #rung = false
+/** Wakes one waiter. A notification while nobody waits ends the next wait at once. */
+export class Signal {
+  #notified = false
   #wake: (() => void) | undefined
 
-  readonly ring = (): void => {
-    this.#rung = true
+  readonly notify = (): void => {
+    this.#notified = true
     this.#wake?.()
   }
 
-  /** Sleeps until it rings, or for so long; true if it did not ring. */
-  async rings(withinMs: number): Promise<boolean> {
-    if (!this.#rung) {
+  /** Waits for a notification, `timeoutMs` at most; true if one came. */
+  async wait(timeoutMs: number): Promise<boolean> {
+    if (!this.#notified) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, withinMs)
+        const timer = setTimeout(resolve, timeoutMs)
         this.#wake = () => {
           clearTimeout(timer)
           resolve()
@@ -20,8 +20,8 @@ export class Alarm {
       })
       this.#wake = undefined
     }
-    const quiet = !this.#rung
-    this.#rung = false
-    return quiet
+    const notified = this.#notified
+    this.#notified = false
+    return notified
   }
 }

@@ -14,7 +14,7 @@ import { sendProblem } from '../http/request.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { OrderView } from '../ledger/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { Alarm } from '../lib/signal.ts'
+import { Signal } from '../lib/signal.ts'
 
 /** Streams open at once in one process; more are told to poll. */
 const MAX_STREAMS = 20_000
@@ -112,15 +112,15 @@ export class OrderEvents {
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
       follows = true
       return streamSSE(c, async (stream) => {
-        const alarm = new Alarm()
+        const signal = new Signal()
         const streams = this.#streams.get(order) ?? new Set()
-        this.#streams.set(order, streams.add(alarm.ring))
-        stream.onAbort(alarm.ring)
+        this.#streams.set(order, streams.add(signal.notify))
+        stream.onAbort(signal.notify)
         try {
-          await this.#follow(stream, alarm, order, after, show)
+          await this.#follow(stream, signal, order, after, show)
         } finally {
           this.#count(order, -1)
-          streams.delete(alarm.ring)
+          streams.delete(signal.notify)
           if (streams.size === 0) this.#streams.delete(order)
         }
       })
@@ -138,7 +138,7 @@ export class OrderEvents {
 
   async #follow(
     stream: SSEStreamingApi,
-    alarm: Alarm,
+    signal: Signal,
     order: string,
     after: number,
     show: (order: OrderView) => Order,
@@ -159,8 +159,8 @@ export class OrderEvents {
       // The order itself is asked: the last event may have been seen before a break.
       if (news?.order && isSettled(news.order.status)) return
       if (over()) return
-      const quiet = await alarm.rings(news && !news.order ? UNRECORDED_MS : HEARTBEAT_MS)
-      if (quiet && !over()) await stream.write(': still here\n\n')
+      const notified = await signal.wait(news && !news.order ? UNRECORDED_MS : HEARTBEAT_MS)
+      if (!notified && !over()) await stream.write(': still here\n\n')
     }
   }
 

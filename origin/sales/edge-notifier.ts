@@ -1,7 +1,7 @@
 /** Telling the edge to look again after an operator's change, so that it need not wait for its next look. */
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { isTold } from '../lib/loop.ts'
+import { shouldLog } from '../lib/loop.ts'
 
 const ATTEMPTS = 4
 const WITHIN_MS = 2_000
@@ -32,7 +32,7 @@ export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale
   function noteRefusal(sale: string, status: number): void {
     refused++
     const why = status < 500 ? 'are EDGE_URL and EDGE_TOKEN right?' : 'what does its own log say?'
-    if (isTold(refused)) log.warn({ sale, status, refused }, `the edge refused to be told: ${why}`)
+    if (shouldLog(refused)) log.warn({ sale, status, refused }, `the edge refused to be told: ${why}`)
   }
   return (sale) => void tell(sale)
 }

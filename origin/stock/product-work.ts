@@ -1,0 +1,61 @@
+/** Work on every product of one process: side by side, with a bound, and one product's trouble holds up no other. */
+import { withTimeout } from '../lib/with-timeout.ts'
+
+/**
+ * Products worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for its
+ * lock and works with others of the same pool: with as many rebuilds as connections, all would wait for each other forever.
+ */
+const CONCURRENCY = 3
+/** A round waits this long for one product. Slower work goes on beside it and is not started again meanwhile. */
+const TIMEOUT_MS = 2_000
+
+interface Product {
+  readonly sale: string
+  readonly product: string
+}
+
+export class ProductWork {
+  readonly #inProgress = new Set<string>()
+  #rebuilds = 0
+
+  /** Works on every product; throws at the end if any failed or timed out. */
+  async each<P extends Product>(
+    actor: string,
+    products: readonly P[],
+    work: (product: P) => Promise<unknown>,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<void> {
+    const failed: string[] = []
+    const waiting = products.values()
+    const lane = async () => {
+      for (const one of waiting) {
+        const name = `${one.sale}:${one.product}`
+        await this.#once(`${actor} ${name}`, () => work(one), timeoutMs).catch((error) =>
+          failed.push(`${name}: ${error}`),
+        )
+      }
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, lane))
+    if (failed.length > 0) throw new Error(`${failed.length} of ${products.length} products; ${failed[0]}`)
+  }
+
+  async #once(name: string, work: () => Promise<unknown>, timeoutMs: number): Promise<void> {
+    if (this.#inProgress.has(name)) throw new Error('still in progress')
+    this.#inProgress.add(name)
+    await withTimeout(
+      work().finally(() => this.#inProgress.delete(name)),
+      timeoutMs,
+    )
+  }
+
+  /** Rebuilds a gate, if there is room for another rebuild. */
+  async rebuild<Done>(work: () => Promise<Done>): Promise<Done | 'busy'> {
+    if (this.#rebuilds >= CONCURRENCY) return 'busy'
+    this.#rebuilds++
+    try {
+      return await work()
+    } finally {
+      this.#rebuilds--
+    }
+  }
+}
