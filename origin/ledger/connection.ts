@@ -1,6 +1,12 @@
 /**
- * The connection to Postgres, and the schema behind it. Whatever holds a statement up ends within seconds: a server that
- * says nothing, a lock whose owner is gone, a connection that has died without a word.
+ * The connection to Postgres and its schema. Nothing blocks a statement for longer than seconds: an unresponsive server, a
+ * lock whose owner is gone and a dead connection each have a timeout.
+ *
+ * The driver (postgres.js 3.4.9) is patched after an install (patches/), until a fixed version is out. Unpatched, a
+ * connection that dies during a write or while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208),
+ * a transaction whose connection has died continues inside the next one on that connection (#1216), and a proxy that hangs
+ * up at once makes statements wait forever. The patch also adds `response_timeout`: without it a server that vanishes is
+ * noticed only when TCP gives up, after a quarter of an hour.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,21 +20,21 @@ export type Sql = postgres.Sql
 export type Queryable = postgres.Sql | postgres.TransactionSql
 
 const MAX_CONNECTIONS = 10
-/** A statement that takes longer has lost its callers anyway: nobody waits for it, and its locks are in the way. */
+/** Callers do not wait longer than this, so a longer statement would only keep its locks. */
 const STATEMENT_TIMEOUT_MS = 10_000
-/** The server ends every statement by then: one that has said nothing a second later is gone, whatever TCP believes. */
+/** The server cancels each statement by then: if it is silent one second later, it is gone, whatever TCP reports. */
 const RESPONSE_TIMEOUT_SECONDS = STATEMENT_TIMEOUT_MS / 1000 + 1
-/** A connection that nobody uses is asked so often whether there is still somebody at its other end. */
+/** Interval of TCP keep-alive probes on idle connections. */
 const KEEP_ALIVE_SECONDS = 10
-/** A transaction that says nothing for longer is one of a process that is gone, and its locks are in everyone's way. */
+/** A transaction idle for longer belongs to a process that is gone, and its locks block everyone. */
 const IDLE_TRANSACTION_MS = 30_000
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** The oldest Postgres that takes the schema and the functions. */
+/** The oldest Postgres that accepts the schema and the functions. */
 const OLDEST_SERVER = 15
 
-/** A pool on the ledger; it connects when it is first used. Fails with a driver that was not mended. */
+/** A pool that connects on first use. Throws if the driver is not patched. */
 export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
   const sql = postgres(url, {
     max: connections,
@@ -43,23 +49,20 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
       application_name: 'flash-sale-origin',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
-      // Every statement has its index. Without this one, a plan made while the tables were small reads them whole, and is
-      // kept while they grow: with 30,000 orders a batch took half a second.
+      // Every statement has its index. Otherwise a plan made while the tables were small scans them whole, and stays cached
+      // while they grow: with 30,000 orders a batch took half a second.
       enable_seqscan: 'off',
-      // Where there is no other way than to read all (the few sales), it looks so costly to Postgres 17 and older that they
-      // would compile the statement first.
+      // Where a scan is the only way (the few sales), its estimated cost makes Postgres 17 and older compile the statement.
       jit: 'off',
     },
   })
-  // The setting is one of ours: a driver as it was published drops it.
+  // Only the patched driver keeps this option.
   if (sql.options.response_timeout !== RESPONSE_TIMEOUT_SECONDS)
-    throw new Error(
-      'the Postgres driver is not mended: run "node origin/ledger/patch-driver.ts" and start again',
-    )
+    throw new Error('the Postgres driver is not patched: run "npm run postinstall" and start again')
   return sql
 }
 
-/** Brings the schema up to date; safe to run from several origins at once. */
+/** Migrates the schema and replaces the functions. Several origins may run it at the same time. */
 export async function prepare(url: string): Promise<void> {
   const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
   try {
@@ -67,12 +70,12 @@ export async function prepare(url: string): Promise<void> {
     if (Number.parseInt(server?.version ?? '', 10) < OLDEST_SERVER)
       throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
     await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
-    if (await isOfAnother(one))
+    if (await belongsToAnotherApplication(one))
       throw new Error(
         "DATABASE_URL holds another application's tables: give the ledger a database of its own",
       )
     await migrate(drizzle(one), { migrationsFolder: MIGRATIONS }).catch((error) => {
-      // What Postgres says is the reason; drizzle's own words around it are the statement, all lines of it.
+      // Drizzle's message is the whole statement; the cause is Postgres's reason.
       throw error.cause ?? error
     })
     await one.unsafe(readFileSync(new URL('./functions.sql', import.meta.url), 'utf8'))
@@ -82,38 +85,37 @@ export async function prepare(url: string): Promise<void> {
 }
 
 /**
- * Drizzle looks at no more than the latest entry of its journal: where an application of somebody else's keeps its own
- * there, the migrations of one of the two would be passed over without a word.
+ * Drizzle reads only the latest entry of its journal. If another application keeps its journal there, the migrations of one
+ * of the two would be skipped silently.
  */
-async function isOfAnother(sql: Sql): Promise<boolean> {
-  const [there] = await sql<{ journal: boolean; orders: boolean }[]>`
+async function belongsToAnotherApplication(sql: Sql): Promise<boolean> {
+  const [tables] = await sql<{ journal: boolean; orders: boolean }[]>`
     select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
-  if (!there?.journal) return there?.orders === true
+  if (!tables?.journal) return tables?.orders === true
   const entries = await sql<{ hash: string }[]>`select hash from drizzle.__drizzle_migrations`
-  // Some may be of a later version of ours, which was here before.
+  // Entries we do not know may come from a later version of ours.
   const ours = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
-  return !entries.some(({ hash }) => ours.includes(hash)) && (entries.length > 0 || there.orders)
+  return !entries.some(({ hash }) => ours.includes(hash)) && (entries.length > 0 || tables.orders)
 }
 
 /**
- * True where a statement may have been done although it failed: it may have been sent, and the connection broke off before
- * the answer. What Postgres itself refuses, it has not done.
+ * True if a failed statement may have taken effect: it may have been sent before the connection broke. What Postgres itself
+ * rejects has not.
  */
 export function isUnheard({ code }: Error & { code?: string }): boolean {
   return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
 }
 
 /**
- * True for what fails a statement while the ledger is away, and passes: of the network, of the driver, and of Postgres
- * (SQLSTATE): its connections, its resources, its end, its patience, a standby that is not promoted yet (25006), and others
- * who were in the way (40001, 40P01, 55P03).
+ * True for temporary failures: of the network, of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
+ * timeouts, a standby not promoted yet (25006), conflicts with others (40001, 40P01, 55P03)).
  */
 export function isLedgerAway({ code, message }: Error & { code?: string }): boolean {
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|CONNECT|08|53|57P0|57014|25006|40001|40P01|55P03)/.test(
       code ?? '',
     ) ||
-    // The job queue has a driver of its own (pg), which gives these no code.
+    // The job queue has its own driver (pg), which gives these no code.
     /^(Connection terminated|Query read timeout|timeout e)/.test(message)
   )
 }
