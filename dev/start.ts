@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BEARER, NO_BEARER } from '../origin/config.ts'
-import type { SaleConfig } from '../shared/api.ts'
+import type { SaleConfig } from '../shared/api/operator.ts'
 import { optionsOf, paint, terminal, UsageError, whenNpmIsGone } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
 import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './processes.ts'

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { Schedule } from '../shared/api.ts'
+import { Schedule } from '../shared/api/public.ts'
 import { commitmentHolds, commitmentOf, positionOf } from '../shared/draw.ts'
 import { isDrawn, placeOf } from '../shared/schedule.ts'
 

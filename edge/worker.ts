@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot'
-import { OrderId, SaleId } from '../shared/api.ts'
+import { OrderId, SaleId } from '../shared/api/public.ts'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'

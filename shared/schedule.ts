@@ -7,30 +7,10 @@
  * line when something changes, always anchored on the old one, so that serving never moves back. All functions here
  * are pure; times are milliseconds since the epoch on the edge's clock, positions start at 1.
  */
-import type { Schedule } from './api.ts'
+import type { Phase, Schedule, Status } from './api/public.ts'
 import { positionOf } from './draw.ts'
 
-export type { Schedule }
-
-/**
- * upcoming      published, and the pre-queue is not open yet
- * pre_queue     visitors may join; their order is drawn at the opening
- * open          the line moves
- * paused        the line stands still (an operator's wish, or the origin cannot serve); everyone keeps their place
- * all_in_carts  nothing available, some units held; the line stands still, since some may come back
- * sold_out      nothing available, nothing held; live again only after a restock
- * ended         over for good
- */
-export const PHASES = [
-  'upcoming',
-  'pre_queue',
-  'open',
-  'paused',
-  'all_in_carts',
-  'sold_out',
-  'ended',
-] as const
-export type Phase = (typeof PHASES)[number]
+export type { Phase, Schedule, Status }
 
 /** Nobody can join any more, and every visitor is told the same. */
 export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
@@ -63,18 +43,6 @@ export function calledAtMs(line: Line, position: number): number {
   if (position > line.ceiling || line.rate_per_second <= 0) return Number.POSITIVE_INFINITY
   return line.anchor_at_ms + ((position - line.anchor_position) / line.rate_per_second) * 1000
 }
-
-export const STATUSES = [
-  'pre_queue',
-  'waiting',
-  'ready',
-  'paused',
-  'all_in_carts',
-  'missed_turn',
-  'sold_out',
-  'ended',
-] as const
-export type Status = (typeof STATUSES)[number]
 
 /** Where a visitor stands. */
 export interface Place {

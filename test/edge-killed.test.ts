@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
-import type { QueueAnswer } from '../shared/api.ts'
+import type { QueueAnswer } from '../shared/api/public.ts'
 import { eventually } from './origin-process.ts'
 import { emptyDatabase } from './servers.ts'
 

@@ -3,7 +3,7 @@
  * everyone's scripts read the copy. Keeps what it saw, for the verdict.
  */
 import * as v from 'valibot'
-import { Schedule } from '../../shared/api.ts'
+import { Schedule } from '../../shared/api/public.ts'
 import { serving } from '../../shared/schedule.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { type HttpClient, requestText } from '../lib/http.ts'

@@ -3,7 +3,7 @@
  * link keeps their place; over https, and so in production always, with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
 import * as v from 'valibot'
-import { OrderId } from '../../shared/api.ts'
+import { OrderId } from '../../shared/api/public.ts'
 
 /** The name under which a cookie travels. */
 const nameOf = (name: string, secure: boolean) => (secure ? `__Host-${name}` : name)

@@ -10,7 +10,7 @@ import { type Challenge, createChallenge, randomInt, verifySolution } from 'altc
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { MAX_BODY_BYTES } from '../../shared/api.ts'
+import { MAX_BODY_BYTES } from '../../shared/parse.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import type { Call } from '../http.ts'
 import { presentedPlace, visitorCookies, visitorOf } from './visitor.ts'

@@ -3,7 +3,7 @@
  * comes to the Worker only when its turn has come, or is hours away. Tokens are in cookies that it cannot see. What changes
  * on the page is changed in place, so that nobody who reads, types or listens loses the thread.
  */
-import type { PublicSale } from '../../shared/api.ts'
+import type { PublicSale } from '../../shared/api/public.ts'
 import { clock as clockText, count, fill, money, roughly } from '../../shared/format.ts'
 import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
 import { beat } from './beat.ts'

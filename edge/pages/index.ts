@@ -4,9 +4,9 @@
  * words, and neither touches anything here.
  */
 
+import { PHASES, type Phase } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
-import { PHASES, type Phase } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style } from '../routes/assets.ts'
 import { drawCard } from './draw.ts'
 import { type Html, html } from './html.ts'

@@ -1,5 +1,5 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
-import type { Order, PublicSale } from '../../shared/api.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, money } from '../../shared/format.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { tick } from './draw.ts'

@@ -2,7 +2,7 @@
  * How what is known becomes what is shown: the sale as a page or a document, a problem as a page, in one of our languages
  * and in the shop's own brand, under headers that let a page load nothing of anyone else's.
  */
-import type { PublicSale } from '../../shared/api.ts'
+import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
 import { type Call, wantsHtml } from '../http.ts'

@@ -1,5 +1,5 @@
 /** Every page in every state, made from a sale that does not exist: for looking at (preview.ts), and for the tests. */
-import type { Order } from '../../shared/api.ts'
+import type { Order } from '../../shared/api/public.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'

@@ -1,5 +1,5 @@
 /** What the pages are made from, and what each part of one gives back. */
-import type { Order, PublicSale } from '../../shared/api.ts'
+import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { Html } from './html.ts'

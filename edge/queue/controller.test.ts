@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
 import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { atFirst, NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
 

@@ -6,7 +6,7 @@
  * are made up for, within bounds. What it never does: move the line back, let it jump after a pause, or call more
  * people than may still find something.
  */
-import type { SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
 

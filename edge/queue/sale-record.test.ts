@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { LineFigures } from '../../shared/api.ts'
+import { LineFigures } from '../../shared/api/internal.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'

@@ -2,7 +2,7 @@
  * The record of a sale: all that the waiting room knows of it, and what each event makes of that. Pure functions from one
  * record to the next; the room keeps the record, and does what needs others.
  */
-import type { LineFigures, SaleState } from '../../shared/api.ts'
+import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'

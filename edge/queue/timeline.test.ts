@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { NOTHING_SEEN, nextSchedule, observe } from './controller.ts'

@@ -6,7 +6,7 @@
  * the bulletin at a moment T knows everything that holds until T + ANNOUNCE_MS, and all change over together, by the
  * clock. An isolate that hears nothing new for longer lets its line stand still there (`nowOf` in known-sales.ts).
  */
-import type { PublicSale } from '../../shared/api.ts'
+import type { PublicSale } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 
 /*

@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
-import { SaleState } from '../../shared/api.ts'
+import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
 import { LOOK_EVERY_MS, LOOK_LATE_MS, NOTHING_SEEN, uncalled } from './controller.ts'

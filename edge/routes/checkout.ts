@@ -5,8 +5,9 @@
 
 import { decodeJwt } from 'jose'
 import * as v from 'valibot'
-import { bodyTooLarge, MAX_BODY_BYTES, Order, OrderId } from '../../shared/api.ts'
+import { Order, OrderId } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
+import { bodyTooLarge, MAX_BODY_BYTES } from '../../shared/parse.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import {
   type AdmissionClaims,

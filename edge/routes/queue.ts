@@ -2,7 +2,7 @@
  * The line: joining it, asking where one stands, leaving it. A place is a signed token that says everything, so that
  * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
-import type { QueueAnswer } from '../../shared/api.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
 import {

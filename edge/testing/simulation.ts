@@ -2,7 +2,7 @@
  * A sale on a virtual clock: the controller as it is, between a crowd that may not turn up and an origin that may be
  * slow, gone or sold out. Everything random comes from one seed.
  */
-import type { SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import {
   type Memory,

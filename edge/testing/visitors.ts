@@ -1,6 +1,7 @@
 /** Helpers of the edge's tests: a sale of one's own to try things on, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
-import type { QueueAnswer, SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'

@@ -10,7 +10,7 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { CheckoutRequest } from '../../shared/api.ts'
+import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { problem } from '../../shared/problem.ts'
 import { ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
 import { isUnheard, type Sql } from '../ledger/connection.ts'

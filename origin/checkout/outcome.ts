@@ -2,7 +2,7 @@
  * What a checkout call comes to, and in which words it and its order are told: pure, of what the gates, the ledger and the
  * sale have said.
  */
-import type { Order } from '../../shared/api.ts'
+import type { Order } from '../../shared/api/public.ts'
 import { CANCEL_REASONS } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderRow, OrderView } from '../ledger/orders.ts'

@@ -1,8 +1,9 @@
 /** What admitted visitors call: checkout, their order, its payment, giving it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { CheckoutRequest, type Order, OrderId, PaymentRequest, parse } from '../../shared/api.ts'
+import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
+import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import {
   type AdmissionClaims,
@@ -16,17 +17,7 @@ import type { Deps } from '../deps.ts'
 import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { available } from '../sales/sales.ts'
-import {
-  accept,
-  bearer,
-  keyOf,
-  parseBody,
-  readBody,
-  readText,
-  refuse,
-  sendJson,
-  sendProblem,
-} from './request.ts'
+import { bearer, keyOf, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './request.ts'
 import type { Signed } from './signatures.ts'
 import { readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
 
@@ -78,7 +69,7 @@ export function buyerRoutes(deps: Deps): Hono {
       const row = sales.get(sale) ?? (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(sale, admission.num)
       const key = keyOf(c)
-      const request = accept(parseBody(c, CheckoutRequest, body))
+      const request = parseBody(c, CheckoutRequest, body)
       const buyer = { visitor: admission.sub, number: admission.num }
       const outcome = await checkout.checkout(row, buyer, request, key)
       answered = labelOf(outcome)
@@ -188,9 +179,9 @@ export function buyerRoutes(deps: Deps): Hono {
       const detail = 'Send the admission token or the order_token.'
       return refuse(problem('not-admitted', { detail, retry_after_seconds: 5 }))
     }
-    const id = parse(OrderId, c.req.param('order'))
-    if (!id.ok || (right.order ?? id.value) !== id.value) return refuse(problem('unknown-order'))
-    const found = await checkout.standing.find(right.sale, id.value).catch(() => null)
+    const id = tryParse(OrderId, c.req.param('order'))
+    if (id === undefined || (right.order ?? id) !== id) return refuse(problem('unknown-order'))
+    const found = await checkout.standing.find(right.sale, id).catch(() => null)
     if (found === null) return refuse(tryAgain('Orders cannot be read at this moment.'))
     const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === right.sale
     const owns = isOfSale && (right.visitor ?? found.visitor) === found.visitor

@@ -1,19 +1,10 @@
 /** What operators call, and what the edge asks: create and steer sales, read their state. */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
-import {
-  AdmissionChange,
-  ID_FORM,
-  MAX_UNITS,
-  OrderId,
-  OversellPolicy,
-  ProductId,
-  parse,
-  Restock,
-  SaleConfig,
-  SaleId,
-  type SaleState,
-} from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
+import { AdmissionChange, MAX_UNITS, OversellPolicy, Restock, SaleConfig } from '../../shared/api/operator.ts'
+import { ID_FORM, OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
+import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import { orderAt, tryAgain } from '../checkout/outcome.ts'
 import type { Deps } from '../deps.ts'
@@ -32,7 +23,7 @@ import { available, phaseOf, stateOf } from '../sales/sales.ts'
 import { reconcileSale } from '../stock/reconciler.ts'
 import { readCompared } from '../stock/reconciliation-status.ts'
 import { exportOrders } from './export.ts'
-import { accept, keyOf, readBody, refuse, requireSecret } from './request.ts'
+import { keyOf, readBody, refuse, requireSecret } from './request.ts'
 
 /** What an operator may decide about what was sold too many, in the query. */
 const Decision = v.object({
@@ -100,7 +91,7 @@ export function operatorRoutes(deps: Deps): Hono {
     const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
     const { quantity } = await readBody(c, Restock)
     const row = await known(sale)
-    const found = parse(ProductId, product).ok && row.products.find((p) => p.product_id === product)
+    const found = v.is(ProductId, product) && row.products.find((p) => p.product_id === product)
     if (!found) return refuse(problem('unknown-product'))
     const result = await restock(sql, sale, product, { quantity, key, max: MAX_UNITS })
     if (result === 'ended') refuse(problem('conflict', { detail: ENDED_FOR_GOOD }))
@@ -115,7 +106,7 @@ export function operatorRoutes(deps: Deps): Hono {
   app.post('/sales/:sale/reconcile', async (c) => {
     const sale = c.req.param('sale')
     // What was sold too many waits for a person where the policy says so: this is how they decide.
-    const { oversell } = accept(parse(Decision, c.req.query()))
+    const { oversell } = parse(Decision, c.req.query())
     const reconciled = await reconcileSale(deps, sale, { recount: true, ...(oversell && { oversell }) })
     await told(sale)
     return c.json(reconciled)

@@ -5,14 +5,8 @@ import { RequestError } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import type { GenericSchema } from 'valibot'
-import {
-  bodyTooLarge,
-  IdempotencyKey,
-  MAX_BODY_BYTES,
-  type Parsed,
-  parse,
-  parseJson,
-} from '../../shared/api.ts'
+import { IdempotencyKey } from '../../shared/api/public.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
 import {
   type Problem,
   ProblemError,
@@ -86,24 +80,20 @@ async function countedText(c: Context): Promise<string> {
 
 /** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
-  return accept(parseBody(c, schema, await readText(c)))
+  return parseBody(c, schema, await readText(c))
 }
 
 /** The same of a body that has been read. */
-export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): Parsed<T> {
+export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): T {
   const type = c.req.header('content-type')
   if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
-    return { ok: false, problem: problem('unsupported-media-type') }
+    return refuse(problem('unsupported-media-type'))
   return parseJson(schema, text === '' ? '{}' : text)
 }
 
-export function accept<T>(parsed: Parsed<T>): T {
-  return parsed.ok ? parsed.value : refuse(parsed.problem)
-}
-
 export function keyOf(c: Context): string {
-  const key = parse(IdempotencyKey, c.req.header('idempotency-key'))
-  if (key.ok) return key.value
+  const key = tryParse(IdempotencyKey, c.req.header('idempotency-key'))
+  if (key !== undefined) return key
   const required = problem('idempotency-key-required')
   return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }

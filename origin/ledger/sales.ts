@@ -1,5 +1,5 @@
 /** Sales and their products: reading, writing, the operator's switches and restocks. */
-import type { SaleConfig } from '../../shared/api.ts'
+import type { SaleConfig } from '../../shared/api/operator.ts'
 import type { Sql } from './connection.ts'
 import { audit } from './findings.ts'
 

@@ -7,7 +7,7 @@
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import type { Logger } from 'pino'
-import type { Order } from '../../shared/api.ts'
+import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { problem } from '../../shared/problem.ts'
 import { sendProblem } from '../http/request.ts'

@@ -3,7 +3,7 @@
  * kept in Redis, where every origin finds it, whichever was told; and in the one that was, for while Redis is away.
  */
 import * as v from 'valibot'
-import { LineFigures } from '../../shared/api.ts'
+import { LineFigures } from '../../shared/api/internal.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import { LINE_FADES_MS, type Metrics } from '../lib/metrics.ts'
 import type { Store } from '../lib/redis.ts'

@@ -6,7 +6,8 @@
  */
 
 import * as v from 'valibot'
-import { SaleId, type SaleState } from '../../shared/api.ts'
+import type { SaleState } from '../../shared/api/internal.ts'
+import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import { readSales } from '../ledger/sales.ts'

@@ -5,7 +5,7 @@
  */
 import { ReplyError } from 'ioredis'
 import * as v from 'valibot'
-import { parseJson } from '../../shared/api.ts'
+import { tryParseJson } from '../../shared/parse.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Store } from '../lib/redis.ts'
@@ -244,8 +244,7 @@ export class Bucket {
   async #intentsOf(from: string | number, to: string | number, limit: number): Promise<Intent[]> {
     const entries = await this.#redis.xrange(this.#key.intents, from, to, 'COUNT', limit)
     return entries.map(([entry, fields]) => {
-      const read = parseJson(Waiting, reservationIn(fields))
-      return { entry, intent: read.ok ? read.value : null, fields }
+      return { entry, intent: tryParseJson(Waiting, reservationIn(fields)) ?? null, fields }
     })
   }
 
@@ -260,8 +259,8 @@ export class Bucket {
         const reservation = reservationIn(fields)
         // Most are not asked for, and need not be understood.
         if (!orders.has(ORDER.exec(reservation)?.[1] ?? '')) continue
-        const read = parseJson(Waiting, reservation)
-        if (read.ok) found.push(read.value)
+        const read = tryParseJson(Waiting, reservation)
+        if (read) found.push(read)
       }
     }
     return found

@@ -3,7 +3,7 @@
  * transactions of this system keep it so; a restored backup, a repair by hand or a fault of ours might not. What is put
  * right is put right against the version of the row that was counted, so that nothing that happens meanwhile is lost.
  */
-import type { OversellPolicy } from '../../shared/api.ts'
+import type { OversellPolicy } from '../../shared/api/operator.ts'
 import { HELD, SOLD } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
 import type { Queryable } from '../ledger/connection.ts'

@@ -3,7 +3,7 @@
  * ledger is what is true; the gate is rebuilt from it whenever it differs for longer than things are in flight, and
  * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
-import type { OversellPolicy } from '../../shared/api.ts'
+import type { OversellPolicy } from '../../shared/api/operator.ts'
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'

@@ -20,7 +20,8 @@ import postgres from 'postgres'
 import { Signatures, type Signed } from '../../../origin/http/signatures.ts'
 import { readAdmission } from '../../../origin/http/tokens.ts'
 import { Batcher } from '../../../origin/lib/batcher.ts'
-import { CheckoutRequest, parseJson } from '../../../shared/api.ts'
+import { CheckoutRequest } from '../../../shared/api/public.ts'
+import { tryParseJson } from '../../../shared/parse.ts'
 import { signQueueToken, verifyQueueToken } from '../../../shared/tokens.ts'
 
 const {
@@ -127,14 +128,14 @@ app.post('/sales/:sale/checkout', async (c) => {
   const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
   const admission = await readAdmission(keys, check, token, Date.now())
   if (!admission.ok) return c.json({ type: '/problems/not-admitted' }, 429)
-  const body = parseJson(CheckoutRequest, await c.req.text())
+  const body = tryParseJson(CheckoutRequest, await c.req.text())
   const key = c.req.header('idempotency-key')
-  if (!body.ok || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
+  if (!body || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
   const sale = c.req.param('sale')
   const order = randomUUIDv7()
   const took = await take[MODE]?.({ sale, visitor: admission.claims.sub, key, order })
   if (!took) return c.json({ type: '/problems/sold-out' }, 410)
-  return c.json({ order_id: order, sale, quantity: body.value.quantity, status: 'reserved' }, 201)
+  return c.json({ order_id: order, sale, quantity: body.quantity, status: 'reserved' }, 201)
 })
 
 // The waiting room: who asks is told by the same signed token as at ours, where one stands by Redis.

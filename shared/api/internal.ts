@@ -1,0 +1,57 @@
+/** What the two halves send each other. */
+import * as v from 'valibot'
+import { PublicProduct } from './public.ts'
+
+/**
+ * The origin's state of a sale (GET /internal/sales/{sale}): all that the edge knows of it. Moments to calculate with
+ * are in milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people.
+ */
+export const SaleState = v.object({
+  sale: v.string(),
+  name: v.string(),
+  phase: v.picklist(['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended']),
+  /** Age of the ledger's answer: one of several origins may be cut off from the ledger. The version before does not send it. */
+  read_ago_ms: v.optional(v.number(), 0),
+  pre_queue_opens_at: v.nullable(v.string()),
+  pre_queue_opens_in_ms: v.number(),
+  opens_at: v.string(),
+  opens_in_ms: v.number(),
+  ends_at: v.nullable(v.string()),
+  ends_in_ms: v.nullable(v.number()),
+  hold_seconds: v.number(),
+  limit_per_visitor: v.number(),
+  products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
+  admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
+  /** Ticket numbers whose first checkout call has reached the origin since it began to count; it may start again at 0. */
+  arrivals: v.number(),
+  /** Some of the numbers that arrived since the last state request, the latest last: they show how late people come. */
+  arrived_lately: v.optional(v.array(v.pipe(v.number(), v.safeInteger(), v.minValue(1))), []),
+  /** Visitors who wait for stock: they found all units in carts, and still ask. */
+  hopeful: v.optional(v.number(), 0),
+  /** False while these counts are not up to date: a visitor who did not arrive is then not a known no-show. */
+  counted: v.optional(v.boolean(), true),
+  /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
+  health: v.picklist(['ok', 'slow']),
+})
+export type SaleState = v.InferOutput<typeof SaleState>
+
+const figure = v.pipe(v.string(), v.transform(Number), v.number(), v.minValue(0))
+/** The edge's figures of the line, for operators: the query of each state request. */
+export const LineFigures = v.object({
+  /** Ticket numbers given out, or leased to be given out. */
+  numbers_given: figure,
+  /** Positions called so far, and positions given out but not called yet while they may be. */
+  called: figure,
+  waiting: figure,
+  /** Seconds until the last in line is called at the present rate; left out while the line stands. */
+  wait_seconds: v.optional(figure),
+  /** The time that a turn took to come, lately, over the time its holder was told; left out until one was watched. */
+  wait_ratio: v.optional(figure),
+  /** Positions called a second now: the configured rate times `boost` times `throttle`. */
+  called_per_second: figure,
+  /** Makes up for visitors who do not turn up; 1 or more. */
+  boost: figure,
+  /** Spares the origin; 1 or less. */
+  throttle: figure,
+})
+export type LineFigures = v.InferOutput<typeof LineFigures>

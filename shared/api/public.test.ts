@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse, parseJson, tryParse, tryParseJson } from '../parse.ts'
+import { CheckoutRequest, IdempotencyKey, Order, OrderId, PaymentRequest } from './public.ts'
+
+/** Matches the error that `parse` throws. */
+const problemLike = (problem: object) =>
+  expect.objectContaining({ problem: expect.objectContaining(problem) })
+
+describe('a checkout request', () => {
+  it.each([0, -1, 1.5, 1e9, '1', null, Number.NaN])('is refused with a quantity of %s', (quantity) => {
+    const errors = [expect.objectContaining({ field: 'quantity' })]
+    expect(() => parse(CheckoutRequest, { quantity })).toThrow(problemLike({ status: 422, errors }))
+  })
+
+  it('may be empty: one unit of the first product', () => {
+    expect(parseJson(CheckoutRequest, '{}')).toEqual({ quantity: 1 })
+  })
+
+  it.each(['', '{', 'null', '[]', '"text"', '7'])('is malformed when its body is %j', (body) => {
+    expect(() => parseJson(CheckoutRequest, body)).toThrow(problemLike({ status: 400 }))
+    expect(tryParseJson(CheckoutRequest, body)).toBeUndefined()
+  })
+
+  it('is either read or refused, whatever is sent', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        if (tryParse(CheckoutRequest, value)) return
+        expect(() => parse(CheckoutRequest, value)).toThrow(problemLike({ status: 422 }))
+      }),
+    )
+  })
+})
+
+it('a payment request without a method names the missing field', () => {
+  const errors = [{ field: 'payment_method', detail: 'is required' }]
+  expect(() => parse(PaymentRequest, {})).toThrow(problemLike({ errors }))
+})
+
+it('an order id is the same in capitals', () => {
+  const id = '01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6a7b'
+  expect(parse(OrderId, id.toUpperCase())).toBe(id)
+})
+
+it('an order is read without its reason when only a newer version knows the reason', () => {
+  const order = {
+    order_id: '01934fd2-7c00-7000-8000-000000000001',
+    sale: 'demo',
+    product_id: 'red',
+    quantity: 1,
+    unit_price_minor: 9900,
+    currency: 'EUR',
+    status: 'cancelled',
+    reserved_until: '2026-11-21T12:00:00.000Z',
+    expires_in_seconds: 0,
+    created_at: '2026-11-21T11:58:30.000Z',
+  }
+  expect(parse(Order, { ...order, reason: 'declined' })).toEqual({ ...order, reason: 'declined' })
+  expect(parse(Order, { ...order, reason: 'mercury_in_retrograde' })).toEqual(order)
+  expect(parse(Order, order)).toEqual(order)
+})
+
+it('an Idempotency-Key has 1 to 255 printable ASCII characters', () => {
+  for (const key of ['a', '7f3c-1', '"quoted"', 'x'.repeat(255)])
+    expect(tryParse(IdempotencyKey, key)).toBe(key)
+  for (const key of ['', 'two words', 'ü', 'x'.repeat(256), 'a\u0000'])
+    expect(tryParse(IdempotencyKey, key)).toBeUndefined()
+})

@@ -1,0 +1,176 @@
+/** The shapes that buyers send and that buyers and browsers see, at either half. */
+import * as v from 'valibot'
+import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
+
+// -- Ids -------------------------------------------------------------------------------------------------------------
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
+
+export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+export const ProductId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
+
+/** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
+export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
+
+export const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number('a number is required'),
+    v.integer('a whole number is required'),
+    v.minValue(min, `at least ${min}`),
+    v.maxValue(max, `at most ${max}`),
+  )
+
+// -- Checkout and orders ---------------------------------------------------------------------------------------------
+
+const PaymentMethod = v.pipe(
+  v.string('text is required'),
+  v.regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
+)
+
+export const CheckoutRequest = v.object({
+  product_id: v.optional(ProductId),
+  quantity: v.optional(whole(1, 1000), 1),
+  payment_method: v.optional(PaymentMethod),
+})
+export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
+
+export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
+
+export const Order = v.object({
+  order_id: OrderId,
+  sale: SaleId,
+  product_id: ProductId,
+  quantity: v.number(),
+  unit_price_minor: v.number(),
+  currency: v.string(),
+  status: v.picklist(ORDER_STATUSES),
+  /** Only on a cancelled order. A reason that only a newer version knows is dropped; the order is still read. */
+  reason: v.fallback(v.optional(v.picklist(CANCEL_REASONS)), undefined),
+  /** ISO 8601; null while the order is still being recorded. */
+  reserved_until: v.nullable(v.string()),
+  /** Seconds left of the hold, by the server's clock; 0 without a hold. */
+  expires_in_seconds: v.number(),
+  created_at: v.string(),
+  /** About how many units are left, for the page; only in the response of a checkout. */
+  remaining: v.optional(v.number()),
+  order_token: v.optional(v.string()),
+})
+export type Order = v.InferOutput<typeof Order>
+
+// -- The queue -------------------------------------------------------------------------------------------------------
+
+/** Where a visitor stands in the queue. */
+export const STATUSES = [
+  'pre_queue',
+  'waiting',
+  'ready',
+  'paused',
+  'all_in_carts',
+  'missed_turn',
+  'sold_out',
+  'ended',
+] as const
+export type Status = (typeof STATUSES)[number]
+
+export const QueueAnswer = v.object({
+  status: v.picklist(STATUSES),
+  queue_token: v.optional(v.string()),
+  number: v.number(),
+  position_in_queue: v.nullable(v.number()),
+  now_serving: v.number(),
+  estimated_wait_time: v.nullable(v.number()),
+  poll_after_ms: v.number(),
+  admission_token: v.optional(v.string()),
+  admission_expires_at: v.optional(v.string()),
+})
+export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
+
+// -- The sale and its schedule ---------------------------------------------------------------------------------------
+
+/**
+ * upcoming      published, and the pre-queue is not open yet
+ * pre_queue     visitors may join; their order is drawn at the opening
+ * open          the line moves
+ * paused        the line stands still (an operator's wish, or the origin cannot serve); everyone keeps their place
+ * all_in_carts  nothing available, some units held; the line stands still, since some may come back
+ * sold_out      nothing available, nothing held; live again only after a restock
+ * ended         over for good
+ */
+export const PHASES = [
+  'upcoming',
+  'pre_queue',
+  'open',
+  'paused',
+  'all_in_carts',
+  'sold_out',
+  'ended',
+] as const
+export type Phase = (typeof PHASES)[number]
+
+export const PublicProduct = v.object({
+  product_id: v.string(),
+  name: v.string(),
+  unit_price_minor: v.number(),
+  currency: v.string(),
+  total: v.number(),
+  available: v.number(),
+})
+
+/**
+ * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. `available` is approximate, a
+ * second or two old; checkout gives the exact answer.
+ */
+export const PublicSale = v.object({
+  sale: v.string(),
+  name: v.string(),
+  phase: v.picklist(PHASES),
+  pre_queue_opens_at: v.nullable(v.string()),
+  opens_at: v.string(),
+  ends_at: v.nullable(v.string()),
+  hold_seconds: v.number(),
+  limit_per_visitor: v.number(),
+  products: v.array(PublicProduct),
+  server_time_ms: v.number(),
+})
+export type PublicSale = v.InferOutput<typeof PublicSale>
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const hex = v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/))
+/** 32 bytes, in hex. */
+const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+
+/** The public admission schedule. schedule.ts computes with it, and does so in the browser without valibot. */
+export const Schedule = v.object({
+  sale: v.string(),
+  /** Grows with every publication; of two documents the higher version holds. */
+  version: count,
+  phase: v.picklist(PHASES),
+  /** Until the draw, the opening. */
+  anchor_at_ms: v.number(),
+  anchor_position: v.pipe(v.number(), v.minValue(0)),
+  /** Positions per second; 0 while the line stands still. */
+  rate_per_second: v.pipe(v.number(), v.minValue(0)),
+  /** The highest position that may be served for now. */
+  ceiling: count,
+  /** Turns up to this position have passed: called longer ago than the claim window. */
+  missed_through: count,
+  /** Numbers issued before the opening: so far, in phases upcoming and pre_queue; final once the seed is revealed. */
+  pre_queue_size: count,
+  /** SHA-256 of the seed's bytes. */
+  draw_commitment: hex32,
+  /** Null until the draw. */
+  draw_seed: v.nullable(hex32),
+  /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or none has come yet. */
+  draw_beacon: v.nullable(hex),
+  /** For people, on the origin's clock. */
+  pre_queue_opens_at: v.string(),
+  opens_at: v.string(),
+  ends_at: v.nullable(v.string()),
+  /** The same moments to calculate with, on the edge's clock. A coordinator of the version before does not send them. */
+  pre_queue_opens_at_ms: v.optional(v.number()),
+  ends_at_ms: v.optional(v.nullable(v.number())),
+  server_time_ms: v.number(),
+})
+export type Schedule = v.InferOutput<typeof Schedule>

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { problem, problemResponse } from './problem.ts'
+
+it('a problem is sent as problem+json, uncached, with Retry-After in whole seconds', () => {
+  const sent = problemResponse(problem('try-again', { detail: 'Please wait.', retry_after_seconds: 0.2 }))
+  expect(sent.status).toBe(503)
+  expect(sent.headers).toEqual({
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'retry-after': '1',
+  })
+  expect(JSON.parse(sent.body)).toMatchObject({
+    type: '/problems/try-again',
+    status: 503,
+    detail: 'Please wait.',
+    retry_after_seconds: 1,
+  })
+})
+
+it('a problem has a default detail for its reader', () => {
+  expect(problem('sold-out').detail).toBe('All units are sold.')
+})
