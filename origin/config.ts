@@ -49,15 +49,6 @@ const Settings = v.object({
     v.string(),
     v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
   ),
-  /** Buckets that a product's stock is split into, so that the nodes of a Cluster share it; the same for all origins. */
-  STOCK_BUCKETS: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'a number from 1 to 64 is required'),
-      v.transform(Number),
-    ),
-    '1',
-  ),
   /** Where to say "look again" after an operator's change. */
   EDGE_URL: v.optional(httpUrl),
   LOG_LEVEL: v.optional(

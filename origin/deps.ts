@@ -8,14 +8,15 @@ import type { Signatures } from './http/signatures.ts'
 import type { FindKey } from './http/tokens.ts'
 import type { Sql } from './ledger/connection.ts'
 import type { Metrics } from './lib/metrics.ts'
-import type { Store } from './lib/redis.ts'
 import type { OrderEvents } from './orders/order-events.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Arrivals } from './sales/arrivals.ts'
 import type { Line } from './sales/queue-metrics.ts'
 import type { Sales } from './sales/sales.ts'
+import type { Gates } from './stock/gates.ts'
 import type { ProductWork } from './stock/product-work.ts'
+import type { Store } from './stock/scripts.ts'
 
 export interface Deps {
   readonly config: Config
@@ -25,6 +26,7 @@ export interface Deps {
   readonly redis: Store
   readonly sales: Sales
   readonly checkout: Checkout
+  readonly gates: Gates
   readonly loadShedder: LoadShedder
   readonly orders: Orders
   readonly events: OrderEvents

@@ -33,8 +33,10 @@ import { Arrivals } from './sales/arrivals.ts'
 import { edgeTeller } from './sales/edge-notifier.ts'
 import { Line } from './sales/queue-metrics.ts'
 import { Sales } from './sales/sales.ts'
+import { Gates } from './stock/gates.ts'
 import { ProductWork } from './stock/product-work.ts'
 import { Reconciler } from './stock/reconciler.ts'
+import { defineScripts } from './stock/scripts.ts'
 import { createWorker } from './worker.ts'
 
 /** How long a request may take to arrive; its connection is closed then. */
@@ -84,7 +86,7 @@ async function begin(): Promise<Deps> {
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await prepare(config.DATABASE_URL)
-  const redis = connectRedis(config.REDIS_URL, log)
+  const redis = defineScripts(connectRedis(config.REDIS_URL, log))
   stops.push(['gate', () => redis.disconnect()])
 
   const sales = new Sales(sql)
@@ -96,7 +98,8 @@ async function begin(): Promise<Deps> {
   await jobs.start()
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
-  const checkout = new Checkout({ sql, warm, redis, buckets: config.STOCK_BUCKETS, sales, metrics, log })
+  const gates = new Gates(redis)
+  const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
   const arrivals = new Arrivals(redis, metrics, log)
@@ -112,8 +115,9 @@ async function begin(): Promise<Deps> {
     redis,
     sales,
     checkout,
+    gates,
     loadShedder: new LoadShedder(),
-    orders: new Orders({ sql, checkout, charges: jobs, metrics, log }),
+    orders: new Orders({ sql, gates, charges: jobs, metrics, log }),
     events,
     arrivals,
     line: new Line(redis, metrics),

@@ -2,7 +2,7 @@
 
 import type { Deps } from './deps.ts'
 import { type Actor, loop } from './lib/loop.ts'
-import { watchMemory } from './lib/redis-memory.ts'
+import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
@@ -31,7 +31,7 @@ export function createWorker(deps: Deps): Actor {
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
     watch,
-    loop('memory watch', 5_000, deps, () => watchMemory(deps)),
+    loop('memory watch', 5_000, deps, () => watchMemory(deps.redis, deps.metrics)),
     loop('reconciler', 5_000, deps, () => reconciler.round()),
   ]
   return {

@@ -1,9 +1,8 @@
 /** What must be true of a sale however often anything was killed: read from the stores, and from what buyers noted. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import type { Store } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate.ts'
-import { defineScripts } from '../../origin/stock/scripts.ts'
+import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
 import { LIMIT_PER_VISITOR, type Notebook } from './buyers.ts'
 import type { TortureSystem } from './system.ts'
@@ -135,7 +134,7 @@ export class Inspector {
       select product_id as id, total - held - sold as available, held from products where sale_id = ${sale}`
     const found: string[] = []
     for (const { id, available, held } of rows) {
-      const gate = await new Gate(this.#redis, sale, id, 1).stock()
+      const gate = await new Gate(this.#redis, sale, id).stock()
       if (gate === null) found.push(`${id}: the gate is not in use`)
       else if (gate.available !== available || gate.held !== held) {
         found.push(

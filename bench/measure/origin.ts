@@ -8,9 +8,8 @@ import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import type { Store } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate.ts'
-import { defineScripts } from '../../origin/stock/scripts.ts'
+import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { orderIn } from '../lib/answers.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { HttpClient, requestText } from '../lib/http.ts'
@@ -203,7 +202,7 @@ async function reserveScript(stage: Stage, { rounds, seconds }: Bench): Promise<
 }
 
 async function reserveAlone(redis: Store, sale: string, seconds: number): Promise<Measured> {
-  const gate = new Gate(redis, sale, 'unit', 1)
+  const gate = new Gate(redis, sale, 'unit')
   await (await gate.fence()).open({ available: STOCK, held: 0 })
   const histogram = new Histogram()
   const beganMs = performance.now()

@@ -9,9 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { type System, startSystem } from '../../dev/system.ts'
-import type { Store } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate.ts'
-import { defineScripts } from '../../origin/stock/scripts.ts'
+import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
 import { n } from '../lib/figures.ts'
 import { Histogram } from '../lib/histogram.ts'
@@ -64,7 +63,7 @@ async function onItsOwn(
 async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
   const sale = await createSale(stage, { stock: STOCK })
-  const gate = new Gate(redis, sale, 'unit', 1)
+  const gate = new Gate(redis, sale, 'unit')
   const readMs = await fill(stage, sale, rounds)
   const flushed: Reopening[] = []
   const returned: Reopening[] = []
@@ -175,7 +174,7 @@ function reopened(reopenings: readonly Reopening[]): Measured {
 async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
   const { system, mint } = stage
   const sale = await createSale(stage, { stock: STOCK })
-  const gate = new Gate(redis, sale, 'unit', 1)
+  const gate = new Gate(redis, sale, 'unit')
   const checkouts = (perSecond: number) =>
     closedLoop(
       {

@@ -19,11 +19,10 @@ import type { SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { Store } from '../lib/redis.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { remainingIn, type Sales } from '../sales/sales.ts'
-import { type Bucket, type ReserveAnswer, refused, type Stock } from '../stock/bucket.ts'
-import { Gate } from '../stock/gate.ts'
+import { type Gate, type GateVerdict, refused, type Stock } from '../stock/gate.ts'
+import type { Gates } from '../stock/gates.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   closedFor,
@@ -63,9 +62,7 @@ interface CheckoutDeps {
   readonly sql: Sql
   /** For recording orders. */
   readonly warm: WarmConnections
-  readonly redis: Store
-  /** Buckets that a product's stock is split into: the same for all origins on one Redis. */
-  readonly buckets: number
+  readonly gates: Gates
   readonly sales: Sales
   readonly metrics: Metrics
   readonly log: Logger
@@ -73,7 +70,6 @@ interface CheckoutDeps {
 
 export class Checkout {
   readonly #deps: CheckoutDeps
-  readonly #gates = new Map<string, Gate>()
   readonly #promises = new PendingReservations()
   readonly #soldOut: SoldOut
   readonly standing: ExistingOrder
@@ -81,22 +77,11 @@ export class Checkout {
   constructor(deps: CheckoutDeps) {
     this.#deps = deps
     this.#soldOut = new SoldOut(deps)
-    const gate = (sale: string, product: string) => this.gate(sale, product)
-    this.standing = new ExistingOrder({ ...deps, promises: this.#promises, gate })
+    this.standing = new ExistingOrder({ ...deps, promises: this.#promises })
   }
 
-  gate(sale: string, product: string): Gate {
-    const name = `${sale}:${product}`
-    let gate = this.#gates.get(name)
-    if (!gate) {
-      gate = new Gate(this.#deps.redis, sale, product, this.#deps.buckets)
-      this.#gates.set(name, gate)
-    }
-    return gate
-  }
-
-  #bucketOf(r: Reservation): Bucket {
-    return this.gate(r.sale, r.product).bucketOf(r.visitor)
+  #gateOf(r: Reservation): Gate {
+    return this.#deps.gates.of(r.sale, r.product)
   }
 
   async checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
@@ -129,10 +114,10 @@ export class Checkout {
         refusal(closed)
       )
 
-    let answer: ReserveAnswer
+    let answer: GateVerdict
     try {
       const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
-      answer = await this.gate(sale.sale_id, product.product_id).reserve(reservation, terms)
+      answer = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (error instanceof Overloaded)
         return refusal(tryAgain('Too many people are checking out at this moment.'))
@@ -212,20 +197,20 @@ export class Checkout {
       told = this.#promises.end(r.order)
     }
     if (verdict.verdict === 'recorded') {
-      this.#bucketOf(r).acknowledgeSoon(entry)
+      this.#gateOf(r).acknowledgeSoon(entry)
       return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining: left }
     }
     // Whoever was told "processing" comes back for the order: the worker that finds its intent notes the refusal.
     if (told) return this.#leaveToWorkers(r)
     // A worker may have been first.
-    if (verdict.verdict === 'replay' && verdict.order === r.order) this.#bucketOf(r).acknowledgeSoon(entry)
+    if (verdict.verdict === 'replay' && verdict.order === r.order) this.#gateOf(r).acknowledgeSoon(entry)
     else if (!(await this.#giveBack(r, entry))) return this.#recordInDoubt(sale, r)
     return this.#afterRefusal(sale, r, verdict, left)
   }
 
   /** Leaves an intent to the workers, who record it or note that it was refused. */
   #leaveToWorkers(r: Reservation): Outcome {
-    this.#promises.leaveToWorkers(this.gate(r.sale, r.product))
+    this.#promises.leaveToWorkers(this.#gateOf(r))
     return processing(r)
   }
 
@@ -282,7 +267,7 @@ export class Checkout {
     const remaining = remainingIn(sale, r.product)
     if (verdict.verdict === 'recorded') {
       // Behind the answer: a gate that is away reads it from the ledger.
-      this.#bucketOf(r)
+      this.#gateOf(r)
         .adopt(r, verdict.reservedUntil.getTime())
         .catch(() => {})
       return { kind: 'recorded', order: orderFrom(r, verdict), replayed: false, remaining }
@@ -341,10 +326,10 @@ export class Checkout {
 
   /** False where Redis may not have heard of it: the intent may be found later. */
   async #giveBack(r: Reservation, entry: string): Promise<boolean> {
-    const bucket = this.#bucketOf(r)
+    const gate = this.#gateOf(r)
     try {
-      await bucket.settle([refused(r)])
-      await bucket.acknowledge([entry])
+      await gate.settle([refused(r)])
+      await gate.acknowledge([entry])
       return true
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; a worker will')

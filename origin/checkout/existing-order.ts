@@ -11,8 +11,8 @@ import type { SaleRow } from '../ledger/sales.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { available, remainingIn, type Sales } from '../sales/sales.ts'
-import type { Known } from '../stock/bucket.ts'
-import type { Gate } from '../stock/gate.ts'
+import type { KnownKey } from '../stock/gate.ts'
+import type { Gates } from '../stock/gates.ts'
 import { noStock, type Outcome, overLimit, processing, refusal, tooMany, unreadable } from './outcome.ts'
 import type { PendingReservations } from './pending-reservations.ts'
 
@@ -25,7 +25,7 @@ interface StandingDeps {
   readonly sql: Sql
   readonly sales: Sales
   readonly promises: PendingReservations
-  gate(sale: string, product: string): Gate
+  readonly gates: Gates
 }
 
 export class ExistingOrder {
@@ -50,12 +50,17 @@ export class ExistingOrder {
 
   /** A key that the ledger does not know, though it was answered: its order waits in the stream, or is another key's. */
   async underKeyInGate(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
-    const known = await this.#deps.gate(r.sale, r.product).bucketOf(r.visitor).known(r)
+    const known = await this.#deps.gates.of(r.sale, r.product).findKey(r)
     return known && this.replay(sale, r, known, remainingIn(sale, r.product))
   }
 
   /** The gate knows the key. */
-  async replay(sale: SaleRow, r: Reservation, known: Known, remaining: number): Promise<Outcome | undefined> {
+  async replay(
+    sale: SaleRow,
+    r: Reservation,
+    known: KnownKey,
+    remaining: number,
+  ): Promise<Outcome | undefined> {
     if (known.hash !== r.hash) return refusal(problem('idempotency-key-reused'))
     return this.of(sale, r, known.order, 'replay', remaining)
   }
@@ -120,10 +125,9 @@ export class ExistingOrder {
   /** A key that is answered with the visitor's live order hears of that again, whatever has become of it by then. */
   async remembered(r: Reservation, outcome: Outcome): Promise<Outcome> {
     if (outcome.kind === 'live')
-      await this.#deps
-        .gate(r.sale, r.product)
-        .bucketOf(r.visitor)
-        .remember(r, outcome.order.order_id)
+      await this.#deps.gates
+        .of(r.sale, r.product)
+        .rememberKey(r, outcome.order.order_id)
         .catch(() => {})
     return outcome
   }
@@ -145,7 +149,7 @@ export class ExistingOrder {
   /** A reservation that is in the stream and not in the ledger yet. */
   async #findIntent(sale: string, order: string): Promise<Reservation | undefined> {
     const products = this.#deps.sales.get(sale)?.products ?? []
-    const looks = products.map(({ product_id }) => this.#deps.gate(sale, product_id).waitingOf(order))
+    const looks = products.map(({ product_id }) => this.#deps.gates.of(sale, product_id).findIntent(order))
     return (await Promise.all(looks)).find((waiting) => waiting !== undefined)
   }
 

@@ -9,7 +9,7 @@ import type { OrderRow, OrderView } from '../ledger/orders.ts'
 import type { Recorded, Reservation } from '../ledger/record.ts'
 import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import { phaseOf } from '../sales/sales.ts'
-import type { Stock } from '../stock/bucket.ts'
+import type { Stock } from '../stock/gate.ts'
 
 export type Outcome =
   /** Of this key; where it is a replay, the order may have come to anything by now. */

@@ -15,7 +15,7 @@ afterEach(() => {
 const ROOM = 20_000
 const never = new Promise<Outcome>(() => {})
 const of = (order: string) => ({ ...reservationOf('sale'), order })
-const gateWith = (waiting: () => Promise<number>) => ({ waiting: vi.fn(waiting) })
+const gateWith = (waiting: () => Promise<number>) => ({ countIntents: vi.fn(waiting) })
 const asGate = (gate: object) => gate as Gate
 
 test('no more is promised than there is room for, until workers have kept some of it', async () => {
@@ -42,10 +42,10 @@ test('streams are counted once a second, whoever asks, and one that does not ans
   const asked = await Promise.all(Array.from({ length: 5 }, () => promises.areStillMany()))
   expect(asked).toEqual(Array(5).fill(true))
   expect(await promises.areStillMany()).toBe(true)
-  expect(gate.waiting).toHaveBeenCalledTimes(1)
+  expect(gate.countIntents).toHaveBeenCalledTimes(1)
   vi.advanceTimersByTime(1_000)
   expect(await promises.areStillMany()).toBe(true)
-  expect(gate.waiting).toHaveBeenCalledTimes(2)
+  expect(gate.countIntents).toHaveBeenCalledTimes(2)
 })
 
 test('who was told "processing" is remembered until the ledger has spoken, and nobody is told it after that', () => {

@@ -83,7 +83,7 @@ export class PendingReservations {
   /** Of those left in a stream there cannot be more than wait in it. */
   async #countOut(): Promise<void> {
     for (const [gate, left] of [...this.#leftBy]) {
-      const waiting = await gate.waiting().catch(() => left)
+      const waiting = await gate.countIntents().catch(() => left)
       const gone = Math.max(0, left - waiting)
       this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) - gone)
     }

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../test/origin-process.ts'
 import { type RedisCluster, startRedisCluster } from '../../test/redis-cluster.ts'
 import { createMetrics } from './metrics.ts'
-import { connectRedis, type Store } from './redis.ts'
-import { watchMemory } from './redis-memory.ts'
+import { connectRedis, watchMemory } from './redis.ts'
 
 let cluster: RedisCluster
-let redis: Store
+let redis: ReturnType<typeof connectRedis>
 beforeAll(async () => {
   cluster = await startRedisCluster()
   redis = connectRedis(cluster.url, pino({ level: 'silent' }))
@@ -21,7 +20,7 @@ afterAll(async () => {
 
 test('the memory of every node of a Cluster is told, and that none of them is there', async () => {
   const metrics = createMetrics(() => ({ redis: redis.status === 'ready' }))
-  await watchMemory({ redis, metrics })
+  await watchMemory(redis, metrics)
   const seen = await metrics.registry.metrics()
   const masters = cluster.url.replace('redis+cluster://', '').split(',')
   for (const node of masters) {

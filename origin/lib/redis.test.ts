@@ -12,13 +12,13 @@ import { eventually } from '../../test/origin-process.ts'
 import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
-import { connectRedis, isRedisUrl, lossesIn, type Store } from './redis.ts'
+import { connectRedis, isRedisUrl, lossesIn } from './redis.ts'
 import { withTimeout } from './with-timeout.ts'
 
 const server = useRedis()
 const way = useWay(() => server.port)
 const log = pino({ level: 'silent' })
-let redis: Store
+let redis: ReturnType<typeof connectRedis>
 beforeAll(async () => {
   redis = connectRedis(way.through(server.url), log)
   await once(redis, 'ready')

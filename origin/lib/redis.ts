@@ -1,24 +1,21 @@
 /**
- * The connection to Redis: one server, one behind Sentinels, or a Cluster. Commands fail at once while it is known to be
- * away: the exact gate serves meanwhile, and nobody waits for a reconnection. Where it vanishes without a word, that is
- * known after a second in which commands wait.
+ * The connection to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail
+ * at once: the exact gate serves instead, and nobody waits for a reconnection. A server that vanishes silently is noticed
+ * after one second, in which commands wait.
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { defineScripts, type Scripts } from '../stock/scripts.ts'
-
-/** Redis with our scripts as commands. */
-export type Store = (Redis | Cluster) & Scripts
+import type { Metrics } from './metrics.ts'
 
 const DEFAULT_PORT = 6379
 const SENTINEL_PORT = 26379
-/** Who has a command under way waits no longer, and a connection on which none is answered for so long is given up. */
+/** A command waits this long for its reply; a connection without any reply for this long is closed. */
 const COMMAND_TIMEOUT_MS = 1_000
-/** In a failover a Cluster answers late; so long, and no longer, is asked again. */
+/** During a failover a Cluster answers late. Commands are redirected this often, this far apart. */
 const REDIRECTIONS = 4
 const REDIRECT_AFTER_MS = 50
 
-/** What ioredis asks between two attempts to connect: a quarter of a second at most, jittered, for as long as it takes. */
+/** The pause between two connection attempts: 250 ms at most, jittered. Attempts never end. */
 const retryStrategy = (attempt: number) =>
   Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
@@ -27,7 +24,7 @@ const retryStrategy = (attempt: number) =>
  * `redis+sentinel://[user:password@]host:port,host:port,../name` or
  * `redis+cluster://[user:password@]host:port,host:port,..`.
  */
-export function connectRedis(url: string, log: Logger): Store {
+export function connectRedis(url: string, log: Logger): Redis | Cluster {
   const redis = clientFor(url)
   let away = false
   redis.on('error', (error) => {
@@ -39,38 +36,7 @@ export function connectRedis(url: string, log: Logger): Store {
     away = false
   })
   redis.once('ready', () => void warnOfLosses(redis, log))
-  return defineScripts(redis)
-}
-
-/** What was promised as "processing" waits in Redis alone: says which of its nodes may lose it. */
-async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
-  for (const { node, server } of nodesOf(redis)) {
-    // Who may not ask is not told; some who sell a Redis forbid it.
-    const info = await server.info().catch(() => '')
-    for (const loss of lossesIn(info)) log.warn({ node }, loss)
-  }
-}
-
-/** The nodes of a Redis as they are told of: behind Sentinels it is now one machine and now another, under one name. */
-export function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }[] {
-  const servers = redis instanceof Cluster ? redis.nodes() : [redis]
-  return servers.map((server) => {
-    const { name, host, port } = server.options
-    return { node: name ?? `${host}:${port}`, server }
-  })
-}
-
-/** How a Redis may lose what it was told, by what it says of itself (INFO). */
-export function lossesIn(info: string): string[] {
-  const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
-  return [
-    ...(/^aof_enabled:0/m.test(info)
-      ? ['this Redis may lose promised orders when it restarts: set appendonly yes']
-      : []),
-    ...(policy === undefined
-      ? []
-      : [`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`]),
-  ]
+  return redis
 }
 
 function clientFor(url: string): Redis | Cluster {
@@ -83,24 +49,24 @@ function clientFor(url: string): Redis | Cluster {
   const several = severalHosts(url)
   if (!several) return new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy })
   const { kind, hosts, name, username, password } = several
-  const signIn = { ...(username && { username }), ...(password && { password }) }
+  const credentials = { ...(username && { username }), ...(password && { password }) }
   if (kind === 'sentinel') {
     return new Redis({
       ...options,
-      ...signIn,
+      ...credentials,
       sentinels: hosts.map((host) => ({ port: SENTINEL_PORT, ...host })),
       name: name ?? '',
       enableOfflineQueue: false,
       retryStrategy,
       sentinelRetryStrategy: retryStrategy,
-      // A master that was replaced while it lives takes writes for some seconds more, and loses them.
+      // A master that is replaced while it lives accepts writes for some seconds more, and loses them.
       failoverDetector: true,
     })
   }
   return new Cluster(
     hosts.map((host) => ({ port: DEFAULT_PORT, ...host })),
     {
-      redisOptions: { ...options, ...signIn },
+      redisOptions: { ...options, ...credentials },
       enableOfflineQueue: false,
       clusterRetryStrategy: retryStrategy,
       maxRedirections: REDIRECTIONS,
@@ -112,22 +78,10 @@ function clientFor(url: string): Redis | Cluster {
   )
 }
 
-/** True for what fails a command while Redis is away, with one server or with a Cluster. */
-export function isRedisAway({ name, message }: Error): boolean {
-  return (
-    // What was under way on a connection that broke off, and a Cluster without its nodes.
-    /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(name) ||
-    /Connection is closed|Stream isn't writeable|Command timed out/.test(message) ||
-    /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(message) ||
-    // What a server says that cannot serve, or has no master.
-    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(message)
-  )
-}
-
 const SEVERAL =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*):(?<password>[^@/]*)@)?(?<hosts>[^/@]+)(?:\/(?<name>[\w.-]+))?$/
 
-/** True for an address this program can connect to. */
+/** True for a URL that `connectRedis` accepts. */
 export function isRedisUrl(url: string): boolean {
   if (/^rediss?:/.test(url)) return URL.canParse(url)
   const several = severalHosts(url)
@@ -148,4 +102,59 @@ function severalHosts(url: string) {
       return { host: name, ...(port && { port: Number(port) }) }
     }),
   }
+}
+
+/** True for errors of a command while Redis is away: one server or a Cluster. */
+export function isRedisAway({ name, message }: Error): boolean {
+  return (
+    // Commands on a connection that broke, and a Cluster without its nodes.
+    /^(AbortError|MaxRetriesPerRequestError|ClusterAllFailedError)$/.test(name) ||
+    /Connection is closed|Stream isn't writeable|Command timed out/.test(message) ||
+    /^(Cluster isn't ready|None of startup nodes|Too many Cluster redir)/.test(message) ||
+    // Replies of a server that cannot serve, or has no master.
+    /^(CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|TRYAGAIN) /.test(message)
+  )
+}
+
+/** The nodes of a Redis. Behind Sentinels the machine changes, so its name is the group's. */
+function nodesOf(redis: Redis | Cluster): { node: string; server: Redis }[] {
+  const servers = redis instanceof Cluster ? redis.nodes() : [redis]
+  return servers.map((server) => {
+    const { name, host, port } = server.options
+    return { node: name ?? `${host}:${port}`, server }
+  })
+}
+
+/** Orders answered with "processing" are stored in Redis only: warns of nodes that may lose them. */
+async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> {
+  for (const { node, server } of nodesOf(redis)) {
+    // Some hosted Redis forbid INFO: then nothing is known.
+    const info = await server.info().catch(() => '')
+    for (const loss of lossesIn(info)) log.warn({ node }, loss)
+  }
+}
+
+/** How a Redis may lose data, by its INFO. */
+export function lossesIn(info: string): string[] {
+  const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
+  return [
+    ...(/^aof_enabled:0/m.test(info)
+      ? ['this Redis may lose promised orders when it restarts: set appendonly yes']
+      : []),
+    ...(policy === undefined
+      ? []
+      : [`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`]),
+  ]
+}
+
+/** Measures how much memory each node uses, and may use. A full node accepts no writes. */
+export async function watchMemory(redis: Redis | Cluster, metrics: Metrics): Promise<void> {
+  await Promise.all(
+    nodesOf(redis).map(async ({ node, server }) => {
+      const info = await server.info('memory')
+      const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)\\r?$`, 'm').exec(info)?.[1] ?? 0)
+      metrics.redisMemoryUsed.set({ node }, bytes('used_memory'))
+      metrics.redisMemoryMax.set({ node }, bytes('maxmemory'))
+    }),
+  )
 }

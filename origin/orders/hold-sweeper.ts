@@ -8,7 +8,7 @@ import { isSold } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderRow } from '../ledger/orders.ts'
 import { productsInUse } from '../sales/sales.ts'
-import type { Bucket } from '../stock/bucket.ts'
+import type { Gate } from '../stock/gate.ts'
 import { holdEnd } from './orders.ts'
 
 const BATCH = 500
@@ -18,12 +18,11 @@ const LEDGER_GRACE_MS = 1_000
 /** Ends holds that are over, of each product all there are: its next turn comes late when another's has failed. */
 export async function sweepGate(deps: Deps): Promise<void> {
   await deps.work.each('hold sweeper', productsInUse(deps.sales), async ({ sale, product }) => {
-    for (const bucket of deps.checkout.gate(sale, product).buckets) {
-      for (let batch = BATCH; batch === BATCH; ) {
-        const due = await bucket.due(BATCH)
-        batch = due.length
-        if (batch > 0) await sweep(deps, bucket, due)
-      }
+    const gate = deps.gates.of(sale, product)
+    for (let batch = BATCH; batch === BATCH; ) {
+      const due = await gate.due(BATCH)
+      batch = due.length
+      if (batch > 0) await sweep(deps, gate, due)
     }
   })
 }
@@ -32,17 +31,17 @@ export async function sweepGate(deps: Deps): Promise<void> {
  * Holds that the gate says are over. Those of the ledger's opinion end. Of the others some have longer to go, some are
  * being paid or not recorded yet (asked again in a while), and some have ended without the gate having heard of it.
  */
-async function sweep(deps: Deps, bucket: Bucket, due: readonly string[]): Promise<void> {
+async function sweep(deps: Deps, gate: Gate, due: readonly string[]): Promise<void> {
   const rows = await deps.sql<(OrderRow & { left_ms: number })[]>`
     select *, ceil(extract(epoch from reserved_until - clock_timestamp()) * 1000)::float8 as left_ms
     from orders where order_id = any(${due as string[]}::uuid[])`
   const over = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
   await deps.orders.expire(over)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
-  await bucket.settle(ended.map((o) => holdEnd(o, isSold(o.status) ? 'sell' : 'release')))
+  await gate.settle(ended.map((o) => holdEnd(o, isSold(o.status) ? 'sell' : 'release')))
   const gone = new Set([...over, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, o.left_ms]))
-  await bucket.postpone(
+  await gate.postpone(
     due.filter((order) => !gone.has(order)).map((order) => ({ order, forMs: leftMs.get(order) })),
   )
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await prepare(database.url)
   sql = connect(database.url, 4)
   // What is handed over ends no hold and asks for no charge.
-  const unasked = { checkout: undefined as never, charges: undefined as never }
+  const unasked = { gates: undefined as never, charges: undefined as never }
   orders = new Orders({ ...unasked, sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
 })
 afterAll(() => sql.end({ timeout: 1 }))
@@ -46,7 +46,7 @@ test('for orders that are confirmed, and no others, the money is asked for, and 
     },
   }
   const log = pino({ level: 'silent' })
-  const confirming = new Orders({ checkout: undefined as never, charges, sql, metrics: createMetrics(), log })
+  const confirming = new Orders({ gates: undefined as never, charges, sql, metrics: createMetrics(), log })
   const paid = [waiting, over].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
   await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
   expect(asked).toEqual([{ order: waiting.id, charge: `charge of ${waiting.id}` }])

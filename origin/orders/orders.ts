@@ -8,14 +8,14 @@
  * The ledger decides; the fast gate is told afterwards. Should that be lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
-import type { Checkout } from '../checkout/checkout.ts'
 import { kindOf } from '../checkout/outcome.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { ChargeOf } from '../payments/provider.ts'
-import type { HoldEnd } from '../stock/bucket.ts'
+import type { HoldEnd } from '../stock/gate.ts'
+import type { Gates } from '../stock/gates.ts'
 
 /** Puts charges and captures on their way, in the transaction that asks for them. */
 interface ChargeQueue {
@@ -30,7 +30,7 @@ const PAYMENT_QUEUE = 5_000
 
 interface OrdersDeps {
   readonly sql: Sql
-  readonly checkout: Checkout
+  readonly gates: Gates
   readonly charges: ChargeQueue
   readonly metrics: Metrics
   readonly log: Logger
@@ -161,8 +161,8 @@ export class Orders {
       const [first] = orders
       if (!first) continue
       const ends = orders.map((order) => holdEnd(order, how))
-      await this.#deps.checkout
-        .gate(first.sale_id, first.product_id)
+      await this.#deps.gates
+        .of(first.sale_id, first.product_id)
         .settle(ends)
         .catch((error) =>
           this.#deps.log.warn({ error: String(error) }, 'the gate was not told; the reconciler will'),

@@ -21,8 +21,8 @@ let orders: Orders
 beforeAll(async () => {
   ;({ sql, jobs } = await open())
   // What the gate would hear of it is not looked at here.
-  const checkout = { gate: () => ({ settle: async () => {} }) } as never
-  orders = new Orders({ sql, checkout, charges: jobs, metrics, log })
+  const gates = { of: () => ({ settle: async () => {} }) } as never
+  orders = new Orders({ sql, gates, charges: jobs, metrics, log })
 })
 afterEach(() => vi.useRealTimers())
 

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { useWay } from '../../test/flaky-proxy.ts'
 import { useRedis } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import { connectRedis, type Store } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis.ts'
+import { defineScripts, type Store } from '../stock/scripts.ts'
 import { Arrivals } from './arrivals.ts'
 
 const server = useRedis()
@@ -14,7 +15,7 @@ const log = pino({ level: 'silent' })
 let redis: Store
 let arrivals: Arrivals
 beforeAll(async () => {
-  redis = connectRedis(way.through(server.url), log)
+  redis = defineScripts(connectRedis(way.through(server.url), log))
   await once(redis, 'ready')
   arrivals = new Arrivals(redis, createMetrics(), log)
   arrivals.start()

@@ -10,8 +10,8 @@ import type { Logger } from 'pino'
 import { Recent } from '../../shared/recent-map.ts'
 import { type Actor, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { Store } from '../lib/redis.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
 /** Noted of a sale and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
@@ -200,8 +200,7 @@ export class Arrivals implements Actor {
       const some = hopes.slice(at, at + CHUNK)
       const asked = some.flatMap(([visitor, still]) => (still ? visitor : []))
       const served = some.flatMap(([visitor, still]) => (still ? [] : visitor))
-      hopeful = await this.#redis.countHopeful(
-        1,
+      hopeful = await this.#redis.countWaitingForStock(
         `{${sale}}:hopeful`,
         hopesForMs,
         asked.length,

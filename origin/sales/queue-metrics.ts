@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import { LINE_FADES_MS, type Metrics } from '../lib/metrics.ts'
-import type { Store } from '../lib/redis.ts'
+import type { Store } from '../stock/scripts.ts'
 
 const keyOf = (sale: string) => `{${sale}}:line`
 

@@ -1,243 +1,326 @@
 /**
- * The fast gate of one product: one bucket, or several, so that a Cluster can share the work. A visitor's bucket is
- * always the same, which keeps keys and limits exact; when it is empty it takes units over from the others, so that
- * nobody hears "sold out" while a unit is left anywhere.
+ * The fast gate of one product: its stock in Redis, behind a few scripts. Redis may be wrong, after a failover for
+ * instance, so the gate is asked first and the ledger decides. The gate knows when its counter may be wrong: it is then
+ * fenced, and says so. All keys of a product share one hash tag, so that on a Cluster they lie on one node.
  */
 import { randomUUID } from 'node:crypto'
-import { hashOf } from '../../shared/hash.ts'
+import { ReplyError } from 'ioredis'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import type { Store } from '../lib/redis.ts'
-import {
-  Bucket,
-  type HoldEnd,
-  type Intent,
-  type Lent,
-  type LiveOrder,
-  type ReserveAnswer,
-  type Stock,
-  type Terms,
-} from './bucket.ts'
+import { findIntents, type Intent, readIntents } from './intents.ts'
+import type { Store } from './scripts.ts'
 
-/** How often a caller whose bucket was filled up, and emptied by others before its turn, tries again. */
-const MAX_TRIES = 5
-/** Callers waiting to hear whether an order waits to be recorded; more are told to try again. */
-const MAX_LOOKS = 5_000
+/** Callers in one script call. More would block Redis for longer than a millisecond. */
+const RESERVE_BATCH = 128
+/** Callers waiting for the script; more are told to try again. */
+const MAX_WAITING = 5_000
+const POSTPONE_MS = 5_000
+/** Recorded intents are removed together, this often. Workers look only at much older ones. */
+const ACKNOWLEDGE_MS = 25
+/** Keys remembered per visitor besides those of their orders. People send a few, and Redis stores each. */
+const MAX_REMEMBERED = 20
+/** Callers waiting for one search of the intents; more are told to try again. */
+const MAX_SEARCHES = 5_000
+/** Orders restored, or ended, in one call. */
+const REBUILD_CHUNK = 500
+/** A gate that nobody looks after for this long belongs to a sale that is over. */
+const KEPT_MS = 24 * 3_600_000
+
+/** The sale's terms, the same for all callers of one batch. */
+export interface Terms {
+  readonly holdMs: number
+  readonly limit: number
+}
+
+export interface HoldEnd {
+  readonly order: string
+  readonly visitor: string
+  readonly quantity: number
+  readonly key: string
+  /** release: the units come back; sell: they stay gone; refuse: they come back, and the key is free again. */
+  readonly how: 'release' | 'sell' | 'refuse'
+}
+
+/** The end of a reservation that the ledger refused. */
+export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
+  ...{ order, visitor, quantity, key },
+  how: 'refuse',
+})
+
+export interface Stock {
+  readonly available: number
+  readonly held: number
+}
+
+/** The order behind a key, and the hash of the request that made it. */
+export interface KnownKey {
+  readonly order: string
+  readonly hash: string
+}
+
+export type GateVerdict =
+  | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
+  | ({ readonly verdict: 'replay' } & KnownKey & Stock)
+  /** How many units of this product the visitor has, and their latest order. */
+  | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
+  | ({ readonly verdict: 'none' } & Stock)
+  | { readonly verdict: 'fenced' }
+  /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
+  | { readonly verdict: 'unknown' }
+
+/** A live order as the gate stores it. */
+export interface LiveOrder {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly hash: string
+  readonly quantity: number
+  /** End of its hold, milliseconds since the epoch; null if it is sold. */
+  readonly holdEndsAtMs: number | null
+}
+
+/** The Redis keys of one gate. */
+type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'intents', string>>
+
+interface Call {
+  readonly reservation: Reservation
+  readonly terms: Terms
+}
 
 export class Gate {
-  readonly buckets: readonly Bucket[]
-  /** What each bucket said last: what is left altogether is told approximately. */
-  readonly #left: Stock[]
-  /** Fillings under way, by bucket: those who find it empty at the same moment share one. */
-  readonly #filling = new Map<Bucket, Promise<Filling>>()
-  /** Units that callers wait for, by bucket. */
-  readonly #wanted = new Map<Bucket, number>()
+  readonly #redis: Store
+  readonly #key: GateKeys
+  readonly #calls: Batcher<Call, GateVerdict>
 
-  constructor(redis: Store, sale: string, product: string, buckets: number) {
-    this.buckets = Array.from({ length: buckets }, (_, index) => new Bucket(redis, sale, product, index))
-    this.#left = this.buckets.map(() => ({ available: 0, held: 0 }))
-  }
-
-  /** A visitor's bucket is always the same. */
-  bucketOf(visitor: string): Bucket {
-    return this.buckets[hashOf(visitor) % this.buckets.length] as Bucket
-  }
-
-  /** Takes units, if there are any. Fails with Overloaded when too many wait, and as Redis fails between buckets. */
-  reserve(call: Reservation, terms: Terms): Promise<ReserveAnswer> {
-    const home = this.bucketOf(call.visitor)
-    return this.buckets.length === 1 ? home.reserve(call, terms) : this.#reserve(home, call, terms)
-  }
-
-  async #reserve(home: Bucket, call: Reservation, terms: Terms): Promise<ReserveAnswer> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const answer = await home.reserve(call, terms)
-      if (answer.verdict === 'fenced' || answer.verdict === 'unknown') return answer
-      if (answer.verdict !== 'none') return { ...answer, ...this.#note(home, answer) }
-      const found = await this.#fill(home, call.quantity)
-      if (found === 'fenced') return { verdict: 'fenced' }
-      if (found !== 'filled' && found.available < call.quantity) return { verdict: 'none', ...found }
+  constructor(redis: Store, saleId: string, productId: string) {
+    this.#redis = redis
+    // The 0 is from when a product's stock could be split; the version before reads and writes these names.
+    const tag = `{${saleId}:${productId}:0}`
+    this.#key = {
+      stock: `${tag}:stock`,
+      holds: `${tag}:holds`,
+      keys: `${tag}:keys`,
+      visitors: `${tag}:visitors`,
+      intents: `${tag}:intents`,
     }
-    return { verdict: 'none', ...MOVING }
+    this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
-  /** What is left in all buckets, after what one of them said. */
-  #note(bucket: Bucket, { available, held }: Stock): Stock {
-    this.#left[this.buckets.indexOf(bucket)] = { available, held }
-    return sum(this.#left)
+  /** Takes units, if there are any. Fails with Overloaded when too many wait; while Redis is away, it is fenced. */
+  reserve(reservation: Reservation, terms: Terms): Promise<GateVerdict> {
+    return this.#calls.add({ reservation, terms })
   }
 
-  async #fill(home: Bucket, quantity: number): Promise<Filling> {
-    const want = (units: number) => this.#wanted.set(home, (this.#wanted.get(home) ?? 0) + units)
-    want(quantity)
+  async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
+    const { stock, holds, keys, visitors, intents } = this.#key
+    const { holdMs, limit } = (calls[0] as Call).terms
+    const callers = calls.map((call) => JSON.stringify(call.reservation))
+    const isSent = this.#redis.status === 'ready'
+    let reply: (string | number)[]
     try {
-      let filling = this.#filling.get(home)
-      if (!filling) {
-        filling = this.#fillOnce(home).finally(() => this.#filling.delete(home))
-        this.#filling.set(home, filling)
-      }
-      return await filling
-    } finally {
-      want(-quantity)
+      reply = await this.#redis.reserveUnits(
+        ...[stock, holds, keys, visitors, intents, holdMs, limit],
+        ...callers,
+      )
+    } catch (error) {
+      // What Redis itself refuses, it has not done.
+      const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'
+      return calls.map(() => ({ verdict }))
     }
+    if (reply[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
+    const left = { available: Number(reply[0]), held: Number(reply[1]) }
+    return calls.map((_, i) => readVerdict(String(reply[2 + 2 * i]), String(reply[3 + 2 * i]), left))
+  }
+
+  /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */
+  async findKey({ visitor, key }: Reservation): Promise<KnownKey | undefined> {
+    const known = await this.#redis.hget(this.#key.keys, `${visitor} ${key}`).catch(() => null)
+    return known === null ? undefined : readKnownKey(known)
   }
 
   /**
-   * Takes units over from the other buckets. That there are none is only believed when two looks at all buckets, one
-   * after the other, find the same: empty, nothing on its way, nothing moved (a double collect; Afek et al., Atomic
-   * Snapshots of Shared Memory, 1993). Otherwise what is left is somewhere on its way, and "try again" is the answer.
+   * Remembers that a key was answered with an order of another key. Only Redis stores this: a rebuild, which reads the
+   * ledger, forgets it, and the key is then as good as new.
    */
-  async #fillOnce(home: Bucket): Promise<Filling> {
-    let before = ''
-    for (let looks = 0; looks < MAX_TRIES; looks++) {
-      const all: Lent[] = []
-      let taken = 0
-      for (const bucket of this.buckets) {
-        const wanted = Math.max(0, (this.#wanted.get(home) ?? 0) - taken)
-        const lent = await bucket.lend(bucket === home ? 0 : wanted)
-        if (!lent) return 'fenced'
-        this.#note(bucket, lent)
-        all.push(lent)
-        if (lent.units === 0) continue
-        taken += lent.units
-        await home.take(lent)
-        await bucket.arrived(lent)
-      }
-      const left = sum(all.map(withLent))
-      if (taken > 0) return 'filled'
-      const seen = all.map(({ moves, epoch }) => `${moves} ${epoch}`).join()
-      if (left.available > 0 || left.held > 0 || seen === before) return left
-      before = seen
-    }
-    return MOVING
+  async rememberKey({ visitor, key, hash }: Reservation, order: string): Promise<void> {
+    await this.#redis.rememberKey(this.#key.keys, visitor, key, `${order}|${hash}`, MAX_REMEMBERED)
   }
 
-  /** Ends holds: units come back (`release`) or are sold. Each hold ends once; returns how many did. */
-  async settle(ends: readonly HoldEnd[]): Promise<number> {
-    const byBucket = Map.groupBy(ends, (end) => this.bucketOf(end.visitor))
-    const settled = await Promise.all([...byBucket].map(([bucket, some]) => bucket.settle(some)))
-    return settled.reduce((all, some) => all + some, 0)
+  /** Takes in an order that was recorded without this gate. */
+  async adopt({ order, visitor, key, hash, quantity }: Reservation, holdEndsAtMs: number): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    const args = [order, visitor, key, hash, quantity, holdEndsAtMs]
+    await this.#redis.adoptOrder(stock, holds, keys, visitors, ...args)
   }
 
-  /** Intents still waiting to be recorded, at most so many of each bucket. */
-  async intents(limit: number): Promise<Intent[]> {
-    return (await Promise.all(this.buckets.map((bucket) => bucket.intents(limit)))).flat()
+  /** Ends holds, each once; returns how many it ended. */
+  settle(ends: readonly HoldEnd[]): Promise<number> {
+    if (ends.length === 0) return Promise.resolve(0)
+    const { stock, holds, keys, visitors } = this.#key
+    const args = ends.flatMap((e) => [e.order, e.visitor, e.quantity, e.key, e.how])
+    return this.#redis.settleHolds(stock, holds, keys, visitors, ...args)
   }
 
-  /** The reservation behind an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
-  waitingOf(order: string): Promise<Reservation | undefined> {
-    return this.#looks.add(order)
+  /** Orders whose hold is over by Redis's clock. */
+  async due(limit: number): Promise<string[]> {
+    return this.#redis.zrangebyscore(this.#key.holds, '-inf', await this.#nowMs(), 'LIMIT', 0, limit)
   }
 
-  /** To find one all of a stream is read: those who ask at the same moment have it read once. */
-  readonly #looks = new Batcher<string, Reservation | undefined>(
-    { size: MAX_LOOKS, queue: MAX_LOOKS },
+  /** Holds that are not over after all, because they are being paid for instance, become due again later. */
+  async postpone(holds: readonly { order: string; forMs?: number | undefined }[]): Promise<void> {
+    if (holds.length === 0) return
+    const nowMs = await this.#nowMs()
+    const scores = holds.flatMap(({ order, forMs = POSTPONE_MS }) => [nowMs + forMs, order])
+    await this.#redis.zadd(this.#key.holds, 'XX', ...scores)
+  }
+
+  /** Redis's clock, which is the same for all origins. */
+  #nowMs(): Promise<number> {
+    return this.#redis.clockMs(this.#key.stock)
+  }
+
+  /** Removes recorded intents. */
+  async acknowledge(entries: readonly string[]): Promise<void> {
+    if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
+  }
+
+  /** Removes a recorded intent soon, together with others. Losing this is harmless: a worker finds it recorded. */
+  acknowledgeSoon(entry: string): void {
+    this.#recorded.push(entry)
+    this.#acknowledging ??= setTimeout(() => {
+      this.#acknowledging = undefined
+      this.acknowledge(this.#recorded.splice(0)).catch(() => {})
+    }, ACKNOWLEDGE_MS)
+  }
+  readonly #recorded: string[] = []
+  #acknowledging: NodeJS.Timeout | undefined
+
+  /** Intents that wait to be recorded and are at least this old, the oldest first. */
+  async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
+    const { intents } = this.#key
+    if (minAgeMs === 0) return readIntents(this.#redis, intents, ['-', '+'], limit)
+    const nowMs = await this.#nowMs()
+    const old = await readIntents(this.#redis, intents, ['-', nowMs - minAgeMs], limit)
+    if (old.length === limit) return old
+    // Stream ids never go back. If Redis's clock was put back, ids ahead of it may be of any age. Not those just ahead:
+    // some are made while this is read.
+    const ahead = await readIntents(this.#redis, intents, [nowMs + minAgeMs, '+'], limit - old.length)
+    return [...old, ...ahead]
+  }
+
+  /** The reservation of an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
+  findIntent(order: string): Promise<Reservation | undefined> {
+    return this.#searches.add(order)
+  }
+
+  /** A search reads the whole stream, so callers of the same moment share one. */
+  readonly #searches = new Batcher<string, Reservation | undefined>(
+    { size: MAX_SEARCHES, queue: MAX_SEARCHES },
     async (orders) => {
-      const asked = new Set(orders)
-      const found = (await Promise.all(this.buckets.map((bucket) => bucket.waitingOf(asked)))).flat()
-      const byOrder = new Map(found.map((reservation) => [reservation.order, reservation]))
-      return orders.map((order) => byOrder.get(order))
+      const found = await findIntents(this.#redis, this.#key.intents, new Set(orders))
+      return orders.map((order) => found.get(order))
     },
   )
 
   /** How many intents wait to be recorded. */
-  async waiting(): Promise<number> {
-    const each = await Promise.all(this.buckets.map((bucket) => bucket.waiting()))
-    return each.reduce((all, one) => all + one, 0)
+  countIntents(): Promise<number> {
+    return this.#redis.xlen(this.#key.intents)
   }
 
-  /** True when every bucket is in use. */
-  async isOpen(): Promise<boolean> {
-    const open = await Promise.all(this.buckets.map((bucket) => bucket.isOpen()))
-    return open.every(Boolean)
-  }
-
-  /** What the buckets say together; null while one of them is fenced. Units on their way between them are held. */
+  /** What the counter says; null while the gate is fenced. */
   async stock(): Promise<Stock | null> {
-    const all = await Promise.all(this.buckets.map((bucket) => bucket.stock()))
-    const stocks = all.flatMap((one) => (one ? withLent(one) : []))
-    return stocks.length === all.length ? sum(stocks) : null
+    const [available, held] = await this.#redis.readStock(this.#key.stock)
+    return available === undefined || held === undefined ? null : { available, held }
   }
 
-  /** Keeps what the gate knows for another day; what is not kept, Redis forgets. */
-  async keep(): Promise<void> {
-    await Promise.all(this.buckets.map((bucket) => bucket.keep()))
-  }
-
-  /** Takes the gate out of use and forgets what it knew; the intents stay. */
-  async fence(): Promise<Rebuild> {
-    const fence = randomUUID()
-    await Promise.all(this.buckets.map((bucket) => bucket.fence(fence)))
-    return new Rebuild(this, fence)
-  }
-}
-
-/** How it went to fill a bucket; where there was nothing to fill it with, what is left altogether. */
-type Filling = 'filled' | 'fenced' | Stock
-
-/** Units are there, and always somewhere else: to a buyer, they are in other people's hands. */
-const MOVING: Stock = { available: 0, held: 1 }
-
-/** A gate that is being rebuilt from the ledger. */
-export class Rebuild {
-  readonly #gate: Gate
-  readonly #fence: string
-  readonly #held: number[]
-
-  constructor(gate: Gate, fence: string) {
-    this.#gate = gate
-    this.#fence = fence
-    this.#held = gate.buckets.map(() => 0)
-  }
-
-  /** Puts live orders back, each into its visitor's bucket. */
-  async restore(orders: readonly LiveOrder[]): Promise<void> {
-    const byBucket = Map.groupBy(orders, (order) => this.#gate.bucketOf(order.visitor))
-    await Promise.all(
-      this.#gate.buckets.map(async (bucket, i) => {
-        this.#held[i] = (this.#held[i] ?? 0) + (await bucket.restore(this.#fence, byBucket.get(bucket) ?? []))
-      }),
-    )
+  async isOpen(): Promise<boolean> {
+    return (await this.stock()) !== null
   }
 
   /**
-   * Ends the holds of all orders that ended since they were read to be put back, and before the counts to open with were.
-   * Those that end later are counted by their own calls, whether these come before the gate is open or after.
+   * Keeps the gate's data for another day. The counter expires first: without it the gate is fenced, and the rest may go.
+   * Intents never expire, because each was promised to somebody; the empty stream that is left has 400 bytes.
    */
-  async settle(ends: readonly HoldEnd[]): Promise<void> {
-    const byBucket = Map.groupBy(ends, (end) => this.#gate.bucketOf(end.visitor))
-    await Promise.all(
-      this.#gate.buckets.map(async (bucket, i) => {
-        const ended = await bucket.settleCounted(this.#fence, byBucket.get(bucket) ?? [])
-        this.#held[i] = (this.#held[i] ?? 0) - ended
-      }),
-    )
+  async extendExpiry(): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    const commands = this.#redis.multi().pexpire(stock, KEPT_MS)
+    for (const key of [holds, keys, visitors]) commands.pexpire(key, 2 * KEPT_MS)
+    await commands.exec()
   }
 
-  /** Opens the gate with the ledger's counters; false when another rebuild has begun meanwhile. */
-  async open({ available, held }: Stock): Promise<boolean> {
-    const { buckets } = this.#gate
-    const each = Math.floor(available / buckets.length)
-    const more = available - each * buckets.length
-    // What the exact gate sold since the orders were read belongs to somebody: to the first, for the sum to be right.
-    const unread = held - this.#held.reduce((all, units) => all + units, 0)
-    const opened = await Promise.all(
-      buckets.map((bucket, i) =>
-        bucket.unfence(this.#fence, {
-          available: each + (i < more ? 1 : 0),
-          held: (this.#held[i] ?? 0) + (i === 0 ? unread : 0),
-        }),
-      ),
-    )
-    return opened.every(Boolean)
+  /** Takes the gate out of use and deletes its data, except the intents. */
+  async fence(): Promise<Rebuild> {
+    const { stock, holds, keys, visitors } = this.#key
+    const fence = randomUUID()
+    // In this order: once `run` is gone nobody can reserve, and nothing can come between.
+    await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
+    return new Rebuild(this, this.#redis, this.#key, fence)
   }
 }
 
-/** To a buyer, units on their way to another bucket are in other people's hands. */
-const withLent = ({ available, held, lent }: Lent): Stock => ({ available, held: held + lent })
+/** A key's value: see reserve.lua. */
+function readKnownKey(value: string): KnownKey {
+  const [order = '', hash = ''] = value.split('|')
+  return { order, hash }
+}
 
-const sum = (all: readonly Stock[]): Stock =>
-  all.reduce((so, one) => ({ available: so.available + one.available, held: so.held + one.held }), {
-    available: 0,
-    held: 0,
-  })
+function readVerdict(verdict: string, detail: string, left: Stock): GateVerdict {
+  switch (verdict) {
+    case 'reserved':
+      return { verdict, entry: detail, ...left }
+    case 'replay':
+      return { verdict, ...readKnownKey(detail), ...left }
+    case 'limit': {
+      const [units, order = ''] = detail.split('|')
+      return { verdict, units: Number(units), order, ...left }
+    }
+    default:
+      return { verdict: 'none', ...left }
+  }
+}
+
+/**
+ * The rebuild of a gate from the ledger, while it is fenced. Orders that begin and end meanwhile are noted in the gate, and
+ * `open` counts the notes that the ledger's counts do not include. A rebuild overtaken by another, which has put up a
+ * fence of its own, changes nothing any more.
+ */
+export class Rebuild {
+  readonly #gate: Gate
+  readonly #redis: Store
+  readonly #key: GateKeys
+  readonly #fence: string
+
+  constructor(gate: Gate, redis: Store, key: GateKeys, fence: string) {
+    this.#gate = gate
+    this.#redis = redis
+    this.#key = key
+    this.#fence = fence
+  }
+
+  /** Puts live orders back. */
+  async restore(orders: readonly LiveOrder[]): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
+    for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
+      const chunk = orders.slice(at, at + REBUILD_CHUNK)
+      const args = chunk.flatMap((o) => [o.order, o.visitor, o.key, o.hash, o.quantity, o.holdEndsAtMs ?? ''])
+      await this.#redis.restoreOrders(stock, holds, keys, visitors, this.#fence, ...args)
+    }
+  }
+
+  /**
+   * Ends the holds of orders that ended after they were read to be restored and before the counts were read. Orders that
+   * end later are counted by their own calls, before the gate opens or after.
+   */
+  async settle(ends: readonly HoldEnd[]): Promise<void> {
+    for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
+      const chunk = ends.slice(at, at + REBUILD_CHUNK)
+      await this.#gate.settle(chunk)
+      await this.#redis.forgetEnded(this.#key.stock, this.#fence, ...chunk.map((end) => end.order))
+    }
+  }
+
+  /** Opens the gate with the ledger's counts; false if another rebuild has begun. */
+  async open({ available, held }: Stock): Promise<boolean> {
+    return (await this.#redis.unfenceGate(this.#key.stock, available, held, this.#fence)) === 1
+  }
+}

@@ -7,7 +7,8 @@ import type { Deps } from '../deps.ts'
 import { note } from '../ledger/findings.ts'
 import { record } from '../ledger/record.ts'
 import { productsInUse } from '../sales/sales.ts'
-import { type Bucket, type Intent, refused } from './bucket.ts'
+import { type Gate, refused } from './gate.ts'
+import type { Intent } from './intents.ts'
 
 const BATCH = 500
 /** Younger intents are on their way into the ledger with the process that made them. */
@@ -20,12 +21,11 @@ export async function recordIntents(
   product: string,
   minAgeMs: number,
 ): Promise<void> {
-  for (const bucket of deps.checkout.gate(sale, product).buckets) {
-    for (let batch = BATCH; batch === BATCH; ) {
-      const intents = await bucket.intents(BATCH, minAgeMs)
-      batch = intents.length
-      if (batch > 0) await recordBatch({ deps, sale, product, bucket }, intents)
-    }
+  const gate = deps.gates.of(sale, product)
+  for (let batch = BATCH; batch === BATCH; ) {
+    const intents = await gate.intents(BATCH, minAgeMs)
+    batch = intents.length
+    if (batch > 0) await recordBatch({ deps, sale, product, gate }, intents)
   }
 }
 
@@ -33,7 +33,7 @@ interface Stream {
   readonly deps: Deps
   readonly sale: string
   readonly product: string
-  readonly bucket: Bucket
+  readonly gate: Gate
 }
 
 async function recordBatch(stream: Stream, batch: readonly Intent[]): Promise<void> {
@@ -52,7 +52,7 @@ async function recordBatch(stream: Stream, batch: readonly Intent[]): Promise<vo
 }
 
 async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise<void> {
-  const { deps, sale, product, bucket } = stream
+  const { deps, sale, product, gate } = stream
   const intents = batch.flatMap((one) => one.intent ?? [])
   const verdicts = intents.length > 0 ? await record(deps.sql, sale, intents, true) : []
   const came = verdicts.map((one, i) =>
@@ -65,8 +65,8 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
   }
   // The ledger is ahead of the gate from here on; dying now only means that the same is found recorded next time.
   const untaken = intents.filter((_, i) => came[i] !== 'recorded' && came[i] !== 'recorded before')
-  await bucket.settle(untaken.map(refused))
-  await bucket.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
+  await gate.settle(untaken.map(refused))
+  await gate.acknowledge(batch.flatMap((one) => (one.intent ? one.entry : [])))
   for (const one of batch) {
     if (!one.intent) await setAside(stream, one, 'it cannot be read')
   }
@@ -74,13 +74,13 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
 }
 
 async function setAside(stream: Stream, { entry, intent, fields }: Intent, error: string): Promise<void> {
-  const { deps, sale, product, bucket } = stream
+  const { deps, sale, product, gate } = stream
   const about = { sale, product, kind: 'unreadable_intent', subject: entry } as const
   await note(deps.sql, { ...about, units: intent?.quantity ?? 0, detail: { intent: fields, error } })
   deps.metrics.findings.inc({ sale, kind: 'unreadable_intent' })
   deps.log.error({ sale, product, entry, error }, 'an intent was set aside')
-  if (intent) await bucket.settle([refused(intent)])
-  await bucket.acknowledge([entry])
+  if (intent) await gate.settle([refused(intent)])
+  await gate.acknowledge([entry])
 }
 
 /**

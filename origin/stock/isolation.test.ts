@@ -6,21 +6,21 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { Checkout } from '../checkout/checkout.ts'
 import type { Deps } from '../deps.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders } from '../ledger/orders.ts'
 import { type Reservation, record } from '../ledger/record.ts'
 import { writeSale } from '../ledger/sales.ts'
-import { WarmConnections } from '../ledger/warm-connections.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import { connectRedis, type Store } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis.ts'
 import { sweepGate, sweepLedger } from '../orders/hold-sweeper.ts'
 import { Orders } from '../orders/orders.ts'
 import { productsInUse, Sales } from '../sales/sales.ts'
+import { Gates } from './gates.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intent-recorder.ts'
 import { ProductWork } from './product-work.ts'
 import { Reconciler, reconcileSale } from './reconciler.ts'
+import { defineScripts, type Store } from './scripts.ts'
 
 describe('trouble of one sale stays its own:', () => {
   const database = useDatabase()
@@ -29,7 +29,6 @@ describe('trouble of one sale stays its own:', () => {
   let sql: Sql
   let redis: Store
   let sales: Sales
-  let warm: WarmConnections
   let deps: Deps
   let bad: string
   let good: string
@@ -37,21 +36,19 @@ describe('trouble of one sale stays its own:', () => {
   beforeAll(async () => {
     await prepare(database.url)
     sql = connect(database.url)
-    redis = connectRedis(redisServer.url, log)
+    redis = defineScripts(connectRedis(redisServer.url, log))
     await once(redis, 'ready')
     sales = new Sales(sql)
     await sales.start()
     const metrics = createMetrics()
-    warm = new WarmConnections(sql, () => connect(database.url, 1))
-    const checkout = new Checkout({ sql, warm, redis, buckets: 1, sales, metrics, log })
+    const gates = new Gates(redis)
     const charges = { addCharges: async () => {}, addCaptures: async () => {} }
-    const orders = new Orders({ sql, checkout, charges, metrics, log })
+    const orders = new Orders({ sql, gates, charges, metrics, log })
     const work = new ProductWork()
-    deps = { sql, redis, sales, checkout, orders, work, metrics, log } as unknown as Deps
+    deps = { sql, redis, sales, gates, orders, work, metrics, log } as unknown as Deps
   })
   afterAll(async () => {
     await sales.stop()
-    await warm.end()
     redis.disconnect()
     await sql.end({ timeout: 1 })
   })
@@ -72,7 +69,7 @@ describe('trouble of one sale stays its own:', () => {
   /** Takes a unit in the gate, as a process does that dies before recording it. */
   async function reserve(sale: string): Promise<Reservation> {
     const r = { ...reservationOf(sale), visitor: randomUUID() }
-    expect(await deps.checkout.gate(sale, 'one').reserve(r, { holdMs: 1_000, limit: 1 })).toMatchObject({
+    expect(await deps.gates.of(sale, 'one').reserve(r, { holdMs: 1_000, limit: 1 })).toMatchObject({
       verdict: 'reserved',
     })
     return r
@@ -140,7 +137,7 @@ describe('trouble of one sale stays its own:', () => {
     await redis.set(`{${bad}:one:0}:stock`, 'broken')
     await redis.del(`{${good}:one:0}:stock`)
     await expect(new Reconciler(deps).watch()).rejects.toThrow(bad)
-    expect(await deps.checkout.gate(good, 'one').isOpen()).toBe(true)
+    expect(await deps.gates.of(good, 'one').isOpen()).toBe(true)
   })
 
   const metric = async (line: string) => {
@@ -149,7 +146,7 @@ describe('trouble of one sale stays its own:', () => {
   }
 
   test('an order that ends during a rebuild has no hold in the gate and is counted once', async () => {
-    const gate = deps.checkout.gate(good, 'one')
+    const gate = deps.gates.of(good, 'one')
     const orders = Array.from({ length: 3 }, () => ({ ...reservationOf(good), visitor: randomUUID() }))
     await record(sql, good, orders, false)
     const [paid, over] = orders.map(({ order }) => order)
@@ -179,7 +176,7 @@ describe('trouble of one sale stays its own:', () => {
   })
 
   test('a gate that another process has rebuilt meanwhile is left alone', async () => {
-    const gate = deps.checkout.gate(good, 'one')
+    const gate = deps.gates.of(good, 'one')
     const rebuild = await gate.fence()
     const { watched } = await sql.begin(async (tx) => {
       await tx`lock table products in access exclusive mode`
@@ -189,9 +186,10 @@ describe('trouble of one sale stays its own:', () => {
       await rebuild.open({ available: 5, held: 0 })
       return { watched }
     })
-    const epoch = await redis.hget(`{${good}:one:0}:stock`, 'epoch')
+    // A rebuild would delete this.
+    await redis.hset(`{${good}:one:0}:stock`, 'mark', 1)
     await watched
-    expect(await redis.hget(`{${good}:one:0}:stock`, 'epoch')).toBe(epoch)
+    expect(await redis.hget(`{${good}:one:0}:stock`, 'mark')).toBe('1')
     expect(await sql`select kind from findings where sale_id = ${good}`).toEqual([])
   })
 

@@ -31,7 +31,7 @@ test('goes on when some products hang, and starts those again only after they en
   await expect(actors.each('test', all, work, 50)).rejects.toThrow('still in progress')
   expect(begun.sort()).toEqual(['4', '5', '6', '7'])
   // Each origin of this process keeps its own list.
-  await expect(new ProductWork().each('test', all.slice(0, 1), work, 50)).rejects.toThrow('not within')
+  await expect(new ProductWork().each('test', all.slice(0, 1), work, 50)).rejects.toThrow('no result within')
   resolve()
   await sleep(10)
   await actors.each('test', all, work, 50)

@@ -10,8 +10,7 @@ import type { Queryable, Sql } from '../ledger/connection.ts'
 import { audit, close, note } from '../ledger/findings.ts'
 import type { ProductRow } from '../ledger/sales.ts'
 import { available, productsInUse } from '../sales/sales.ts'
-import type { HoldEnd, LiveOrder } from './bucket.ts'
-import type { Rebuild } from './gate.ts'
+import type { HoldEnd, LiveOrder, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Recount, recount } from './oversell.ts'
 import { noteCompared } from './reconciliation-status.ts'
@@ -83,10 +82,10 @@ export class Reconciler {
    * here, and not where it is recorded, which takes long while the ledger is away.
    */
   async watch(): Promise<void> {
-    const { checkout, metrics } = this.#deps
+    const { gates, metrics } = this.#deps
     const mend = async (one: { sale: string; product: string }) => {
-      const gate = checkout.gate(one.sale, one.product)
-      const seen = await Promise.all([gate.isOpen(), gate.waiting()]).catch((error) => {
+      const gate = gates.of(one.sale, one.product)
+      const seen = await Promise.all([gate.isOpen(), gate.countIntents()]).catch((error) => {
         metrics.gateOpen.set(one, 0)
         throw error
       })
@@ -104,7 +103,7 @@ export class Reconciler {
     const last = this.#countedAtMs.get(name)
     const due = last === undefined || last === null || performance.now() - last > RECOUNT_EVERY_MS
     const finding = await reconcileProduct(this.#deps, sale, product, { recount: due })
-    await this.#deps.checkout.gate(sale, product).keep()
+    await this.#deps.gates.of(sale, product).extendExpiry()
     if (!due) return
     const watch = finding.recount?.found === 'oversold' && !finding.recount.healed
     this.#countedAtMs.set(name, watch ? null : performance.now())
@@ -177,7 +176,7 @@ async function remember(
 }
 
 async function look(deps: Deps, sale: string, product: string): Promise<Finding & { heldDrift: number }> {
-  const gate = deps.checkout.gate(sale, product)
+  const gate = deps.gates.of(sale, product)
   const stock = await gate.stock()
   const waiting = await gate.intents(READ_CHUNK)
   const unrecorded = waiting.reduce((units, { intent }) => units + (intent?.quantity ?? 0), 0)
@@ -242,7 +241,7 @@ async function rebuildAlone(
         select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
           set_config('idle_in_transaction_session_timeout', '10min', true)`
       if (!lock?.taken) return 'busy'
-      if (onlyFenced && (await deps.checkout.gate(sale, product).isOpen())) return false
+      if (onlyFenced && (await deps.gates.of(sale, product).isOpen())) return false
       return rebuildNow(deps, tx, sale, product)
     }),
   )
@@ -259,7 +258,7 @@ async function rebuildNow(deps: Deps, tx: Queryable, sale: string, product: stri
   const began = performance.now()
   // Those whose keys are forgotten next have their orders before: asked for again, they are not given others.
   await recordIntents(deps, sale, product, 0)
-  const rebuild = await deps.checkout.gate(sale, product).fence()
+  const rebuild = await deps.gates.of(sale, product).fence()
   await recordIntents(deps, sale, product, 0)
   const since = await oldestUnderWay(sql)
   const live = await restore(rebuild, tx, sale, product)

@@ -2,7 +2,7 @@
  * What the last comparison of each product found, kept in Redis for a while: workers compare, and whichever origin an
  * operator asks can tell of it.
  */
-import type { Store } from '../lib/redis.ts'
+import type { Store } from './scripts.ts'
 
 /** Of the gate with the ledger; or of the ledger with its orders, which are counted more rarely. */
 type Kind = 'gate' | 'orders'

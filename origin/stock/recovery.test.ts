@@ -16,9 +16,11 @@ import { type Reservation, record } from '../ledger/record.ts'
 import { type SaleRow, writeSale } from '../ledger/sales.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import { connectRedis, type Store } from '../lib/redis.ts'
+import { connectRedis } from '../lib/redis.ts'
 import { Sales } from '../sales/sales.ts'
 import { Gate } from './gate.ts'
+import { Gates } from './gates.ts'
+import { defineScripts, type Store } from './scripts.ts'
 
 const database = useDatabase()
 const server = await useReturning(startRedis)
@@ -45,11 +47,11 @@ describe('where nobody mends the gate', () => {
 
   test('a key that was promised an order before it went out of use is not given another', async () => {
     const sale = await api.sale()
-    const store = connectRedis(quiet.redis.url, pino({ level: 'silent' }))
+    const store = defineScripts(connectRedis(quiet.redis.url, pino({ level: 'silent' })))
     await once(store, 'ready')
     const asked = createHash('sha256').update('[null,1,null]').digest('base64url')
     const promised = { ...reservationOf(sale), product: 'one', hash: asked }
-    const gate = new Gate(store, sale, 'one', 1)
+    const gate = new Gate(store, sale, 'one')
     // As a process does that dies before it is recorded.
     expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1 })).toMatchObject({ verdict: 'reserved' })
     await store.hset(`{${sale}:one:0}:stock`, 'run', 'of a server before')
@@ -265,7 +267,7 @@ describe('a checkout without a worker behind it', () => {
     const there = new Sales(sql)
     await there.refresh()
     const row = there.get(sale) as SaleRow
-    const store = connectRedis(gate, log)
+    const store = defineScripts(connectRedis(gate, log))
     const isThere = gate !== `redis://${NOWHERE}`
     if (isThere) await once(store, 'ready')
     const its = connect(ledger)
@@ -278,11 +280,12 @@ describe('a checkout without a worker behind it', () => {
     const sales = new Sales(its)
     await sales.refresh().catch(() => {})
     const metrics = createMetrics()
-    const checkout = new Checkout({ sql: its, warm, redis: store, buckets: 1, sales, metrics, log })
-    if (isThere) await (await checkout.gate(sale, 'one').fence()).open({ available: total, held: 0 })
+    const gates = new Gates(store)
+    const checkout = new Checkout({ sql: its, warm, gates, sales, metrics, log })
+    if (isThere) await (await gates.of(sale, 'one').fence()).open({ available: total, held: 0 })
     const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
       checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
-    return { sale, row, sales, checkout, buy, store, bucket: checkout.gate(sale, 'one').bucketOf('') }
+    return { sale, row, sales, checkout, buy, store, its: gates.of(sale, 'one') }
   }
 
   /** A way to a server on which, from a moment on, answers are lost, or all that is sent; until it is back. */
@@ -340,7 +343,7 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test('leaves what it said is "processing" to the worker, who notes a refusal', async () => {
-    const { sale, buy, bucket, checkout } = await alone({ total: 1 })
+    const { sale, buy, its, checkout } = await alone({ total: 1 })
     const answer = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const answer = await buy('ann')
@@ -350,7 +353,7 @@ describe('a checkout without a worker behind it', () => {
     expect(said(answer)).toBe('processing')
     await checkout.drain()
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const [waiting] = await bucket.intents(10)
+    const [waiting] = await its.intents(10)
     expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
     await expect(checkout.standing.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
       visitor: 'ann',
@@ -370,14 +373,14 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test('tells at once what a worker has noted that was faster', async () => {
-    const { sale, buy, bucket } = await alone({ total: 1 })
+    const { sale, buy, its } = await alone({ total: 1 })
     const began = performance.now()
     const asked = await sql.begin(async (tx) => {
       await tx`update products set total = 0 where sale_id = ${sale}`
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = buy()
       const [waiting] = await eventually(
-        () => bucket.intents(1),
+        () => its.intents(1),
         (intents) => intents.length === 1,
       )
       if (!waiting?.intent) throw new Error('no intent')
@@ -389,12 +392,12 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test('answers a key by its order in the ledger, and not by one that was promised before and is noted beside it', async () => {
-    const { sale, buy, bucket, checkout } = await alone()
+    const { sale, buy, its, checkout } = await alone()
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
     const [kept, promised] = [0, 1].map(() => ({
       ...{ ...reservationOf(sale), order: randomUUID(), product: 'one', visitor: 'ann', hash },
     })) as [Reservation, Reservation]
-    await bucket.reserve(promised, { holdMs: 60_000, limit: 1 })
+    await its.reserve(promised, { holdMs: 60_000, limit: 1 })
     await record(sql, sale, [kept], false)
     await record(sql, sale, [promised], true)
     expect(await buy('ann')).toMatchObject({
@@ -406,16 +409,16 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test('finds an order that is recorded while it is looked for', async () => {
-    const { sale, checkout, bucket } = await alone()
+    const { sale, checkout, its } = await alone()
     const [order, visitor] = [randomUUID(), 'ann']
     const reservation = {
       ...{ order, sale, product: 'one', visitor, number: 1, quantity: 1, key: 'k', hash: 'h', method: null },
     }
-    await bucket.reserve(reservation, { holdMs: 60_000, limit: 1 })
-    const [waiting] = await bucket.intents(1)
+    await its.reserve(reservation, { holdMs: 60_000, limit: 1 })
+    const [waiting] = await its.intents(1)
     // What Redis is told from now on it does a moment later, one after the other.
     await redis.client('PAUSE', 300, 'ALL')
-    const acknowledged = bucket.acknowledge([waiting?.entry ?? ''])
+    const acknowledged = its.acknowledge([waiting?.entry ?? ''])
     const found = checkout.standing.find(sale, reservation.order)
     await new Promise((resolve) => setTimeout(resolve, 100))
     await record(sql, sale, [reservation], false)
@@ -436,7 +439,7 @@ describe('a checkout without a worker behind it', () => {
     const { sale, buy } = await alone({ gate: way.url, ledger: away })
     way.lose('answers')
     const answer = await buy()
-    const { intent } = (await new Gate(redis as Store, sale, 'one', 1).intents(1))[0] ?? {}
+    const { intent } = (await new Gate(redis as Store, sale, 'one').intents(1))[0] ?? {}
     expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
     expect(said(await (await alone({ gate: `redis://${NOWHERE}`, ledger: away })).buy())).toBe(
       '/problems/try-again',
@@ -448,14 +451,14 @@ describe('a checkout without a worker behind it', () => {
     async (what) => {
       const way = await failingWay(server.url)
       const { sale, buy } = await alone({ total: 1, gate: way.url })
-      const there = new Gate(redis as Store, sale, 'one', 1)
+      const there = new Gate(redis as Store, sale, 'one')
       const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
       if (what === 'take') way.lose('answers')
       const { asked } = await sql.begin(async (tx) => {
         await tx`select 1 from sales where sale_id = ${sale} for update`
         const asked = buy()
         await eventually(
-          () => there.waiting(),
+          () => there.countIntents(),
           (intents) => intents === 1,
         )
         way.lose('answers')

@@ -1,47 +1,47 @@
-/** The gate's scripts as commands (ioredis sends EVALSHA, and the source again after a NOSCRIPT). */
+/**
+ * The gate's Lua scripts as commands of the Redis client. Each is a file in scripts/, whose header describes its keys,
+ * arguments and result. The client sends EVALSHA, and the source again after a NOSCRIPT.
+ */
 import { readFileSync } from 'node:fs'
 import type { Cluster, Redis } from 'ioredis'
 
-/** Each is told how many keys come first, then the keys, then its arguments: see the file of its name. */
-type Script<Answer> = (keys: number, ...args: (string | number)[]) => Promise<Answer>
+/** The keys come first, then the arguments. */
+type Script<Result> = (...keysAndArgs: (string | number)[]) => Promise<Result>
 
-const FILES = {
-  reserveUnits: 'reserve',
-  rememberKey: 'remember',
-  adoptOrder: 'adopt',
-  settleHolds: 'settle',
-  restoreOrders: 'restore',
-  holdsCounted: 'counted',
-  unfenceGate: 'unfence',
-  gateIsOpen: 'is-open',
-  lendUnits: 'lend',
-  takeUnits: 'take',
-  unitsArrived: 'arrived',
-  clockMs: 'clock',
-  countHopeful: 'hopeful',
-} as const
+/** A Redis client with the scripts as commands. */
+export type Store = (Redis | Cluster) & Scripts
 
-export interface Scripts {
+interface Scripts {
   reserveUnits: Script<(string | number)[]>
   rememberKey: Script<null>
   adoptOrder: Script<number>
   settleHolds: Script<number>
+  readStock: Script<number[]>
   restoreOrders: Script<number>
-  holdsCounted: Script<number>
+  forgetEnded: Script<number>
   unfenceGate: Script<number>
-  gateIsOpen: Script<number>
-  lendUnits: Script<(string | number)[]>
-  takeUnits: Script<number>
-  unitsArrived: Script<number>
   clockMs: Script<number>
-  countHopeful: Script<number>
+  countWaitingForStock: Script<number>
 }
 
-const source = (name: string) => readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8')
-const RUN = source('run')
+const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
+  reserveUnits: { file: 'reserve', numberOfKeys: 5 },
+  rememberKey: { file: 'remember-key', numberOfKeys: 1 },
+  adoptOrder: { file: 'adopt', numberOfKeys: 4 },
+  settleHolds: { file: 'settle', numberOfKeys: 4 },
+  readStock: { file: 'read-stock', numberOfKeys: 1 },
+  restoreOrders: { file: 'restore', numberOfKeys: 4 },
+  forgetEnded: { file: 'forget-ended', numberOfKeys: 1 },
+  unfenceGate: { file: 'unfence', numberOfKeys: 1 },
+  clockMs: { file: 'clock', numberOfKeys: 1 },
+  countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: 1 },
+}
+
+const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')
+const THIS_RUN = source('this-run')
 
 export function defineScripts<R extends Redis | Cluster>(redis: R): R & Scripts {
-  for (const [command, file] of Object.entries(FILES))
-    redis.defineCommand(command, { lua: RUN + source(file) })
+  for (const [command, { file, numberOfKeys }] of Object.entries(SCRIPTS))
+    redis.defineCommand(command, { lua: THIS_RUN + source(file), numberOfKeys })
   return redis as R & Scripts
 }

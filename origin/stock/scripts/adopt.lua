@@ -1,9 +1,9 @@
--- Adopt: an order that was recorded without this gate takes its units here as well. While the gate is being rebuilt it is
--- noted, since the ledger's counts may be read without it: `restore.lua` strikes out those that are in them.
+-- Adopt: takes the units of an order that was recorded without this gate. During a rebuild the order is noted, because the
+-- ledger's counts may be read without it; `restore.lua` deletes the notes of those that they include.
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   (as in reserve.lua)
--- ARGV  1 order   2 visitor   3 key   4 request hash   5 quantity   6 end of its hold (ms)
--- Returns 1; or 0, and nothing was done, when it is here already, or will be read from the ledger.
+-- ARGV  1 order   2 visitor   3 key   4 request hash   5 quantity   6 end of the hold (ms)
+-- Returns 1; 0 if the order is here already or will be read from the ledger, and nothing was changed
 local order, visitor, quantity = ARGV[1], ARGV[2], tonumber(ARGV[5])
 local fenced = redis.call('HEXISTS', KEYS[1], 'fence') == 1
 if not fenced and redis.call('HGET', KEYS[1], 'run') ~= thisRun() then return 0 end

@@ -1,5 +1,6 @@
--- Clock: the time of the server that has the key, in milliseconds since the epoch: on a Cluster each has its own.
+-- Clock: the time of the server that holds the key. Each node of a Cluster has its own.
 --
--- KEYS  1 any of a bucket's
+-- KEYS  1 stock
+-- Returns milliseconds since the epoch
 local time = redis.call('TIME')
 return time[1] * 1000 + math.floor(time[2] / 1000)

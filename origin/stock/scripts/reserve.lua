@@ -1,18 +1,17 @@
--- Reserve: the hot path. Many callers in one call; the only place where the counter goes down. What is known of all of
--- them is read at once, and what has become of them is written at once: a command for each would take twice as long.
+-- Reserve: the hot path, and the only place where the counter goes down. One call serves many callers: it reads what is
+-- known of all of them at once and writes all changes at once, which halves the time of a command each.
 --
 -- KEYS  1 stock (hash: available, held, run)             2 holds (zset: order -> end of the hold, ms)
 --       3 keys (hash: visitor key -> order|request hash)  4 visitors (hash: visitor -> units|order)
 --       5 intents (stream)
---       Visitor and key are parted by a space, since no key has one.
+--       A space separates visitor and key, because no key has one.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)
---       then one per caller: the reservation as JSON, of which order, visitor, key, hash and quantity are read here, and
---       which waits in the stream as it is
--- Returns {'fenced'}, and nothing was done, unless the counter was loaded into this very run of the server: after a
---       restart, a flush or a failover it may be too high, and is used again only when rebuilt from the ledger; else
---       {available, held, verdict, detail, verdict, detail, ..} in the callers' order:
---       reserved, stream id | replay, order|request hash | limit, units|order
---       (what the visitor has of this, and the order that came last, '' if none) | none, ''
+--       3.. one per caller: the reservation as JSON. The script reads order, visitor, key, hash and quantity, and appends
+--       the JSON unchanged to the stream.
+-- Returns {'fenced'}, and nothing was changed, unless the counter was loaded in this run of the server: after a restart, a
+--       flush or a failover it may be too high, and must be rebuilt from the ledger. Otherwise
+--       {available, held, verdict, detail, verdict, detail, ..} in the callers' order, the verdicts being
+--       reserved, stream id | replay, order|request hash | limit, units|latest order ('' if none) | none, ''
 local stock = redis.call('HMGET', KEYS[1], 'run', 'available', 'held')
 if stock[1] ~= thisRun() then return { 'fenced' } end
 
@@ -29,7 +28,7 @@ for i = 3, #ARGV do
   visitors[#visitors + 1] = caller.visitor
 end
 
--- What is known, by key and by visitor: at first what Redis has, then also what earlier callers of this call have done.
+-- By key and by visitor: what Redis has, and then what earlier callers of this call have done.
 local known, has = {}, {}
 for i, found in ipairs(redis.call('HMGET', KEYS[3], unpack(keys))) do known[keys[i]] = found end
 for i, found in ipairs(redis.call('HMGET', KEYS[4], unpack(visitors))) do has[visitors[i]] = found end
@@ -41,13 +40,13 @@ for i, caller in ipairs(callers) do
   if known[key] then
     verdict, detail = 'replay', known[key]
   else
-    local units, standing = 0, ''
+    local units, latest = 0, ''
     if has[visitor] then
       local bar = string.find(has[visitor], '|', 1, true)
-      units, standing = tonumber(string.sub(has[visitor], 1, bar - 1)), string.sub(has[visitor], bar + 1)
+      units, latest = tonumber(string.sub(has[visitor], 1, bar - 1)), string.sub(has[visitor], bar + 1)
     end
     if units + caller.quantity > limit then
-      verdict, detail = 'limit', units .. '|' .. standing
+      verdict, detail = 'limit', units .. '|' .. latest
     elseif available >= caller.quantity then
       available, held = available - caller.quantity, held + caller.quantity
       known[key] = caller.order .. '|' .. caller.hash
