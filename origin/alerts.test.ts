@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { createMetrics } from './lib/metrics.ts'
 
 const text = readFileSync(new URL('./alerts.yml', import.meta.url), 'utf8')
-/** One per alert, from its name to the next: the file is written so that this is all there is to reading it. */
+/** One text per alert; the file is simple enough to be read without a YAML parser. */
 const rules = text.split(/^ {6}- alert: /m).slice(1)
-/** What is asked of Prometheus, which may go on over several lines that are further in. */
+/** The expression, which may span several indented lines. */
 const exprOf = (rule: string) => /^ {8}expr: (?:>-\n)?((?: {10}.*\n|.+\n)+?) {8}\w/m.exec(rule)?.[1] ?? ''
 const WORDS = /^(by|on|or|and|unless|offset|absent|max|sum|abs|rate|increase|time|histogram_quantile)$/
 
-/** The metrics in an expression, each with the labels it is asked by. */
+/** The metrics in an expression, with the labels they are selected by. */
 function metricsIn(expr: string): { name: string; labels: string[] }[] {
   const asked = expr.replace(/\b(by|on) \([^)]*\)/g, '').replace(/\[\w+\]|offset \w+/g, '')
   const found = asked.matchAll(/\b([a-z]\w*)(?:\{([^}]*)\})?/g)
@@ -20,7 +20,7 @@ function metricsIn(expr: string): { name: string; labels: string[] }[] {
   )
 }
 
-test('every alert asks for metrics that there are, by labels that they have', () => {
+test('every alert uses metrics and labels that exist', () => {
   const registered = createMetrics().registry
   const alerts = rules.map((rule) => ({ rule, metrics: metricsIn(exprOf(rule)) }))
   expect(alerts.length).toBeGreaterThanOrEqual(14)
@@ -36,7 +36,7 @@ test('every alert asks for metrics that there are, by labels that they have', ()
   }
 })
 
-test('every alert says how bad it is, and what', () => {
+test('every alert has a severity and a summary', () => {
   for (const rule of rules) {
     expect(rule).toMatch(/^\w+\n/)
     expect(rule).toMatch(/^ {8}labels: \{ severity: (warn|page) \}$/m)
@@ -44,9 +44,9 @@ test('every alert says how bad it is, and what', () => {
   }
 })
 
-test('when the last of its kind is gone, and its metrics with it, that is told by what is absent', () => {
+test('alerts fire when the last origin or worker, and its metrics with it, is gone', () => {
   const absent = rules.flatMap((rule) => metricsIn(/absent\(([^)]*)\)/.exec(exprOf(rule))?.[1] ?? ''))
-  // Every origin has the one, only those that work the other.
+  // Every origin has the first, only workers have the second.
   expect(absent.map(({ name }) => name)).toEqual(['store_up', 'actor_last_success_timestamp_seconds'])
   expect(exprOf(rules.find((rule) => rule.startsWith('WorkersGone')) ?? '')).toContain('{actor="reconciler"}')
 })

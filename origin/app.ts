@@ -4,7 +4,8 @@ import { ProblemError, problem } from '../shared/problem.ts'
 import { tryAgain } from './checkout/outcome.ts'
 import type { Deps } from './deps.ts'
 import { buyerRoutes } from './http/buyers.ts'
-import { internalRoutes, operatorRoutes } from './http/operators.ts'
+import { type HealthOf, internalRoutes } from './http/internal.ts'
+import { operatorRoutes } from './http/operators.ts'
 import { sendProblem } from './http/request.ts'
 import { KeysAway } from './http/tokens.ts'
 import { paymentWebhooks } from './http/webhooks-in.ts'
@@ -27,7 +28,7 @@ export function createUnreadyApp(): Hono {
 const alive = (c: Context) => c.json({ status: 'ok' })
 
 export function createApp(deps: Deps): Hono {
-  const { log, metrics, sql, redis } = deps
+  const { config, log, metrics, sql, redis, sales, loadShedder } = deps
   const app = new Hono()
 
   app.onError((error, c) => {
@@ -64,8 +65,10 @@ export function createApp(deps: Deps): Hono {
     c.text(await metrics.registry.metrics(), 200, { 'content-type': metrics.registry.contentType }),
   )
 
-  app.route('/admin', operatorRoutes(deps))
-  app.route('/internal', internalRoutes(deps))
+  const healthOf: HealthOf = (saleId) =>
+    loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok'
+  app.route('/admin', operatorRoutes({ ...deps, adminToken: config.ADMIN_TOKEN, healthOf }))
+  app.route('/internal', internalRoutes({ ...deps, edgeToken: config.EDGE_TOKEN, healthOf }))
   app.route('/webhooks', paymentWebhooks(deps))
   app.route('/', buyerRoutes(deps))
   return app

@@ -12,7 +12,8 @@ import type { OrderEvents } from './orders/order-events.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Arrivals } from './sales/arrivals.ts'
-import type { Line } from './sales/queue-metrics.ts'
+import type { EdgeNotifier } from './sales/edge-notifier.ts'
+import type { QueueReports } from './sales/queue-reports.ts'
 import type { Sales } from './sales/sales.ts'
 import type { Gates } from './stock/gates.ts'
 import type { ProductWork } from './stock/product-work.ts'
@@ -31,11 +32,10 @@ export interface Deps {
   readonly orders: Orders
   readonly events: OrderEvents
   readonly arrivals: Arrivals
-  readonly line: Line
+  readonly queueReports: QueueReports
   readonly payments: Payments
   readonly work: ProductWork
-  /** Tells the edge to look again at a sale, behind the answer. */
-  readonly tellEdge: (sale: string) => void
+  readonly edge: EdgeNotifier
   readonly signatures: Signatures
   readonly keys: {
     /** Finds the edge's public key. */

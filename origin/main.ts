@@ -30,8 +30,8 @@ import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { Arrivals } from './sales/arrivals.ts'
-import { edgeTeller } from './sales/edge-notifier.ts'
-import { Line } from './sales/queue-metrics.ts'
+import { EdgeNotifier } from './sales/edge-notifier.ts'
+import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
 import { Gates } from './stock/gates.ts'
 import { ProductWork } from './stock/product-work.ts'
@@ -90,7 +90,10 @@ async function begin(): Promise<Deps> {
   stops.push(['gate', () => redis.disconnect()])
 
   const sales = new Sales(sql)
-  const metrics = createMetrics(() => ({ ledger: !sales.isSilent(), redis: redis.status === 'ready' }))
+  const metrics = createMetrics(() => ({
+    ledger: !sales.isLedgerUnresponsive(),
+    redis: redis.status === 'ready',
+  }))
   await sales.start()
   stops.push(['sales', () => sales.stop()])
   const jobs = new PaymentJobs(config.DATABASE_URL, log, config.ROLE !== 'api')
@@ -102,7 +105,7 @@ async function begin(): Promise<Deps> {
   const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
-  const arrivals = new Arrivals(redis, metrics, log)
+  const arrivals = new Arrivals({ redis, metrics, log })
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
   const signatures = new Signatures()
@@ -120,9 +123,9 @@ async function begin(): Promise<Deps> {
     orders: new Orders({ sql, gates, charges: jobs, metrics, log }),
     events,
     arrivals,
-    line: new Line(redis, metrics),
+    queueReports: new QueueReports(metrics),
     work: new ProductWork(),
-    tellEdge: edgeTeller(config, log),
+    edge: new EdgeNotifier(config, log),
     signatures,
     keys: {
       admission:

@@ -160,7 +160,7 @@ export class Checkout {
     if (standing && units >= sale.limit_per_visitor) return this.standing.remembered(r, standing)
     // What is not recorded yet, the gate alone has counted.
     if (standing?.kind === 'processing') return refusal(overLimit(sale, units))
-    return this.#deps.sales.isSilent() ? unreadable() : this.#recordExactly(sale, r)
+    return this.#deps.sales.isLedgerUnresponsive() ? unreadable() : this.#recordExactly(sale, r)
   }
 
   /** A unit is taken in the fast gate: record it, and wait for that as long as a person would. */
@@ -216,7 +216,7 @@ export class Checkout {
 
   /** The exact gate alone, while the fast one is away or being rebuilt. */
   async #recordExactly(sale: SaleRow, r: Reservation): Promise<Outcome> {
-    const wasSilent = this.#deps.sales.isSilent()
+    const wasSilent = this.#deps.sales.isLedgerUnresponsive()
     let verdict: RecordVerdict
     try {
       verdict = await this.#records.add(r.sale, r)

@@ -36,7 +36,7 @@ export class ExistingOrder {
 
   /** A key answers as it did the first time, also when the sale is over by now, or the gate was rebuilt and forgot it. */
   async underKey(sale: SaleRow, r: Reservation): Promise<Outcome | undefined> {
-    if (this.#deps.sales.isSilent()) return undefined
+    if (this.#deps.sales.isLedgerUnresponsive()) return undefined
     const known = await withTimeout(this.#lookUps.add(r), FOUND_WITHIN_MS).catch(() => null)
     if (known === null) return undefined
     const remaining = remainingIn(sale, r.product)
@@ -116,7 +116,12 @@ export class ExistingOrder {
   ): Promise<OrderView | Reservation | undefined> {
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.find(sale, order).catch(() => undefined)
-      if (!found || 'status' in found || this.#deps.sales.isSilent() || performance.now() + pauseMs > untilMs)
+      if (
+        !found ||
+        'status' in found ||
+        this.#deps.sales.isLedgerUnresponsive() ||
+        performance.now() + pauseMs > untilMs
+      )
         return found
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
     }
@@ -139,7 +144,7 @@ export class ExistingOrder {
    */
   async find(sale: string, order: string): Promise<OrderView | Reservation | undefined> {
     const recorded = () => withTimeout(findOrder(this.#deps.sql, order), FOUND_WITHIN_MS)
-    const known = this.#deps.sales.isSilent() ? null : await recorded().catch(() => null)
+    const known = this.#deps.sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
     const found = known ?? this.#deps.promises.reservationOf(order) ?? (await this.#findIntent(sale, order))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')

@@ -85,7 +85,7 @@ export class SoldOut {
   /** While the ledger is silent nobody here hears of a restock. */
   #isSoldOut(sale: SaleRow): boolean {
     const { sales } = this.#deps
-    return !sales.isSilent() && phaseOf(sale, sales.nowMs()) === 'sold_out'
+    return !sales.isLedgerUnresponsive() && phaseOf(sale, sales.nowMs()) === 'sold_out'
   }
 }
 

@@ -150,10 +150,10 @@ export function buyerRoutes(deps: Deps): Hono {
       if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
       const { product_id, remaining } = outcome.problem
       const others = sales.get(sale)?.products.filter((p) => p.product_id !== product_id) ?? []
-      arrivals.hopes(sale, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
+      arrivals.waitsForStock(sale, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
       return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(sale) })
     }
-    arrivals.hopes(sale, visitor, false)
+    arrivals.waitsForStock(sale, visitor, false)
     const headers: Record<string, string> = { 'cache-control': 'no-store' }
     if (outcome.replayed) headers['Idempotency-Replayed'] = 'true'
     if (outcome.kind === 'processing') {

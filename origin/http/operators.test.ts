@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Logger, pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { LOOPBACK } from '../../dev/processes.ts'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { note } from '../ledger/findings.ts'
-import { edgeTeller } from '../sales/edge-notifier.ts'
 
 const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
-const other = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), { ROLE: 'api' })
 
 const config = (changes: object = {}) => ({
   name: 'Trainers "Ünï" 👟 <script>',
@@ -29,18 +23,6 @@ const config = (changes: object = {}) => ({
   admission: { rate_per_second: 100 },
   ...changes,
 })
-
-/** As the edge tells of the line with a look. */
-const LINE = {
-  numbers_given: '1000',
-  called: '400',
-  waiting: '600',
-  wait_seconds: '12.5',
-  wait_ratio: '1.1',
-  called_per_second: '48',
-  boost: '1.2',
-  throttle: '0.4',
-}
 
 describe('an operator', () => {
   test('creates a sale (201), changes it (200), and sees it as it is', async () => {
@@ -63,7 +45,7 @@ describe('an operator', () => {
     })
   })
 
-  test('is told which fields are wrong', async () => {
+  test('reads which fields are wrong', async () => {
     const sale = 'never'
     const answer = await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: -1, products: [] }))
     expect(answer).toMatchObject({
@@ -86,7 +68,7 @@ describe('an operator', () => {
     })
   })
 
-  test('may send back what was read, with a change in it, and nothing else changes', async () => {
+  test('may send back a sale as it was read, with one field changed', async () => {
     const sale = await origin.sale({ total: 5 })
     const { body } = await origin.admin('GET', `/sales/${sale}`)
     const changed = await origin.admin('PUT', `/sales/${sale}`, { ...body, name: 'Another name' })
@@ -95,17 +77,14 @@ describe('an operator', () => {
     expect(changed.body).toMatchObject({ opens_at, products })
   })
 
-  test('without the token is refused', async () => {
+  test('is refused without the admin token', async () => {
     for (const token of [undefined, 'wrong', ADMIN_TOKEN.slice(0, -1), `${ADMIN_TOKEN}x`]) {
       const answer = await origin.call('GET', '/admin/sales/x', token === undefined ? {} : { token })
       expect(answer).toMatchObject({ status: 401, body: { type: '/problems/unauthorized' } })
     }
-    expect(await origin.call('GET', '/internal/sales/x', { token: ADMIN_TOKEN })).toMatchObject({
-      status: 401,
-    })
   })
 
-  test('cannot lower a total below what is held and sold, and nothing changes', async () => {
+  test('cannot lower a total below the units held and sold', async () => {
     const sale = await origin.sale({ total: 5 })
     for (const body of [{ payment_method: 'pm_ok' }, {}, {}]) await origin.checkout(sale, { body })
     await eventually(
@@ -159,7 +138,7 @@ describe('an operator', () => {
     expect([await phase(), await endedAt()]).toEqual(['ended', ended])
   })
 
-  test('lets a sale that was over at its time go on, and not one that was ended', async () => {
+  test('extends a sale that ended by its time, but not one ended by an operator', async () => {
     const at = (ms: number) => new Date(Date.now() + ms).toISOString()
     const sale = await origin.sale({ opens_at: at(-10_000), ends_at: at(-1_000) })
     const opened = await origin.admin('POST', `/sales/${sale}/open`)
@@ -183,7 +162,7 @@ describe('an operator', () => {
     expect(await origin.stock(sale)).toMatchObject({ total: 10 })
   })
 
-  test('is told that a lobby would open after the sale, and may send back one that was opened before it', async () => {
+  test('cannot set a lobby after the opening, except of a sale that is open already', async () => {
     const at = (ms: number) => new Date(Date.now() + ms).toISOString()
     const times = { opens_at: at(3_600_000), pre_queue_opens_at: at(3_000_000) }
     const sale = await origin.sale(times)
@@ -227,7 +206,7 @@ describe('an operator', () => {
     })
   })
 
-  test('restocks a product once for each Idempotency-Key, however often it is sent within a day, and whatever was ended meanwhile', async () => {
+  test('restocks once per Idempotency-Key within a day, even when the sale ended meanwhile', async () => {
     const [one] = config().products
     const products = ['one', 'two'].map((product_id) => ({ ...one, product_id, total: 1 }))
     const sale = await origin.sale({ products })
@@ -272,7 +251,7 @@ describe('an operator', () => {
     expect(await total()).toBe(7)
   })
 
-  test('fulfils what is paid, once however often it is said, and nothing else', async () => {
+  test('fulfils a paid order once, and no other', async () => {
     const sale = await origin.sale()
     const paid = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
     const { order_id: id } = paid.body
@@ -294,7 +273,7 @@ describe('an operator', () => {
     expect(await fulfil(id, 'none')).toMatchObject({ status: 404, body: { type: '/problems/unknown-sale' } })
   })
 
-  test('sees what was found that belongs to no sale', async () => {
+  test('reads the findings that belong to no sale', async () => {
     const finding = { kind: 'unknown_charge', subject: `ch_${randomUUID()}`, units: 0 } as const
     await note(origin.sql(), { ...finding, sale: '', product: '' })
     expect(await origin.admin('GET', '/findings')).toMatchObject({
@@ -333,25 +312,12 @@ describe('an operator of another origin', () => {
     ['GET', '/findings', undefined],
     ['GET', '/orders', undefined],
     ['GET', '', undefined],
-  ])('can %s ...%s of a sale that was made this moment', async (method, path, body) => {
+  ])('can %s ...%s of a sale created a moment ago', async (method, path, body) => {
     const sale = await origin.sale()
     expect(await alone.admin(method, `/sales/${sale}${path}`, body)).toMatchObject({ status: 200 })
   })
 
-  test('without Redis is told of the line, as this origin was told of it', async () => {
-    const sale = await alone.sale()
-    await lost.kill()
-    await alone.call('GET', `/internal/sales/${sale}?${new URLSearchParams(LINE)}`, {
-      token: alone.edgeToken,
-    })
-    const { body } = await alone.admin('GET', `/sales/${sale}`)
-    expect(body).toMatchObject({
-      queue: { waiting: 600 },
-      invariant: { total: 10, holds: true, compared_at: null },
-    })
-  })
-
-  test('without Redis changes what the ledger has, and changes it once', async () => {
+  test('restocks and changes a sale once while Redis is away', async () => {
     const sale = await alone.sale({ total: 10 })
     await lost.kill()
     const restocked = await alone.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 5 })
@@ -363,136 +329,7 @@ describe('an operator of another origin', () => {
   })
 })
 
-describe('the edge', () => {
-  const look = (sale: string, line: Record<string, string>) =>
-    origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(line)}`, { token: origin.edgeToken })
-  const gauges = async (sale: string) => {
-    const text = String((await origin.call('GET', '/metrics')).body.text)
-    const line = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
-    return Object.fromEntries(
-      [...line].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])),
-    )
-  }
-
-  test('tells of the line, which operators see at any origin, and monitors, for ten seconds', async () => {
-    const sale = await origin.sale()
-    const untold = {
-      rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
-      queue: {
-        arrivals: 0,
-        numbers_given: null,
-        called: null,
-        waiting: null,
-        wait_seconds: null,
-        wait_ratio: null,
-      },
-    }
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
-    const { wait_seconds: _, ...standing } = LINE
-    for (const nonsense of [{}, { ...LINE, waiting: 'many' }, { ...LINE, boost: '-1' }, { called: '7' }])
-      expect(await look(sale, nonsense)).toMatchObject({ status: 200 })
-    expect(await gauges(sale)).toEqual({})
-
-    expect(await look(sale, LINE)).toMatchObject({ status: 200, body: { phase: 'open' } })
-    const told = {
-      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
-      queue: {
-        arrivals: 0,
-        numbers_given: 1000,
-        called: 400,
-        waiting: 600,
-        wait_seconds: 12.5,
-        wait_ratio: 1.1,
-      },
-    }
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
-    expect(await other.admin('GET', `/sales/${sale}`)).toMatchObject({ body: told })
-    const shown = {
-      queue_waiting: '600',
-      queue_wait_ratio: '1.1',
-      admission_rate_per_second: '48',
-      admission_rate_target_per_second: '100',
-      line_boost: '1.2',
-      line_throttle: '0.4',
-    }
-    expect(await gauges(sale)).toEqual({ ...shown, queue_wait_seconds: '12.5' })
-    await look(sale, standing)
-    expect(await gauges(sale)).toEqual(shown)
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
-      body: { queue: { wait_seconds: null } },
-    })
-    const gone = ({ length }: unknown[]) => length === 0
-    expect(await eventually(async () => Object.keys(await gauges(sale)), gone, 12_000)).toEqual([])
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: untold })
-  })
-
-  test('is told the state of a sale, and who has arrived', async () => {
-    const sale = await origin.sale({ total: 1 })
-    const state = async () =>
-      (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body
-    const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
-    expect(await state()).toMatchObject({ sale, ...fresh })
-    await Promise.all([origin.checkout(sale), origin.checkout(sale)])
-    const right = (s: Record<string, unknown>) =>
-      s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'
-    expect(await eventually(state, right)).toMatchObject({
-      arrivals: 2,
-      hopeful: 1,
-      phase: 'all_in_carts',
-      products: [{ available: 0, held: 1, sold: 0 }],
-    })
-    expect(await origin.call('GET', '/internal/sales/none', { token: origin.edgeToken })).toMatchObject({
-      status: 404,
-    })
-  })
-})
-
-const toldFrom = (EDGE_URL: string, EDGE_TOKEN: string, log: Logger) =>
-  edgeTeller({ EDGE_URL, EDGE_TOKEN } as Parameters<typeof edgeTeller>[0], log)
-const logOf = (said: unknown[]) =>
-  pino({ level: 'warn' }, { write: (line: string) => said.push(JSON.parse(line)) })
-
-test('an edge that refuses to be told is told of: as it begins, and then ever more rarely', async () => {
-  const said: unknown[] = []
-  // Whose token is another, as the edge's would be; it is no edge, and refuses the right one as well.
-  const tell = (EDGE_TOKEN: string) => toldFrom(origin.url(), EDGE_TOKEN, logOf(said))
-  const mistaken = tell('another-edge-token')
-  for (let i = 0; i < 5; i++) mistaken('drop')
-  const told = [1, 2, 4].map((refused) => ({ sale: 'drop', status: 401, refused }))
-  expect(
-    await eventually(
-      async () => said,
-      ({ length }) => length === 3,
-    ),
-  ).toMatchObject(told)
-  tell(origin.edgeToken)('drop')
-  expect(await eventually(async () => said[3], Boolean)).toMatchObject({ status: 404, refused: 1 })
-})
-
-test('one that is busy for a moment is not; one that is so for good is, and not for its token', async () => {
-  let busyFor = 2
-  let asked = 0
-  const edge = createServer((_, response) => response.writeHead(++asked > busyFor ? 204 : 503).end())
-  await new Promise<void>((resolve) => edge.listen(0, LOOPBACK, resolve))
-  const said: unknown[] = []
-  const tell = toldFrom(`http://${LOOPBACK}:${(edge.address() as AddressInfo).port}`, 'token', logOf(said))
-  tell('drop')
-  await eventually(
-    async () => asked,
-    (times) => times === 3,
-  )
-  expect(said).toEqual([])
-  busyFor = Number.POSITIVE_INFINITY
-  tell('drop')
-  expect(await eventually(async () => said[0], Boolean)).toMatchObject({
-    ...{ status: 503, refused: 1 },
-    msg: expect.not.stringContaining('EDGE_TOKEN'),
-  })
-  expect(asked).toBe(7)
-  edge.close()
-})
-
-test('health, readiness and metrics are there to be read', async () => {
+test('serves health, readiness and metrics', async () => {
   expect(await origin.call('GET', '/healthz')).toMatchObject({ status: 200 })
   expect(await origin.call('GET', '/readyz')).toMatchObject({
     status: 200,

@@ -14,6 +14,11 @@ export interface Actor {
 /** Limits repeated log lines: true for the 1st, 2nd, 4th, 8th time. */
 export const shouldLog = (times: number) => (times & (times - 1)) === 0
 
+export interface LoopDeps {
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'actorSuccess' | 'actorFailures'>
+}
+
 interface Loop extends Actor {
   /** Ends the pause; during a round, skips the pause after it. */
   wake(): void
@@ -23,7 +28,7 @@ interface Loop extends Actor {
 export function loop(
   name: string,
   everyMs: number,
-  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  { log, metrics }: LoopDeps,
   round: () => Promise<unknown>,
 ): Loop {
   let running: Promise<void> | undefined

@@ -11,7 +11,7 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url
 const quiet = useRedis()
 const withoutWorker = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
 
-/** The counts of a metric by its labels, '' for none. */
+/** The values of a metric by its labels, '' for none. */
 async function counts(metric: string, at = origin): Promise<Record<string, number>> {
   const text = String((await at.call('GET', '/metrics')).body.text)
   return Object.fromEntries(
@@ -21,7 +21,7 @@ async function counts(metric: string, at = origin): Promise<Record<string, numbe
     }),
   )
 }
-/** Those of one sale, with its name left out of their labels. */
+/** The values of one sale, without its name in the labels. */
 async function countsOf(sale: string, metric: string): Promise<Record<string, number>> {
   const its = `sale="${sale}",`
   const all = Object.entries(await counts(metric))
@@ -30,7 +30,7 @@ async function countsOf(sale: string, metric: string): Promise<Record<string, nu
   )
 }
 
-test('a checkout is counted once, by how it was answered', async () => {
+test('counts a checkout once, by its outcome', async () => {
   const [sale, other] = [await origin.sale({ total: 1 }), await origin.sale()]
   const token = await origin.token(sale)
   const path = `/sales/${sale}/checkout`
@@ -58,7 +58,7 @@ test('a checkout is counted once, by how it was answered', async () => {
   expect(Object.keys(counted)).toHaveLength(8)
 })
 
-test('sales that somebody made up are counted under one name', async () => {
+test('counts calls to invented sales under one name', async () => {
   const madeUp = Array.from({ length: 5 }, () => randomUUID())
   for (const sale of madeUp) await origin.checkout(sale, { token: 'none' })
   const counted = await counts('checkouts_total')
@@ -66,7 +66,7 @@ test('sales that somebody made up are counted under one name', async () => {
   expect(Object.keys(counted).filter((labels) => madeUp.some((sale) => labels.includes(sale)))).toEqual([])
 })
 
-test('a checkout that goes on without the ledger is counted as that, and its intent as waiting', async () => {
+test('counts checkouts without the ledger, and the intents that wait', async () => {
   const sale = await origin.sale()
   const waiting = () => countsOf(sale, 'intents_waiting')
   const units = (intents: number) => (now: Record<string, number>) => now['product="one"'] === intents
@@ -75,7 +75,7 @@ test('a checkout that goes on without the ledger is counted as that, and its int
     const answers = await Promise.all([origin.checkout(sale), origin.checkout(sale)])
     expect(answers.map((a) => a.status)).toEqual([202, 202])
     expect(await eventually(waiting, units(2), 5_000)).toEqual({ 'product="one"': 2 })
-    // They cannot be recorded, and there are more of them.
+    // None can be recorded, and one more comes.
     await origin.checkout(sale)
     expect(await eventually(waiting, units(3), 5_000)).toEqual({ 'product="one"': 3 })
   })
@@ -83,7 +83,7 @@ test('a checkout that goes on without the ledger is counted as that, and its int
   expect(await eventually(waiting, units(0))).toEqual({ 'product="one"': 0 })
 })
 
-test('one that goes on without the fast gate is counted as that', async () => {
+test('counts checkouts without the fast gate', async () => {
   const sale = await withoutWorker.sale()
   const client = new Redis(quiet.url)
   await client.hdel(`{${sale}:one:0}:stock`, 'run')
@@ -92,7 +92,7 @@ test('one that goes on without the fast gate is counted as that', async () => {
   expect(await counts('degraded_total', withoutWorker)).toEqual({ 'without="gate"': 1 })
 })
 
-test('of a sale can be seen what became of its orders and its stock, how long it took, and that all is well', async () => {
+test('shows the orders, stock, timings and health of a sale', async () => {
   const before = (await counts('record_batch_size_sum'))['']
   const sale = await origin.sale({ total: 5 })
   await origin.checkout(sale)
@@ -155,7 +155,7 @@ test('of a sale can be seen what became of its orders and its stock, how long it
   expect(await counts('hopeful')).toMatchObject({ [its]: 0 })
 })
 
-test('who has joined again and is called again arrives again; who asks again does not', async () => {
+test('counts an arrival per ticket number, not per call', async () => {
   const sale = await origin.sale()
   for (const num of [1, 1, 2])
     await origin.checkout(sale, { token: await origin.token(sale, 'ann', { num }) })
@@ -167,7 +167,7 @@ test('who has joined again and is called again arrives again; who asks again doe
   expect(arrived).toMatchObject({ [`sale="${sale}"`]: 3 })
 })
 
-test('of Redis can be seen how much memory it uses, and may use', async () => {
+test('shows the memory that Redis uses and may use', async () => {
   const node = `node="127.0.0.1:${redis.port}"`
   const { [node]: used } = await counts('redis_memory_used_bytes')
   expect(used).toBeGreaterThan(100_000)
@@ -186,7 +186,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('what is not seen again is not told again, and what was counted is', async () => {
+test('drops a gauge that is not set again, and keeps a counter', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const metrics = createMetrics()
   const [here, there] = [
@@ -205,7 +205,7 @@ test('what is not seen again is not told again, and what was counted is', async 
   expect(text).toContain('order_transitions_total{sale="s",status="reserved"} 1')
 })
 
-test('what was counted of a sale is told for a day after the last of it, and begins again at nothing', async () => {
+test('drops the counters of a sale a day after the last change, and then counts from zero', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const metrics = createMetrics()
   const hours = (n: number) => vi.advanceTimersByTime(n * 3_600_000)

@@ -1,270 +1,177 @@
 /**
- * What is watched, in Prometheus's words: one registry per process, read at /metrics. What a process counts, it counts for
- * ever, but of a sale until a day after the last of it; what it sees of others, it says for as long as it keeps looking.
+ * The metrics of one process, for Prometheus at /metrics. Counters of a process run as long as it does; those of a sale end
+ * a day after their last change, since a year of sales would make every scrape slow. Gauges that describe something shared
+ * (stock, the queue) show the latest value seen, and nothing once it is too old: a stale value looks like a true one.
  */
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  type GaugeConfiguration,
-  Histogram,
-  type LabelValues,
-  Registry,
-} from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What is seen every few seconds. */
-const FADES_MS = 30_000
-/** Orders are counted every half a minute. */
-const COUNTED_FADES_MS = 90_000
-/** The edge looks at a sale every second. */
-export const LINE_FADES_MS = 10_000
-/** Mostly that sale is over: a year of sales would make every reading slow. */
-const SALE_FADES_MS = 24 * 3_600_000
+/** The reconciler looks every few seconds .. */
+const STOCK_MAX_AGE_MS = 30_000
+/** .. and counts the orders every half minute. */
+const ORDERS_MAX_AGE_MS = 90_000
+/** The edge reports every second. */
+export const QUEUE_MAX_AGE_MS = 10_000
+const SALE_COUNTER_MAX_AGE_MS = 24 * 3_600_000
 
-/** `stores` says of each store whether it answers this process at the moment. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+/** `stores` says of each store whether it answers this process now. */
 export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, buckets, registers })
+
+  /** Keeps values by label and shows the fresh ones at a scrape. */
+  const expiring = <T extends string>(
+    Metric: typeof Counter<T> | typeof Gauge<T>,
+    maxAgeMs: number,
+    name: string,
+    help: string,
+    labelNames: readonly T[],
+  ) => {
+    const values = new Map<string, { labels: LabelValues<T>; value: number; atMs: number }>()
+    const keyOf = (labels: LabelValues<T>) => JSON.stringify(labelNames.map((label) => labels[label]))
+    new Metric({
+      ...{ name, help, labelNames, registers },
+      collect(this: Pick<Gauge<T>, 'reset' | 'inc'>) {
+        this.reset()
+        for (const [key, { labels, value, atMs }] of values) {
+          if (performance.now() - atMs > maxAgeMs) values.delete(key)
+          else this.inc(labels, value)
+        }
+      },
+    })
+    return {
+      set: (labels: LabelValues<T>, value: number) =>
+        void values.set(keyOf(labels), { labels, value, atMs: performance.now() }),
+      get: (labels: LabelValues<T>) => values.get(keyOf(labels))?.value ?? 0,
+      remove: (labels: LabelValues<T>) => void values.delete(keyOf(labels)),
+    }
+  }
+  const saleCounter = <T extends string>(name: string, help: string, labelNames: readonly T[]) => {
+    const { get, set } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, name, help, labelNames)
+    return { inc: (labels: LabelValues<T>, by = 1) => set(labels, get(labels) + by) }
+  }
+  const gauge = <T extends string>(maxAgeMs: number, name: string, help: string, labelNames: readonly T[]) =>
+    expiring(Gauge<T>, maxAgeMs, name, help, labelNames)
+  const queueGauge = (name: string, help: string) => gauge(QUEUE_MAX_AGE_MS, name, help, ['sale'])
+
+  new Gauge({
+    name: 'store_up',
+    help: '1 while a store (ledger, redis) answers this process, 0 while it does not; either suffices to serve',
+    labelNames: ['store'],
+    registers,
+    collect() {
+      for (const [store, isUp] of Object.entries(stores())) this.set({ store }, isUp ? 1 : 0)
+    },
+  })
+
   return {
     registry,
-    checkouts: ofSale({
-      name: 'checkouts_total',
-      help: 'Checkout calls by how they were answered; calls to sales that there are not under one name',
-      labelNames: ['sale', 'outcome'],
-      registers,
-    }),
-    checkoutSeconds: new Histogram({
-      name: 'checkout_seconds',
-      help: 'Time from a checkout call to its answer',
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-      registers,
-    }),
-    recordSeconds: new Histogram({
-      name: 'record_batch_seconds',
-      help: 'Time of one batch of reservations in the ledger, locks and commit included',
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-      registers,
-    }),
-    recordSize: new Histogram({
-      name: 'record_batch_size',
-      help: 'Reservations in one batch',
-      buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
-      registers,
-    }),
-    degraded: new Counter({
-      name: 'degraded_total',
-      help: 'Checkouts that went on without a store',
-      labelNames: ['without'],
-      registers,
-    }),
-    orders: ofSale({
-      name: 'order_transitions_total',
-      help: 'Orders by the status they came to, and for what reason where there is one',
-      labelNames: ['sale', 'status', 'reason'],
-      registers,
-    }),
-    payments: new Counter({
-      name: 'payment_attempts_total',
-      help: 'Attempts to authorize a charge by outcome',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    captures: new Counter({
-      name: 'capture_attempts_total',
-      help: 'Attempts to take the money of a charge by outcome; gone where it is not authorized any more',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    refunds: new Counter({
-      name: 'refund_attempts_total',
-      help: 'Attempts to give a charge back by outcome',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    intents: fading(FADES_MS, {
-      name: 'intents_waiting',
-      help: 'Intents in the stream that no one has recorded yet',
-      labelNames: ['sale', 'product'],
-      registers,
-    }),
-    findings: ofSale({
-      name: 'findings_total',
-      help: 'What was found to be other than it should be; without a sale where it is of none',
-      labelNames: ['sale', 'kind'],
-      registers,
-    }),
-    drift: fading(FADES_MS, {
-      name: 'stock_drift_units',
-      help: 'Units that the gate has too many of a state, by the ledger, or too few; must be 0 when nothing is in flight',
-      labelNames: ['sale', 'product', 'state'],
-      registers,
-    }),
-    oversold: fading(COUNTED_FADES_MS, {
-      name: 'oversold_units',
-      help: 'Live units beyond the total; must be 0',
-      labelNames: ['sale', 'product'],
-      registers,
-    }),
-    stock: fading(FADES_MS, {
-      name: 'stock_units',
-      help: 'Units of a product by state, as the ledger has them',
-      labelNames: ['sale', 'product', 'state'],
-      registers,
-    }),
-    gateOpen: fading(FADES_MS, {
-      name: 'gate_open',
-      help: '1 while the fast gate of a product is in use, 0 while the exact gate serves alone',
-      labelNames: ['sale', 'product'],
-      registers,
-    }),
-    storeUp: new Gauge({
-      name: 'store_up',
-      help: '1 while a store (ledger, redis) answers this process, 0 while it does not; either suffices to serve',
-      labelNames: ['store'],
-      registers,
-      collect() {
-        for (const [store, isUp] of Object.entries(stores())) this.set({ store }, isUp ? 1 : 0)
-      },
-    }),
-    redisMemoryUsed: fading(FADES_MS, {
-      name: 'redis_memory_used_bytes',
-      help: 'Memory that a node of Redis uses',
-      labelNames: ['node'],
-      registers,
-    }),
-    redisMemoryMax: fading(FADES_MS, {
-      name: 'redis_memory_max_bytes',
-      help: 'Memory that a node of Redis may use, its maxmemory; 0 where it has no limit',
-      labelNames: ['node'],
-      registers,
-    }),
-    actorFailures: new Counter({
-      name: 'actor_failures_total',
-      help: 'Rounds that failed, of what happens without a call',
-      labelNames: ['actor'],
-      registers,
-    }),
+
+    // -- Checkout --
+    checkouts: saleCounter(
+      'checkouts_total',
+      'Checkout calls by outcome; calls to nonexistent sales have the sale "unknown"',
+      ['sale', 'outcome'],
+    ),
+    checkoutSeconds: histogram('checkout_seconds', 'Time from a checkout call to its response', SECONDS),
+    recordSeconds: histogram(
+      'record_batch_seconds',
+      'Time of one batch of reservations in the ledger, with locks and commit',
+      [...SECONDS, 10],
+    ),
+    recordSize: histogram(
+      'record_batch_size',
+      'Reservations in one batch',
+      [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    ),
+    degraded: counter('degraded_total', 'Checkouts served without a store', ['without']),
+    orders: saleCounter('order_transitions_total', 'Orders by new status, and by reason where there is one', [
+      'sale',
+      'status',
+      'reason',
+    ]),
+
+    // -- Payment --
+    payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', ['outcome']),
+    captures: counter(
+      'capture_attempts_total',
+      'Attempts to capture a charge, by outcome; gone: not authorized any more',
+      ['outcome'],
+    ),
+    refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', ['outcome']),
+
+    // -- Stock --
+    stock: gauge(STOCK_MAX_AGE_MS, 'stock_units', 'Units of a product by state, from the ledger', [
+      'sale',
+      'product',
+      'state',
+    ]),
+    drift: gauge(
+      STOCK_MAX_AGE_MS,
+      'stock_drift_units',
+      'Units by which the gate exceeds the ledger; must be 0 when nothing is in flight',
+      ['sale', 'product', 'state'],
+    ),
+    oversold: gauge(ORDERS_MAX_AGE_MS, 'oversold_units', 'Live units beyond the total; must be 0', [
+      'sale',
+      'product',
+    ]),
+    gateOpen: gauge(
+      STOCK_MAX_AGE_MS,
+      'gate_open',
+      '1 while the fast gate of a product is in use, 0 while the exact gate serves alone',
+      ['sale', 'product'],
+    ),
+    intents: gauge(STOCK_MAX_AGE_MS, 'intents_waiting', 'Intents in the stream that are not recorded yet', [
+      'sale',
+      'product',
+    ]),
+    findings: saleCounter('findings_total', 'Findings by kind; the sale is empty where none is concerned', [
+      'sale',
+      'kind',
+    ]),
+
+    // -- Redis and actors --
+    redisMemoryUsed: gauge(STOCK_MAX_AGE_MS, 'redis_memory_used_bytes', 'Memory that a Redis node uses', [
+      'node',
+    ]),
+    redisMemoryMax: gauge(
+      STOCK_MAX_AGE_MS,
+      'redis_memory_max_bytes',
+      'Memory that a Redis node may use (maxmemory); 0: no limit',
+      ['node'],
+    ),
+    actorFailures: counter('actor_failures_total', 'Failed rounds of background actors', ['actor']),
     actorSuccess: new Gauge({
       name: 'actor_last_success_timestamp_seconds',
-      help: 'When the last round ended that did not fail, in seconds since the epoch; at first, when the actor started',
+      help: 'End of the last successful round, in seconds since the epoch; before the first, the start of the actor',
       labelNames: ['actor'],
       registers,
     }),
-    arrivals: fading(LINE_FADES_MS, {
-      name: 'arrivals',
-      help: 'Ticket numbers whose first checkout call has come',
-      labelNames: ['sale'],
-      registers,
-    }),
-    hopeful: fading(LINE_FADES_MS, {
-      name: 'hopeful',
-      help: 'Visitors who found all units in carts, and still ask',
-      labelNames: ['sale'],
-      registers,
-    }),
-    queueWaiting: fading(LINE_FADES_MS, {
-      name: 'queue_waiting',
-      help: 'Numbers that were given out and are not called yet, as the edge tells',
-      labelNames: ['sale'],
-      registers,
-    }),
-    queueWait: fading(LINE_FADES_MS, {
-      name: 'queue_wait_seconds',
-      help: 'Time until the last in line is called, as the line moves now; none while it stands',
-      labelNames: ['sale'],
-      registers,
-    }),
-    queueWaitRatio: fading(LINE_FADES_MS, {
-      name: 'queue_wait_ratio',
-      help: 'Time that a turn took to come, lately, over the time its holder was told; 1 is exact, none until one was watched',
-      labelNames: ['sale'],
-      registers,
-    }),
-    admissionRate: fading(LINE_FADES_MS, {
-      name: 'admission_rate_per_second',
-      help: 'Positions that the edge calls a second now',
-      labelNames: ['sale'],
-      registers,
-    }),
-    admissionRateTarget: fading(LINE_FADES_MS, {
-      name: 'admission_rate_target_per_second',
-      help: 'Positions that are to be called a second, as configured',
-      labelNames: ['sale'],
-      registers,
-    }),
-    lineBoost: fading(LINE_FADES_MS, {
-      name: 'line_boost',
-      help: 'Factor of the configured rate that makes up for those who do not come; 1 or more',
-      labelNames: ['sale'],
-      registers,
-    }),
-    lineThrottle: fading(LINE_FADES_MS, {
-      name: 'line_throttle',
-      help: 'Factor of the configured rate for the sake of the origin; 1 or less',
-      labelNames: ['sale'],
-      registers,
-    }),
-  }
-}
 
-/** A counter that begins again for labels which have not been counted for so long, as if by a new process. */
-function ofSale<T extends string>(config: CounterConfiguration<T>) {
-  const lately = named<T>(SALE_FADES_MS, config)
-  const counter = new Counter({
-    ...config,
-    collect() {
-      for (const labels of lately.faded()) counter.remove(labels)
-    },
-  })
-  return {
-    inc(labels: LabelValues<T>, by = 1): void {
-      lately.name(labels)
-      counter.inc(labels, by)
-    },
-  }
-}
-
-/**
- * A gauge that says nothing of what has not been set again for so long: an old value looks like a true one, and one that is
- * missing does not.
- */
-function fading<T extends string>(fadesMs: number, config: GaugeConfiguration<T>) {
-  const lately = named<T>(fadesMs, config)
-  const gauge = new Gauge({
-    ...config,
-    collect() {
-      for (const labels of lately.faded()) gauge.remove(labels)
-    },
-  })
-  return {
-    set(labels: LabelValues<T>, value: number): void {
-      lately.name(labels)
-      gauge.set(labels, value)
-    },
-    remove(labels: LabelValues<T>): void {
-      lately.forget(labels)
-      gauge.remove(labels)
-    },
-  }
-}
-
-/** The labels that were named, and when last, by a clock that never jumps. */
-function named<T extends string>(fadesMs: number, { labelNames }: { readonly labelNames?: readonly T[] }) {
-  const last = new Map<string, { labels: LabelValues<T>; atMs: number }>()
-  const nameOf = (labels: LabelValues<T>) => JSON.stringify(labelNames?.map((name) => labels[name]))
-  const forget = (labels: LabelValues<T>) => last.delete(nameOf(labels))
-  return {
-    name: (labels: LabelValues<T>) => last.set(nameOf(labels), { labels, atMs: performance.now() }),
-    forget,
-    /** Those that have not been named again for so long, and are forgotten by this. */
-    faded() {
-      const all = [...last.values()].filter(({ atMs }) => performance.now() - atMs > fadesMs)
-      for (const { labels } of all) forget(labels)
-      return all.map(({ labels }) => labels)
-    },
+    // -- Queue --
+    arrivals: queueGauge('arrivals', 'Ticket numbers whose first checkout call has come'),
+    waitingForStock: queueGauge('hopeful', 'Visitors who found all units in carts and still ask'),
+    queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
+    queueWait: queueGauge(
+      'queue_wait_seconds',
+      'Time until the last in the queue is called, at its present speed; none while it stands',
+    ),
+    admissionRate: queueGauge('admission_rate_per_second', 'Positions that the edge calls per second now'),
+    admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),
+    lineBoost: queueGauge('line_boost', 'Factor on the configured rate to make up for no-shows; 1 or more'),
+    lineThrottle: queueGauge(
+      'line_throttle',
+      "Factor on the configured rate for the origin's load; 1 or less",
+    ),
   }
 }

@@ -17,7 +17,7 @@ let arrivals: Arrivals
 beforeAll(async () => {
   redis = defineScripts(connectRedis(way.through(server.url), log))
   await once(redis, 'ready')
-  arrivals = new Arrivals(redis, createMetrics(), log)
+  arrivals = new Arrivals({ redis, metrics: createMetrics(), log })
   arrivals.start()
 })
 afterAll(async () => {
@@ -25,32 +25,32 @@ afterAll(async () => {
   redis.disconnect()
 })
 
-test('who came while Redis was away is counted when it is back, and who hoped then hopes still', async () => {
+test('counts who came while Redis was away when it is back, and keeps who waits for stock', async () => {
   way.vanish()
   arrivals.arrived('sale', 1)
-  arrivals.hopes('sale', 'ann', true)
-  arrivals.hopes('sale', 'bob', true)
-  // By now they are on their way to a Redis that does not answer.
+  arrivals.waitsForStock('sale', 'ann', true)
+  arrivals.waitsForStock('sale', 'bob', true)
+  // By now they are on their way to a Redis that does not respond.
   await sleep(500)
   arrivals.arrived('sale', 2)
   const counts = (expected: object) =>
     vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ counted: true, ...expected }), 10_000)
   await counts({ arrivals: 2, hopeful: 2 })
-  arrivals.hopes('sale', 'bob', false)
+  arrivals.waitsForStock('sale', 'bob', false)
   await counts({ arrivals: 2, hopeful: 1 })
 })
 
-test('of those who came since it was last asked the latest are told, and who comes again came before', () => {
+test('returns the latest arrivals since the last call; a second call is no new arrival', () => {
   for (let number = 1; number <= 30; number++) arrivals.arrived('late', number)
   arrivals.arrived('another', 99)
-  expect(arrivals.lately('late')).toEqual(Array.from({ length: 20 }, (_, i) => 11 + i))
+  expect(arrivals.takeRecent('late')).toEqual(Array.from({ length: 20 }, (_, i) => 11 + i))
   arrivals.arrived('late', 7)
   arrivals.arrived('late', 31)
-  expect(arrivals.lately('late')).toEqual([31])
-  expect(arrivals.lately('late')).toEqual([])
+  expect(arrivals.takeRecent('late')).toEqual([31])
+  expect(arrivals.takeRecent('late')).toEqual([])
 })
 
-test('while Redis is full, who comes is known not to be counted, and is counted when there is room', async () => {
+test('says that arrivals are not counted while Redis is full, and counts them when there is room', async () => {
   const counts = (expected: object) =>
     vi.waitFor(() => expect(arrivals.counts('full')).toMatchObject(expected), 10_000)
   arrivals.arrived('full', 1)
@@ -62,7 +62,7 @@ test('while Redis is full, who comes is known not to be counted, and is counted 
   await counts({ arrivals: 2, counted: true })
 })
 
-test('a count that is a little lower is only inexact; one that began anew, since Redis came back empty, is told as it is', async () => {
+test('ignores a slightly lower count, and reports one that began anew after Redis came back empty', async () => {
   const counts = (expected: number) =>
     vi.waitFor(
       () => expect(arrivals.counts('lost')).toMatchObject({ arrivals: expected, counted: true }),
@@ -70,7 +70,7 @@ test('a count that is a little lower is only inexact; one that began anew, since
     )
   for (let number = 1; number <= 20; number++) arrivals.arrived('lost', number)
   await counts(20)
-  // As many as a replica has that was behind by one.
+  // As on a replica that was one arrival behind.
   await redis
     .multi()
     .del('{lost}:arrivals')
@@ -83,9 +83,9 @@ test('a count that is a little lower is only inexact; one that began anew, since
   await counts(1)
 })
 
-test('what was counted of a sale does not stay in Redis when nobody comes to it any more', async () => {
+test('lets Redis forget the counts of a sale that nobody comes to any more', async () => {
   arrivals.arrived('over', 1)
-  arrivals.hopes('over', 'ann', true)
+  arrivals.waitsForStock('over', 'ann', true)
   const counted = { arrivals: 1, hopeful: 1, counted: true }
   await vi.waitFor(() => expect(arrivals.counts('over')).toEqual(counted), 5_000)
   const arrivedMs = await redis.pttl('{over}:arrivals')
@@ -96,7 +96,7 @@ test('what was counted of a sale does not stay in Redis when nobody comes to it 
   expect(hopefulMs).toBeLessThanOrEqual(5 * 60_000)
 })
 
-test('a process that has just started lets those hope on whom others told to wait for long', async () => {
+test('a new process keeps visitors to whom others gave a long interval', async () => {
   const askedMs = Date.now() - 30_000
   const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
   await redis.zadd('{begun}:hopeful', ...crowd.flat())
@@ -107,7 +107,7 @@ test('a process that has just started lets those hope on whom others told to wai
   }
 })
 
-test('a sale that nobody asks about is left alone, and counted again when somebody does', async () => {
+test('skips a sale that nobody asks about, and counts it again when somebody does', async () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
   const isCounted = () => vi.waitFor(() => expect(arrivals.counts('idle').counted).toBe(true), 5_000)
@@ -121,8 +121,8 @@ test('a sale that nobody asks about is left alone, and counted again when somebo
   await isCounted()
 })
 
-test('of a crowd that hopes no more is noted than there is room for', async () => {
+test('limits the notes of a crowd that waits for stock', async () => {
   const room = 200_000
-  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.hopes('crowd', `${visitor}`, true)
+  for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, true)
   await vi.waitFor(() => expect(arrivals.counts('crowd').hopeful).toBe(room), 15_000)
 })

@@ -1,75 +1,76 @@
 /**
- * Who has come to the checkout, across all origins, by which the edge steers the line: how many have arrived, by their
- * ticket numbers (a Redis HyperLogLog: error below one percent, 12 KB), and how many visitors were told that all units are
- * in carts and still hope for one, who come before anyone who is yet to be called. Noted in batches, behind the answers;
- * while Redis is away, or full, the counts stand still and are told to be no longer so (`counted`): the edge then takes
- * nobody for one who does not come, and goes by the units that are taken. What was noted meanwhile is told when Redis is
- * back.
+ * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
+ * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
+ * carts and still ask, who go before anyone who is not admitted yet. Notes are written in batches, behind the responses.
+ * While Redis is away or full the counts stand still and say so (`counted`): the edge then takes nobody for a no-show and goes
+ * by the units that are taken. The notes wait until Redis is back.
  */
-import type { Logger } from 'pino'
 import { Recent } from '../../shared/recent-map.ts'
-import { type Actor, loop } from '../lib/loop.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
-/** Noted of a sale and not yet told to Redis, of each kind; should it be away for long, who comes later is not. */
-const MAX_NOTED = 200_000
-/** A sale that nobody has asked about for so long, nor come to, is left alone until somebody does. */
+/** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
+const MAX_NOTES = 200_000
+/** A sale that nobody asked about or came to for this long is skipped until somebody does. */
 const NEEDED_FOR_MS = 60_000
-/** Who has come to a sale is forgotten so long after the last who did: it is over, or begins anew. */
+/** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or begins anew. */
 const KEPT_MS = 48 * 3_600_000
-/** A first count of a sale is waited for no longer: Redis is away. */
-const FIRST_WITHIN_MS = 500
-/** Told of those who came lately, the latest: enough to say how late people come .. */
-const MAX_LATELY = 20
-/** .. and remembered of all sales, since who comes again has not come late. */
+/** The first count of a sale is waited for this long; after that Redis counts as away. */
+const FIRST_COUNT_TIMEOUT_MS = 500
+/** Latest arrivals reported to the edge: enough to learn how late people come .. */
+const MAX_RECENT = 20
+/** .. and how many are remembered over all sales, since a second call is no late arrival. */
 const MAX_SEEN = 100_000
-/** All who hope together ask no more often than this; each of them every five seconds, or more seldom. */
+/** All who wait for stock ask no more often than this together; each asks within these bounds. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
-/** Who does not ask for so many times as long as they were told to wait has given up. */
-const HOPES_FOR = 2.4
-/** Most told in one call. */
+/** Whoever stays away for this many times the interval they were given has given up. */
+const GIVES_UP_AFTER = 2.4
+/** Most members in one Redis call. */
 const CHUNK = 500
-/** A count that falls below this share of the last began anew: Redis came back empty. By less it is only inexact. */
+/** A count below this share of the last one began anew: Redis came back empty. A smaller drop is HyperLogLog's error. */
 const BEGAN_ANEW = 0.9
 
 export interface Counts {
   readonly arrivals: number
   readonly hopeful: number
-  /** False until they have been counted, and while what is noted cannot be told to Redis. */
+  /** False before the first count, and while notes cannot be written to Redis. */
   readonly counted: boolean
 }
 
-interface Noted {
-  readonly arrived: Set<number>
-  /** True: asked, and went empty-handed; false: has got a unit. */
-  readonly hopes: Map<string, boolean>
+/** What this process knows of one sale. */
+interface SaleArrivals {
+  /** Null before the first attempt to count. */
+  counts: Counts | null
+  /** Notes for Redis: ticket numbers that arrived .. */
+  arrived: Set<number>
+  /** .. and visitors, true while they wait for stock, false once they have a unit. */
+  waiting: Map<string, boolean>
+  /** First arrivals here since the edge asked last. */
+  recent: number[]
+  /** When somebody last asked about the sale or came to it. */
+  neededAtMs: number
 }
-
-/** Told as it is where it began anew, since the edge takes one that stands still for people who do not come. */
-const sinceThen = (last: number, found: number) => (found < BEGAN_ANEW * last ? found : Math.max(last, found))
 
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
+interface ArrivalsDeps extends LoopDeps {
+  readonly redis: Pick<Store, 'pfadd' | 'pexpire' | 'pfcount' | 'countWaitingForStock'>
+  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
+}
+
 export class Arrivals implements Actor {
-  readonly #redis: Store
-  readonly #counts = new Map<string, Counts>()
-  /** When somebody last asked about a sale or came to it, on the monotonic clock; after which it is left alone. */
-  readonly #neededAtMs = new Map<string, number>()
-  #noted = new Map<string, Noted>()
-  /** Who came here for the first time since somebody asked, by sale. */
-  #lately = new Map<string, number[]>()
+  readonly #deps: ArrivalsDeps
+  readonly #sales = new Map<string, SaleArrivals>()
   readonly #seen = new Recent<string, true>(MAX_SEEN)
-  readonly #metrics: Metrics
   readonly #loop: Actor
 
-  constructor(redis: Store, metrics: Metrics, log: Logger) {
-    this.#redis = redis
-    this.#metrics = metrics
-    this.#loop = loop('arrivals', FLUSH_MS, { log, metrics }, () => this.#flush())
+  constructor(deps: ArrivalsDeps) {
+    this.#deps = deps
+    this.#loop = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
   }
 
   start(): void {
@@ -80,134 +81,128 @@ export class Arrivals implements Actor {
     return this.#loop.stop()
   }
 
-  /** Who has come, by what was called: whoever joins again is called again, and a ticket number is nobody's to choose. */
-  arrived(sale: string, number: number): void {
-    const { arrived } = this.#of(sale)
-    if (arrived.size < MAX_NOTED) arrived.add(number)
-    const name = `${sale} ${number}`
+  /** Counts by ticket number, which nobody can choose: whoever joins again and is admitted again arrives again. */
+  arrived(saleId: string, number: number): void {
+    const sale = this.#needed(saleId)
+    if (sale.arrived.size < MAX_NOTES) sale.arrived.add(number)
+    const name = `${saleId} ${number}`
     if (this.#seen.get(name)) return
     this.#seen.set(name, true)
-    const lately = this.#lately.get(sale)
-    if (!lately) return void this.#lately.set(sale, [number])
-    lately.push(number)
-    if (lately.length > MAX_LATELY) lately.shift()
+    sale.recent.push(number)
+    if (sale.recent.length > MAX_RECENT) sale.recent.shift()
   }
 
-  /** Ticket numbers of those who came last, of those who have come since this was asked before. */
-  lately(sale: string): number[] {
-    const lately = this.#lately.get(sale) ?? []
-    this.#lately.delete(sale)
-    return lately
+  /** The latest ticket numbers that arrived since the last call. */
+  takeRecent(saleId: string): number[] {
+    return this.#sales.get(saleId)?.recent.splice(0) ?? []
   }
 
-  /** A visitor found all units in carts, or has got one; of those who got one only they matter who may have hoped. */
-  hopes(sale: string, visitor: string, stillHopes: boolean): void {
-    const { hopes } = this.#of(sale)
-    if (hopes.has(visitor)) hopes.set(visitor, stillHopes)
-    else if (hopes.size < MAX_NOTED && (stillHopes || this.#last(sale).hopeful > 0))
-      hopes.set(visitor, stillHopes)
+  /** A visitor found all units in carts (true) or has a unit (false), which matters only if some wait. */
+  waitsForStock(saleId: string, visitor: string, waits: boolean): void {
+    const { waiting } = this.#needed(saleId)
+    if (waiting.has(visitor)) waiting.set(visitor, waits)
+    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0))
+      waiting.set(visitor, waits)
   }
 
-  /** After how many seconds somebody who found all units in carts is to ask again; jittered. */
-  askAgainSeconds(sale: string): number {
-    return this.#meanSeconds(sale) * (0.75 + Math.random() / 2)
+  /** When a visitor who found all units in carts should ask again, jittered. */
+  askAgainSeconds(saleId: string): number {
+    return this.#meanAskSeconds(saleId) * (0.75 + Math.random() / 2)
   }
 
-  #meanSeconds(sale: string): number {
+  #meanAskSeconds(saleId: string): number {
     const { least, most } = ASK_AGAIN_SECONDS
-    return Math.min(most, Math.max(least, this.#last(sale).hopeful / ASKS_PER_SECOND))
+    return Math.min(most, Math.max(least, this.#last(saleId).hopeful / ASKS_PER_SECOND))
   }
 
-  /** As of the last look; of a sale that this process has not been asked about lately, from now on. */
-  counts(sale: string): Counts {
-    this.#neededAtMs.set(sale, performance.now())
-    return this.#last(sale)
+  /** The last counts; the sale is counted regularly from now on. */
+  counts(saleId: string): Counts {
+    this.#needed(saleId)
+    return this.#last(saleId)
   }
 
-  /** The same, once they have been counted: of a sale that this process has not been asked about before it waits for that. */
-  async counted(sale: string): Promise<Counts> {
-    const isNew = !this.#counts.has(sale)
-    const known = this.counts(sale)
-    if (!isNew) return known
-    await withTimeout(this.#flush(), FIRST_WITHIN_MS).catch(() => {})
-    return this.counts(sale)
+  /** The same, but waits for the first count of a sale. */
+  async firstCounts(saleId: string): Promise<Counts> {
+    if (this.#needed(saleId).counts === null)
+      await withTimeout(this.#flush(), FIRST_COUNT_TIMEOUT_MS).catch(() => {})
+    return this.counts(saleId)
   }
 
-  #last(sale: string): Counts {
-    return this.#counts.get(sale) ?? NOBODY
+  #last(saleId: string): Counts {
+    return this.#sales.get(saleId)?.counts ?? NOBODY
   }
 
-  #of(sale: string): Noted {
-    this.#neededAtMs.set(sale, performance.now())
-    let noted = this.#noted.get(sale)
-    if (!noted) {
-      noted = { arrived: new Set(), hopes: new Map() }
-      this.#noted.set(sale, noted)
+  #needed(saleId: string): SaleArrivals {
+    let sale = this.#sales.get(saleId)
+    if (!sale) {
+      sale = { counts: null, arrived: new Set(), waiting: new Map(), recent: [], neededAtMs: 0 }
+      this.#sales.set(saleId, sale)
     }
-    return noted
+    sale.neededAtMs = performance.now()
+    return sale
   }
 
-  async #flush(): Promise<undefined> {
-    const all = this.#noted
-    this.#noted = new Map()
+  async #flush(): Promise<void> {
     const failed: unknown[] = []
-    this.#forget()
-    for (const sale of this.#neededAtMs.keys()) {
-      const { arrived = new Set<number>(), hopes = new Map<string, boolean>() } = all.get(sale) ?? {}
-      try {
-        const arrivals = sinceThen(this.#last(sale).arrivals, await this.#countArrived(sale, [...arrived]))
-        const hopeful = await this.#countHopeful(sale, [...hopes])
-        this.#counts.set(sale, { arrivals, hopeful, counted: true })
-        this.#metrics.arrivals.set({ sale }, arrivals)
-        this.#metrics.hopeful.set({ sale }, hopeful)
-      } catch (error) {
-        failed.push(error)
-        this.#counts.set(sale, { ...this.#last(sale), counted: false })
-        for (const number of arrived) this.arrived(sale, number)
-        const since = this.#of(sale).hopes
-        // What they have become meanwhile is what they are.
-        for (const [visitor, still] of hopes)
-          if (since.size < MAX_NOTED && !since.has(visitor)) since.set(visitor, still)
+    for (const [saleId, sale] of this.#sales) {
+      if (performance.now() - sale.neededAtMs < NEEDED_FOR_MS) {
+        await this.#count(saleId, sale).catch((error) => failed.push(error))
+      } else {
+        sale.recent = []
+        sale.counts = { ...this.#last(saleId), counted: false }
       }
     }
     if (failed.length > 0) throw failed[0]
   }
 
-  #forget(): void {
-    for (const [sale, atMs] of this.#neededAtMs) {
-      if (performance.now() - atMs < NEEDED_FOR_MS) continue
-      this.#neededAtMs.delete(sale)
-      this.#lately.delete(sale)
-      this.#counts.set(sale, { ...this.#last(sale), counted: false })
+  async #count(saleId: string, sale: SaleArrivals): Promise<void> {
+    const { arrived, waiting } = sale
+    sale.arrived = new Set()
+    sale.waiting = new Map()
+    try {
+      const found = await this.#countArrived(saleId, [...arrived])
+      const last = this.#last(saleId).arrivals
+      // A count that began anew is reported as it is: the edge would take one that stands still for no-shows.
+      const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
+      const hopeful = await this.#countWaiting(saleId, [...waiting])
+      sale.counts = { arrivals, hopeful, counted: true }
+      this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
+      this.#deps.metrics.waitingForStock.set({ sale: saleId }, hopeful)
+    } catch (error) {
+      sale.counts = { ...this.#last(saleId), counted: false }
+      // The notes wait for the next attempt; newer ones of the same visitor win.
+      const newer = this.#needed(saleId)
+      for (const number of arrived) if (newer.arrived.size < MAX_NOTES) newer.arrived.add(number)
+      for (const [visitor, waits] of waiting)
+        if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, waits)
+      throw error
     }
   }
 
-  async #countArrived(sale: string, numbers: readonly number[]): Promise<number> {
-    const key = `{${sale}}:arrivals`
+  async #countArrived(saleId: string, numbers: readonly number[]): Promise<number> {
+    const { redis } = this.#deps
+    const key = `{${saleId}}:arrivals`
     for (let at = 0; at < numbers.length; at += CHUNK)
-      await this.#redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
-    if (numbers.length > 0) await this.#redis.pexpire(key, KEPT_MS)
-    return this.#redis.pfcount(key)
+      await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
+    if (numbers.length > 0) await redis.pexpire(key, KEPT_MS)
+    return redis.pfcount(key)
   }
 
-  async #countHopeful(sale: string, hopes: readonly (readonly [string, boolean])[]): Promise<number> {
-    let hopeful = 0
-    // As long as they are not counted here, others may have told them to wait for the longest there is.
-    const { counted } = this.#last(sale)
-    const waitSeconds = counted ? this.#meanSeconds(sale) : ASK_AGAIN_SECONDS.most
-    const hopesForMs = Math.round(waitSeconds * HOPES_FOR * 1000)
-    for (let at = 0; at === 0 || at < hopes.length; at += CHUNK) {
-      const some = hopes.slice(at, at + CHUNK)
-      const asked = some.flatMap(([visitor, still]) => (still ? visitor : []))
-      const served = some.flatMap(([visitor, still]) => (still ? [] : visitor))
-      hopeful = await this.#redis.countWaitingForStock(
-        `{${sale}}:hopeful`,
-        hopesForMs,
-        asked.length,
-        ...asked,
-        ...served,
-      )
+  async #countWaiting(
+    saleId: string,
+    visitors: readonly (readonly [visitor: string, waits: boolean])[],
+  ): Promise<number> {
+    // Before the first count other processes may have given out the longest interval.
+    const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.most
+    const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER * 1000)
+    let count = 0
+    for (let at = 0; at === 0 || at < visitors.length; at += CHUNK) {
+      const chunk = visitors.slice(at, at + CHUNK)
+      const waiting = chunk.flatMap(([visitor, waits]) => (waits ? visitor : []))
+      const served = chunk.flatMap(([visitor, waits]) => (waits ? [] : visitor))
+      const key = `{${saleId}}:hopeful`
+      count = await this.#deps.redis.countWaitingForStock(key, keepMs, waiting.length, ...waiting, ...served)
     }
-    return hopeful
+    return count
   }
 }

@@ -1,38 +1,57 @@
-/** Telling the edge to look again after an operator's change, so that it need not wait for its next look. */
+/** Asks the edge to refresh a sale after an operator's change, so that the change does not wait for the edge's next poll. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import { shouldLog } from '../lib/loop.ts'
 
 const ATTEMPTS = 4
-const WITHIN_MS = 2_000
+const TIMEOUT_MS = 2_000
 
-/** Best effort, behind the answer: the edge looks by itself as well. */
-export function edgeTeller({ EDGE_URL, EDGE_TOKEN }: Config, log: Logger): (sale: string) => void {
-  if (!EDGE_URL) return () => {}
-  let refused = 0
-  const tell = async (sale: string) => {
+export interface EdgeAddress {
+  /** Without one the edge learns of changes by its own polling. */
+  readonly EDGE_URL?: string | undefined
+  readonly EDGE_TOKEN: string
+}
+
+export class EdgeNotifier {
+  readonly #edge: EdgeAddress
+  readonly #log: Logger
+  #rejected = 0
+
+  constructor(edge: EdgeAddress, log: Logger) {
+    this.#edge = edge
+    this.#log = log
+  }
+
+  /** Best effort, behind the response. */
+  notify(saleId: string): void {
+    if (this.#edge.EDGE_URL) void this.#send(saleId, this.#edge.EDGE_URL)
+  }
+
+  async #send(saleId: string, url: string): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
-        const response = await fetch(new URL(`/internal/sales/${sale}/refresh`, EDGE_URL), {
+        const response = await fetch(new URL(`/internal/sales/${saleId}/refresh`, url), {
           method: 'POST',
-          headers: { authorization: `Bearer ${EDGE_TOKEN}` },
-          signal: AbortSignal.timeout(WITHIN_MS),
+          headers: { authorization: `Bearer ${this.#edge.EDGE_TOKEN}` },
+          signal: AbortSignal.timeout(TIMEOUT_MS),
         })
         await response.body?.cancel()
-        if (response.ok) refused = 0
-        else if (response.status < 500 || attempt === ATTEMPTS) noteRefusal(sale, response.status)
+        if (response.ok) this.#rejected = 0
+        // A busy edge may accept a later attempt; only the last failure counts.
+        else if (response.status < 500 || attempt === ATTEMPTS) this.#logRejection(saleId, response.status)
         if (response.status < 500) return
       } catch (error) {
-        log.debug({ sale, attempt, error: String(error) }, 'the edge was not told')
+        this.#log.debug({ sale: saleId, attempt, error: String(error) }, 'edge not reachable')
       }
-      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt * (0.5 + Math.random())))
+      await sleep(100 * 2 ** attempt * (0.5 + Math.random()))
     }
   }
-  /** With another EDGE_TOKEN there, say, nobody can be served. One that is only busy can be told by the last attempt. */
-  function noteRefusal(sale: string, status: number): void {
-    refused++
-    const why = status < 500 ? 'are EDGE_URL and EDGE_TOKEN right?' : 'what does its own log say?'
-    if (shouldLog(refused)) log.warn({ sale, status, refused }, `the edge refused to be told: ${why}`)
+
+  /** With the wrong EDGE_TOKEN, for example, nobody can be served: an operator must learn of it. */
+  #logRejection(sale: string, status: number): void {
+    this.#rejected++
+    if (!shouldLog(this.#rejected)) return
+    const hint = status < 500 ? 'check EDGE_URL and EDGE_TOKEN' : "see the edge's log"
+    this.#log.warn({ sale, status, rejected: this.#rejected }, `edge refresh rejected: ${hint}`)
   }
-  return (sale) => void tell(sale)
 }

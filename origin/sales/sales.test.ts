@@ -1,4 +1,4 @@
-/** Which sales are read all the time, and what becomes of a call for any other. */
+/** Which sales are kept in memory, and how a call for any other sale is served. */
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ async function over(sale: string, hours: number): Promise<string> {
   return sale
 }
 
-test('a sale is looked after for a day after its end, and for as long as it holds units', async () => {
+test('keeps a sale for a day after its end, and for as long as it holds units', async () => {
   const open = await origin.sale()
   const [lately, long, holding] = [await origin.sale(), await origin.sale(), await origin.sale()]
   await origin.sql()`update products set held = 1 where sale_id = ${holding}`
@@ -48,7 +48,7 @@ test('a sale is looked after for a day after its end, and for as long as it hold
   expect(sales.get(long)).toBeUndefined()
 })
 
-test('who comes to a sale that is long over hears so, and finds their order', async () => {
+test('a visitor of a sale long over hears that it ended and finds their order', async () => {
   const sale = await origin.sale()
   const token = await origin.token(sale)
   const { body: order } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
@@ -57,7 +57,7 @@ test('who comes to a sale that is long over hears so, and finds their order', as
     ({ sold }) => sold === 1,
   )
   await over(sale, 25)
-  // The origin has read by then that it is over.
+  // By then the origin has read that it is over.
   await new Promise((resolve) => setTimeout(resolve, 3 * REFRESH_MS))
   expect(await origin.checkout(sale)).toMatchObject({ status: 410, body: { type: '/problems/ended' } })
   expect(await origin.call('GET', `/orders/${order.order_id}`, { token })).toMatchObject({
@@ -70,7 +70,7 @@ test('who comes to a sale that is long over hears so, and finds their order', as
   })
 })
 
-test('a sale that is long over is known once it was asked for, with what is changed about it', async () => {
+test('keeps a sale long over current once somebody asked for it', async () => {
   const sale = await over(await origin.sale(), 25)
   expect(await sales.find(sale)).toMatchObject({ sale_id: sale, in_use: false })
   expect(sales.inUse()).not.toContainEqual(expect.objectContaining({ sale_id: sale }))
@@ -79,7 +79,7 @@ test('a sale that is long over is known once it was asked for, with what is chan
   expect(sales.get(sale)?.name).toBe('Another')
 })
 
-test('names that nobody gave a sale cost no statement, however many, and keep nobody from being served', async () => {
+test('invented names cost no statement and delay nobody', async () => {
   const sale = await over(await origin.sale(), 25)
   const began = performance.now()
   const before = statements
@@ -88,7 +88,7 @@ test('names that nobody gave a sale cost no statement, however many, and keep no
     new Set([undefined]),
   )
   expect(await sales.find(sale)).toBeDefined()
-  // The readings of that time, of which there are four in a second.
+  // Only the regular reads, four per second.
   expect(statements - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 100)
   const many = await Promise.allSettled(Array.from({ length: 600 }, () => sales.find(randomUUID())))
   expect(many.filter(({ status }) => status === 'rejected')).toHaveLength(100)

@@ -1,10 +1,8 @@
 /**
- * The sales as this process knows them: read from the ledger a few times a second, decided on from memory. Those are the
- * sales in use; one that has long been over is read along with them from when it is asked for by its name. Whether a sale
- * is open is a pure function of its row, its stock and the time; the time is the ledger's, carried forward by this machine's
- * monotonic clock, so that an origin whose own clock is an hour wrong is not an hour wrong.
+ * The sales in memory, read from the ledger four times a second: all sales in use, and for a while those long over that
+ * somebody asked for by name. The phase of a sale is a pure function of its row, its stock and the time. The time is the
+ * ledger's, carried forward by this machine's monotonic clock, so that a wrong local clock does not matter.
  */
-
 import * as v from 'valibot'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { SaleId } from '../../shared/api/public.ts'
@@ -13,28 +11,27 @@ import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import { readSales } from '../ledger/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
-import type { Counts } from './arrivals.ts'
 
-/** How old what is known may be while the ledger answers. */
+/** How old the sales in memory may be while the ledger responds. */
 export const REFRESH_MS = 250
-/** A ledger that has not answered for so long is away: what could be found there is not waited for. */
-const LEDGER_SILENT_MS = 2_000
-/** Names looked for in one reading. Anyone can make up names: with more, who brings another is told to try again. */
-const MAX_ASKED = 500
-/** Sales that are long over and were asked for lately: a hundred cost each reading some milliseconds. */
-const MAX_OVER = 100
-/** .. for so long after they were asked for last. */
-const OVER_FOR_MS = 60_000
+/** A ledger that has not responded for this long is unresponsive: nobody waits for it. */
+const LEDGER_TIMEOUT_MS = 2_000
+/** Unknown names looked up in one read. Anyone can invent names; a name beyond this is told to try again. */
+const MAX_LOOKUPS = 500
+/** Sales long over that are read along: a hundred cost each read some milliseconds .. */
+const MAX_OLD = 100
+/** .. and for how long after the last request for them. */
+const OLD_FOR_MS = 60_000
 
 export const available = (p: ProductRow) => Math.max(0, p.total - p.held - p.sold)
 
-/** Of a product, as the ledger had it a moment ago. */
+/** Units of a product as the ledger had them a moment ago. */
 export function remainingIn(sale: SaleRow, product: string): number {
   const found = sale.products.find((p) => p.product_id === product)
   return found ? available(found) : 0
 }
 
-/** The phase of a sale at a moment of the ledger's clock. */
+/** The phase of a sale at a time of the ledger's clock. */
 export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'
   if (nowMs < sale.opens_at.getTime()) return 'upcoming'
@@ -44,32 +41,19 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
 }
 
-/** What the edge is told. */
-export function stateOf(
-  sale: SaleRow,
-  nowMs: number,
-  readAgoMs: number,
-  counts: Counts & Pick<SaleState, 'arrived_lately'>,
-  health: SaleState['health'],
-): SaleState {
-  const preQueueOpensAt = sale.pre_queue_opens_at ?? sale.created_at
+/** What operators and the edge both read of a sale. */
+export function describeSale(sale: SaleRow, nowMs: number) {
   return {
     sale: sale.sale_id,
     name: sale.name,
     phase: phaseOf(sale, nowMs),
-    read_ago_ms: readAgoMs,
-    pre_queue_opens_at: preQueueOpensAt.toISOString(),
-    pre_queue_opens_in_ms: preQueueOpensAt.getTime() - nowMs,
+    pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
     opens_at: sale.opens_at.toISOString(),
-    opens_in_ms: sale.opens_at.getTime() - nowMs,
     ends_at: sale.ends_at?.toISOString() ?? null,
-    ends_in_ms: sale.ends_at ? sale.ends_at.getTime() - nowMs : null,
     hold_seconds: sale.hold_seconds,
     limit_per_visitor: sale.limit_per_visitor,
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
-    ...counts,
-    health,
   }
 }
 
@@ -83,16 +67,16 @@ export function productsInUse(sales: Sales): { sale: string; product: string }[]
 export class Sales {
   readonly #sql: Sql
   #known = new Map<string, SaleRow>()
-  /** Names asked for since the last reading began, of which the next one tells. */
-  #asked = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
-  /** Sales that are long over, and when they were asked for last; who was asked for last is last. */
-  readonly #over = new Map<string, number>()
+  /** Unknown names for the next read. */
+  #lookups = new Map<string, PromiseWithResolvers<SaleRow | undefined>>()
+  /** Sales long over and when they were asked for, the latest last. */
+  readonly #old = new Map<string, number>()
   #clock = { ledgerMs: Date.now(), monotonicMs: performance.now() }
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | undefined
   #stopped = false
-  /** When the ledger last answered, on the monotonic clock. */
-  #heardAtMs = Number.NEGATIVE_INFINITY
+  /** When the ledger last responded, on the monotonic clock. */
+  #respondedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -101,17 +85,13 @@ export class Sales {
   /** Reads once, then keeps reading; fails only if the first read does. */
   async start(): Promise<void> {
     await this.refresh()
-    const again = () => {
-      if (this.#stopped) return
-      this.#timer = setTimeout(
-        () =>
-          this.refresh()
-            .catch(() => {})
-            .finally(again),
-        REFRESH_MS,
-      )
-    }
-    again()
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    const refresh = () => this.refresh().catch(() => {})
+    this.#timer = setTimeout(() => refresh().finally(() => this.#schedule()), REFRESH_MS)
   }
 
   async stop(): Promise<void> {
@@ -120,7 +100,7 @@ export class Sales {
     await this.#reading?.catch(() => {})
   }
 
-  /** Reads now; callers at the same time share one reading that began after the first of them asked. */
+  /** Reads now. Simultaneous callers share one read, which began after the first of them called. */
   async refresh(): Promise<void> {
     if (this.#reading) await this.#reading.catch(() => {})
     this.#reading ??= this.#read().finally(() => {
@@ -131,30 +111,30 @@ export class Sales {
 
   async #read(): Promise<void> {
     const began = performance.now()
-    for (const [sale, askedAtMs] of this.#over) if (began - askedAtMs > OVER_FOR_MS) this.#over.delete(sale)
-    const asked = this.#asked
-    this.#asked = new Map()
+    for (const [saleId, askedAtMs] of this.#old) if (began - askedAtMs > OLD_FOR_MS) this.#old.delete(saleId)
+    const lookups = this.#lookups
+    this.#lookups = new Map()
     try {
-      const { nowMs, sales } = await readSales(this.#sql, [...asked.keys(), ...this.#over.keys()])
-      const answered = performance.now()
-      this.#clock = { ledgerMs: nowMs, monotonicMs: (began + answered) / 2 }
-      this.#heardAtMs = answered
+      const { nowMs, sales } = await readSales(this.#sql, [...lookups.keys(), ...this.#old.keys()])
+      const responded = performance.now()
+      this.#clock = { ledgerMs: nowMs, monotonicMs: (began + responded) / 2 }
+      this.#respondedAtMs = responded
       this.#known = new Map(sales.map((sale) => [sale.sale_id, sale]))
     } catch (error) {
-      for (const { reject } of asked.values()) reject(error)
+      for (const { reject } of lookups.values()) reject(error)
       throw error
     }
-    for (const [sale, { resolve }] of asked) resolve(this.#used(this.#known.get(sale)))
+    for (const [saleId, { resolve }] of lookups) resolve(this.#keepOld(this.#known.get(saleId)))
   }
 
-  /** Notes that a sale was asked for, should it be over: it is read again for a while. */
-  #used(row: SaleRow | undefined): SaleRow | undefined {
-    if (!row || row.in_use) return row
-    this.#over.delete(row.sale_id)
-    this.#over.set(row.sale_id, performance.now())
-    const [first] = this.#over.keys()
-    if (first !== undefined && this.#over.size > MAX_OVER) this.#over.delete(first)
-    return row
+  /** A sale long over that was asked for is read along for a while. */
+  #keepOld(sale: SaleRow | undefined): SaleRow | undefined {
+    if (!sale || sale.in_use) return sale
+    this.#old.delete(sale.sale_id)
+    this.#old.set(sale.sale_id, performance.now())
+    const [first] = this.#old.keys()
+    if (first !== undefined && this.#old.size > MAX_OLD) this.#old.delete(first)
+    return sale
   }
 
   /** The ledger's time, milliseconds since the epoch. */
@@ -162,39 +142,39 @@ export class Sales {
     return this.#clock.ledgerMs + this.readAgoMs()
   }
 
-  /** How long ago what is known was read. */
+  /** Age of the sales in memory. */
   readAgoMs(): number {
     return performance.now() - this.#clock.monotonicMs
   }
 
-  /** True while the ledger does not answer. */
-  isSilent(): boolean {
-    return performance.now() - this.#heardAtMs > LEDGER_SILENT_MS
+  /** True while the ledger does not respond. */
+  isLedgerUnresponsive(): boolean {
+    return performance.now() - this.#respondedAtMs > LEDGER_TIMEOUT_MS
   }
 
-  /** A sale that is in use, or was found lately. */
-  get(sale: string): SaleRow | undefined {
-    return this.#known.get(sale)
+  /** A sale that is in use or was found lately. */
+  get(saleId: string): SaleRow | undefined {
+    return this.#known.get(saleId)
   }
 
   /**
-   * A sale, also one that has long been over. What is not known waits for the next reading, which is made anyway: a name
-   * that somebody made up costs no statement. Fails while the ledger does not answer, or is asked for too many names.
+   * A sale, also one long over. An unknown name waits for the next regular read, so that invented names cost no statement.
+   * Throws while the ledger is unresponsive, or when too many unknown names wait.
    */
-  async find(sale: string): Promise<SaleRow | undefined> {
-    const known = this.#known.get(sale)
-    if (known) return this.#used(known)
-    // Postgres refuses some texts, and what else is read with them.
-    if (!v.is(SaleId, sale)) return undefined
-    if (this.isSilent()) throw new TimeoutError('the ledger does not answer')
-    let asked = this.#asked.get(sale)
-    if (!asked) {
-      if (this.#asked.size >= MAX_ASKED) throw new Overloaded('too many unknown sales are asked for')
-      asked = Promise.withResolvers()
-      asked.promise.catch(() => {})
-      this.#asked.set(sale, asked)
+  async find(saleId: string): Promise<SaleRow | undefined> {
+    const known = this.#known.get(saleId)
+    if (known) return this.#keepOld(known)
+    // Postgres rejects some texts, and with them the whole read.
+    if (!v.is(SaleId, saleId)) return undefined
+    if (this.isLedgerUnresponsive()) throw new TimeoutError('the ledger does not respond')
+    let lookup = this.#lookups.get(saleId)
+    if (!lookup) {
+      if (this.#lookups.size >= MAX_LOOKUPS) throw new Overloaded('too many unknown sales')
+      lookup = Promise.withResolvers()
+      lookup.promise.catch(() => {})
+      this.#lookups.set(saleId, lookup)
     }
-    return withTimeout(asked.promise, LEDGER_SILENT_MS)
+    return withTimeout(lookup.promise, LEDGER_TIMEOUT_MS)
   }
 
   inUse(): SaleRow[] {

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+/** The edge's report on the queue. */
+const REPORT = {
+  numbers_given: '1000',
+  called: '400',
+  waiting: '600',
+  wait_seconds: '12.5',
+  called_per_second: '48',
+  boost: '1.2',
+  throttle: '0.4',
+}
+
+const requestState = (sale: string, report: Record<string, string> = {}) =>
+  origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(report)}`, { token: origin.edgeToken })
+
+async function gauges(sale: string) {
+  const text = String((await origin.call('GET', '/metrics')).body.text)
+  const all = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
+  return Object.fromEntries([...all].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])))
+}
+
+test('needs the edge token', async () => {
+  for (const token of [ADMIN_TOKEN, 'wrong'])
+    expect(await origin.call('GET', '/internal/sales/x', { token })).toMatchObject({ status: 401 })
+})
+
+test('shows the report of the edge to operators and monitors for ten seconds', async () => {
+  const sale = await origin.sale()
+  const read = () => origin.admin('GET', `/sales/${sale}`)
+  const nothing = {
+    rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
+    queue: { arrivals: 0, numbers_given: null, called: null, waiting: null, wait_seconds: null },
+  }
+  expect(await read()).toMatchObject({ body: nothing })
+  for (const invalid of [{}, { ...REPORT, waiting: 'many' }, { ...REPORT, boost: '-1' }, { called: '7' }])
+    expect(await requestState(sale, invalid)).toMatchObject({ status: 200 })
+  expect(await gauges(sale)).toEqual({})
+
+  // An edge of the version before reports more.
+  expect(await requestState(sale, { ...REPORT, wait_ratio: '1.1' })).toMatchObject({
+    status: 200,
+    body: { phase: 'open' },
+  })
+  expect(await read()).toMatchObject({
+    body: {
+      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
+      queue: { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 },
+    },
+  })
+  const shown = {
+    queue_waiting: '600',
+    admission_rate_per_second: '48',
+    admission_rate_target_per_second: '100',
+    line_boost: '1.2',
+    line_throttle: '0.4',
+  }
+  expect(await gauges(sale)).toEqual({ ...shown, queue_wait_seconds: '12.5' })
+  const { wait_seconds: _, ...standing } = REPORT
+  await requestState(sale, standing)
+  expect(await gauges(sale)).toEqual(shown)
+  expect(await read()).toMatchObject({ body: { queue: { wait_seconds: null } } })
+  const gone = ({ length }: unknown[]) => length === 0
+  expect(await eventually(async () => Object.keys(await gauges(sale)), gone, 12_000)).toEqual([])
+  expect(await read()).toMatchObject({ body: nothing })
+}, 20_000)
+
+test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
+  const sale = await origin.sale({ total: 1 })
+  const state = async () => (await requestState(sale)).body
+  const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+  expect(await state()).toMatchObject({ sale, ...fresh })
+  await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+  const both = (s: Record<string, unknown>) =>
+    s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'
+  expect(await eventually(state, both)).toMatchObject({
+    arrivals: 2,
+    hopeful: 1,
+    phase: 'all_in_carts',
+    products: [{ available: 0, held: 1, sold: 0 }],
+  })
+  expect(await requestState('none')).toMatchObject({ status: 404 })
+})

@@ -1,0 +1,48 @@
+/** The calls of the edge: the state of a sale, by a secret of its own that opens nothing else. */
+import { Hono } from 'hono'
+import type { SaleState } from '../../shared/api/internal.ts'
+import { problem } from '../../shared/problem.ts'
+import { tryAgain } from '../checkout/outcome.ts'
+import type { Arrivals } from '../sales/arrivals.ts'
+import type { QueueReports } from '../sales/queue-reports.ts'
+import { describeSale, type Sales } from '../sales/sales.ts'
+import { refuse, requireSecret } from './request.ts'
+
+/** slow: the edge should admit fewer. */
+export type HealthOf = (saleId: string) => SaleState['health']
+
+interface InternalDeps {
+  readonly edgeToken: string
+  readonly sales: Sales
+  readonly arrivals: Arrivals
+  readonly queueReports: QueueReports
+  readonly redis: { readonly status: string }
+  readonly healthOf: HealthOf
+}
+
+export function internalRoutes(deps: InternalDeps): Hono {
+  const { sales, arrivals, queueReports, redis } = deps
+  const app = new Hono()
+  app.use('*', requireSecret(deps.edgeToken))
+  app.get('/sales/:sale', async (c) => {
+    const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+    queueReports.add(sale, c.req.query())
+    const counts = await arrivals.firstCounts(sale.sale_id)
+    // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
+    // and still takes no orders; that it cannot count arrivals shows it.
+    const redisServes = redis.status === 'ready' && counts.counted
+    if (sales.isLedgerUnresponsive() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
+    const nowMs = sales.nowMs()
+    return c.json({
+      ...describeSale(sale, nowMs),
+      read_ago_ms: sales.readAgoMs(),
+      pre_queue_opens_in_ms: (sale.pre_queue_opens_at ?? sale.created_at).getTime() - nowMs,
+      opens_in_ms: sale.opens_at.getTime() - nowMs,
+      ends_in_ms: sale.ends_at ? sale.ends_at.getTime() - nowMs : null,
+      ...counts,
+      arrived_lately: arrivals.takeRecent(sale.sale_id),
+      health: deps.healthOf(sale.sale_id),
+    } satisfies SaleState)
+  })
+  return app
+}

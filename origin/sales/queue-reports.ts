@@ -1,0 +1,48 @@
+/**
+ * What the edge reports about the queue with each state request, for operators and Prometheus; no decision depends on it.
+ * It stays in the memory of the process that the edge asked.
+ */
+import * as v from 'valibot'
+import { LineFigures } from '../../shared/api/internal.ts'
+import { type Metrics, QUEUE_MAX_AGE_MS } from '../lib/metrics.ts'
+
+type QueueGauges = Pick<
+  Metrics,
+  'queueWaiting' | 'queueWait' | 'admissionRate' | 'admissionRateTarget' | 'lineBoost' | 'lineThrottle'
+>
+
+interface ReportedSale {
+  readonly sale_id: string
+  readonly rate_per_second: number
+}
+
+export class QueueReports {
+  readonly #metrics: QueueGauges
+  readonly #latest = new Map<string, { report: LineFigures; atMs: number }>()
+
+  constructor(metrics: QueueGauges) {
+    this.#metrics = metrics
+  }
+
+  /** Keeps the report in a query. An edge of another version may send none, or one of another form. */
+  add({ sale_id: sale, rate_per_second }: ReportedSale, query: Readonly<Record<string, string>>): void {
+    const parsed = v.safeParse(LineFigures, query)
+    if (!parsed.success) return
+    const report = parsed.output
+    this.#latest.set(sale, { report, atMs: performance.now() })
+    const metrics = this.#metrics
+    metrics.queueWaiting.set({ sale }, report.waiting)
+    if (report.wait_seconds === undefined) metrics.queueWait.remove({ sale })
+    else metrics.queueWait.set({ sale }, report.wait_seconds)
+    metrics.admissionRate.set({ sale }, report.called_per_second)
+    metrics.admissionRateTarget.set({ sale }, rate_per_second)
+    metrics.lineBoost.set({ sale }, report.boost)
+    metrics.lineThrottle.set({ sale }, report.throttle)
+  }
+
+  /** The latest report to this process; null if there is none of the last ten seconds. */
+  latest(saleId: string): LineFigures | null {
+    const latest = this.#latest.get(saleId)
+    return latest && performance.now() - latest.atMs < QUEUE_MAX_AGE_MS ? latest.report : null
+  }
+}
