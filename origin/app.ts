@@ -9,7 +9,7 @@ import { operatorRoutes } from './http/operators.ts'
 import { sendProblem } from './http/request.ts'
 import { KeysAway } from './http/tokens.ts'
 import { paymentWebhooks } from './http/webhooks-in.ts'
-import { isLedgerAway } from './ledger/connection.ts'
+import { isLedgerAway, ping } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
 import { isRedisAway } from './lib/redis.ts'
 import { TimeoutError, withTimeout } from './lib/with-timeout.ts'
@@ -57,7 +57,7 @@ export function createApp(deps: Deps): Hono {
         () => true,
         () => false,
       )
-    const [ledger, gate] = await Promise.all([isThere(sql`select 1`), isThere(redis.ping())])
+    const [ledger, gate] = await Promise.all([isThere(ping(sql)), isThere(redis.ping())])
     // Either store suffices to serve; without both there is nothing to promise.
     return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
   })

@@ -22,7 +22,7 @@ export function createWorker(deps: Deps): Actor {
     loop('ledger sweeper', 1_500, deps, () => sweepLedger(deps)),
     loop('intent recorder', 700, deps, () => recordAllIntents(deps)),
     loop('charges', 150, deps, () => charges.round()),
-    loop('lost charges', 2_000, deps, () => charges.lost()),
+    loop('lost charges', 2_000, deps, () => charges.giveUpLost()),
     loop('captures', 1_000, deps, () => captures.round()),
     loop('refunds', 1_000, deps, () => refunds.round()),
     loop('charge comparison', 10_000, deps, () => charges.compare()),

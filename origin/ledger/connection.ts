@@ -62,6 +62,10 @@ export function connect(url: string, connections = MAX_CONNECTIONS): Sql {
   return sql
 }
 
+export async function ping(sql: Sql): Promise<void> {
+  await sql`select 1`
+}
+
 /** Migrates the schema and replaces the functions. Several origins may run it at the same time. */
 export async function prepare(url: string): Promise<void> {
   const one = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })

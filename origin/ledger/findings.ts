@@ -26,7 +26,7 @@ type FindingKind =
   /** An order that is sold, and whose money was given back without this system. */
   | 'refunded_outside'
 
-interface FindingNote {
+export interface FindingNote {
   readonly sale: string
   readonly product: string
   readonly kind: FindingKind

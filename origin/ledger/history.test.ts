@@ -1,30 +1,29 @@
 /**
- * A ledger with a history: what reads a sale reads its orders, each once, and those of no other sale; whether Postgres has
- * counted what there is or not, since it has not when a sale is young, or the ledger was restored.
+ * Queries of one sale read its orders once and no others in a ledger with many, with and without table statistics: a young
+ * sale or a restored ledger has none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { saleOf } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
-import { PAGE, readPage } from '../http/export.ts'
 import { count } from '../stock/oversell.ts'
 import { liveOrdersOf } from '../stock/reconciler.ts'
 import { connect, prepare, type Sql } from './connection.ts'
-import { buyersOf } from './orders.ts'
+import { buyersOf, EXPORT_PAGE, exportPages } from './orders.ts'
 import { writeSale } from './sales.ts'
 
 const BEFORE = 20_000
 const OF_SALE = 12_000
 
 describe.each([
-  ['that nobody has counted', false],
-  ['that is counted', true],
-])('of a ledger %s', (_, isCounted) => {
+  ['without statistics', false],
+  ['with statistics', true],
+])('in a ledger %s', (_, isAnalyzed) => {
   const database = useDatabase()
   let sql: Sql
   beforeAll(async () => {
     await prepare(database.url)
     sql = connect(database.url, 1)
-    // Nobody else reads: no vacuum, and no process that counts what it has read when it ends.
+    // Nothing else may read: no vacuum, and no parallel worker.
     await sql`alter table orders set (autovacuum_enabled = off)`
     await sql`set max_parallel_workers_per_gather = 0`
     await writeSale(sql, 'young', saleOf(OF_SALE))
@@ -34,11 +33,11 @@ describe.each([
       select lpad(to_hex(i), 32, '0')::uuid, case when i > ${BEFORE} then 'young' else 'old' end, 'one', md5(i::text), i, 1,
         1000, 'EUR', 'confirmed', 'k', 'h', now()
       from generate_series(1, ${BEFORE + OF_SALE}) i`
-    if (isCounted) await sql`analyze orders`
+    if (isAnalyzed) await sql`analyze orders`
   })
   afterAll(() => sql.end({ timeout: 1 }))
 
-  /** How many orders were read by the way. */
+  /** The number of orders read by `what`. */
   async function reads(what: () => Promise<unknown>): Promise<number> {
     const soFar = async () => {
       await sql`select pg_stat_force_next_flush()`
@@ -51,7 +50,7 @@ describe.each([
     return (await soFar()) - before
   }
 
-  test('a gate that is rebuilt reads the live orders of its sale once', async () => {
+  test('a gate rebuild reads the live orders of the sale once', async () => {
     const live = new Set<string>()
     const read = await reads(() =>
       sql.begin(async (tx) => {
@@ -62,25 +61,23 @@ describe.each([
     expect([live.size, read]).toEqual([OF_SALE, OF_SALE])
   })
 
-  test('each page of an export reads what is in it', async () => {
+  test('each page of an export reads its own orders only', async () => {
     const exported = new Set<string>()
-    let after = { visitor: '', idempotency_key: '' }
-    for (let pages = 0; pages < OF_SALE / PAGE; pages++) {
+    const pages = exportPages(sql, 'young')
+    for (let page = 0; page < OF_SALE / EXPORT_PAGE; page++) {
       const read = await reads(async () => {
-        const orders = await sql.begin((tx) => readPage(tx, 'young', after))
-        for (const { order_id } of orders) exported.add(order_id)
-        after = orders.at(-1) ?? after
+        for (const { order_id } of (await pages.next()).value ?? []) exported.add(order_id)
       })
-      expect(read).toBe(PAGE)
+      expect(read).toBe(EXPORT_PAGE)
     }
     expect(exported.size).toBe(OF_SALE)
   })
 
-  test('a count of the orders of a product reads those of its sale once', async () => {
+  test('a count of a product reads the orders of its sale once', async () => {
     expect(await reads(() => count(sql, 'young', 'one'))).toBe(OF_SALE)
   })
 
-  test('who has had an order of a sale is known by reading those of the sale once', async () => {
+  test('the list of buyers reads the orders of the sale once', async () => {
     const all: string[] = []
     const read = await reads(async () => {
       for await (const some of buyersOf(sql, 'young')) all.push(...some)
@@ -89,7 +86,7 @@ describe.each([
     expect(read).toBeLessThanOrEqual(OF_SALE)
   })
 
-  test('a sale is changed without reading its orders, though nobody has ordered some product of it', async () => {
+  test('a change of a sale reads no orders, even if a product has none', async () => {
     const [one] = saleOf(OF_SALE).products
     if (!one) throw new Error('no product')
     const config = saleOf(OF_SALE, { products: [one, { ...one, product_id: 'two' }] })

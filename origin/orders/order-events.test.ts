@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
+import type { ProblemError } from '../../shared/problem.ts'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
+import { sendProblem } from '../http/request.ts'
 import { connect } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
@@ -54,6 +56,12 @@ async function buy(options: { hold_seconds?: number } = {}) {
   const token = await origin.token(sale)
   const { body } = await origin.checkout(sale, { token })
   return { sale, token, id: body.order_id ?? '' }
+}
+/** An app with the events of one order. */
+function appFor(events: OrderEvents, id: string): Hono {
+  const app = new Hono()
+  app.onError((error) => sendProblem((error as ProblemError).problem))
+  return app.get('/events', (c) => events.stream(c, id, (order) => order as never))
 }
 const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
@@ -173,7 +181,7 @@ test('a HEAD for events has no stream, and keeps none from who wants one', async
 
   const sql = connect(database.url, 2)
   const events = new OrderEvents(sql, pino({ level: 'silent' }), 1)
-  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  const app = appFor(events, id)
   try {
     for (let asked = 0; asked < 3; asked++) {
       expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
@@ -192,7 +200,7 @@ test('of many who come at the same moment no more have a stream than may, and a 
   const { id } = await buy()
   const sql = connect(database.url, 2)
   const events = new OrderEvents(sql, pino({ level: 'silent' }), 3)
-  const app = new Hono().get('/events', (c) => events.stream(c, id, (order) => order as never))
+  const app = appFor(events, id)
   const atOnce = async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => app.request('/events')))
     await Promise.all(all.map(({ body }) => body?.cancel()))

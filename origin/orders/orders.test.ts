@@ -5,38 +5,39 @@ import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders, type OrderRow } from '../ledger/orders.ts'
+import type { ChargeOf } from '../ledger/payments.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../ledger/sales.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import type { ChargeOf } from '../payments/provider.ts'
 import { Orders } from './orders.ts'
 
 const database = useDatabase()
 let sql: Sql
 let orders: Orders
+const metrics = createMetrics()
+const log = pino({ level: 'silent' })
 beforeAll(async () => {
   await prepare(database.url)
   sql = connect(database.url, 4)
-  // What is handed over ends no hold and asks for no charge.
-  const unasked = { gates: undefined as never, charges: undefined as never }
-  orders = new Orders({ ...unasked, sql, metrics: createMetrics(), log: pino({ level: 'silent' }) })
+  const unused = { gates: undefined as never, charges: undefined as never }
+  orders = new Orders({ ...unused, sql, metrics, log })
 })
 afterAll(() => sql.end({ timeout: 1 }))
 
 async function order(status: OrderRow['status'], quantity = 1) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
   await writeSale(sql, sale, saleOf(5, { limit_per_visitor: 5 }))
-  const asked = { ...reservationOf(sale), quantity }
-  const id = asked.order
-  await record(sql, sale, [asked], false)
+  const reservation = { ...reservationOf(sale), quantity }
+  const id = reservation.order
+  await record(sql, sale, [reservation], false)
   if (status !== 'reserved') await moveOrders(sql, [id], { from: ['reserved'], to: status })
   return { sale, id }
 }
 const events = (id: string) =>
   sql<{ status: string }[]>`select status from order_events where order_id = ${id} order by seq`
 
-test('for orders that are confirmed, and no others, the money is asked for, and none is confirmed without', async () => {
-  const [waiting, over] = [await order('paying'), await order('cancelled')]
+test('confirms an order together with its capture, and queues no capture for any other', async () => {
+  const [paying, cancelled] = [await order('paying'), await order('cancelled')]
   let asked: readonly ChargeOf[] = []
   const charges = {
     addCharges: async () => {},
@@ -45,15 +46,14 @@ test('for orders that are confirmed, and no others, the money is asked for, and 
       throw new Error('the queue is away')
     },
   }
-  const log = pino({ level: 'silent' })
-  const confirming = new Orders({ gates: undefined as never, charges, sql, metrics: createMetrics(), log })
-  const paid = [waiting, over].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
+  const confirming = new Orders({ gates: undefined as never, charges, sql, metrics, log })
+  const paid = [paying, cancelled].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
   await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
-  expect(asked).toEqual([{ order: waiting.id, charge: `charge of ${waiting.id}` }])
-  expect(await findOrder(sql, waiting.id)).toMatchObject({ status: 'paying', charge_id: null })
+  expect(asked).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
+  expect(await findOrder(sql, paying.id)).toMatchObject({ status: 'paying', charge_id: null })
 })
 
-test('an order is fulfilled once, and whoever says so again is told the same', async () => {
+test('fulfils a confirmed order once, and repeats the response', async () => {
   const { sale, id } = await order('confirmed')
   const answers = await Promise.all([orders.fulfil(id), orders.fulfil(id)])
   answers.push(await orders.fulfil(id))
@@ -63,7 +63,7 @@ test('an order is fulfilled once, and whoever says so again is told the same', a
 })
 
 test.each(['reserved', 'paying', 'expired', 'cancelled'] as const)(
-  'one that is %s is not',
+  'does not fulfil an order that is %s',
   async (status) => {
     const { id } = await order(status)
     expect(await orders.fulfil(id)).toBeUndefined()
@@ -71,17 +71,17 @@ test.each(['reserved', 'paying', 'expired', 'cancelled'] as const)(
   },
 )
 
-test('nor is one that there is not', async () => {
+test('does not fulfil an unknown order', async () => {
   expect(await orders.fulfil(randomUUID())).toBeUndefined()
 })
 
-test('a hold does not end while its charge is under way, though a sweeper found it due before that began', async () => {
+test('does not expire an order whose charge is in progress', async () => {
   const { id } = await order('paying')
   expect(await orders.expire([id])).toEqual([])
   expect(await findOrder(sql, id)).toMatchObject({ status: 'paying' })
 })
 
-test('an order of several units holds and sells as many', async () => {
+test('holds and sells all units of an order', async () => {
   const { sale, id } = await order('reserved', 3)
   for (const [from, to, counts] of [
     ['reserved', 'paying', { held: 3, sold: 0 }],

@@ -1,49 +1,46 @@
 /**
- * What may become of an order, each step one guarded statement in the ledger, so that it happens once:
+ * The transitions of an order. Each is one guarded statement in the ledger, so it happens once:
  *
  *     reserved ─▶ paying ─▶ confirmed ─▶ fulfilled
  *        └──▶ expired   └──▶ cancelled
  *        └──▶ cancelled
  *
- * The ledger decides; the fast gate is told afterwards. Should that be lost, the reconciler finds the difference.
+ * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
 import { kindOf } from '../checkout/outcome.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
+import type { ChargeOf } from '../ledger/payments.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { ChargeOf } from '../payments/provider.ts'
 import type { HoldEnd } from '../stock/gate.ts'
 import type { Gates } from '../stock/gates.ts'
 
-/** Puts charges and captures on their way, in the transaction that asks for them. */
-interface ChargeQueue {
-  addCharges(tx: Queryable, orders: readonly string[]): Promise<void>
-  addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
-}
-
-/** Payments begun in one transaction, as orders are recorded in one: see checkout.ts. */
+/** Payments begun in one transaction: the product's row is locked once for all of them. */
 const PAYMENT_BATCH = 200
-/** Buyers waiting for their payment to begin; more are told to try again. */
+/** Buyers waiting for their payment to begin; more get a "try again". */
 const PAYMENT_QUEUE = 5_000
 
-interface OrdersDeps {
+interface OrdersNeeds {
   readonly sql: Sql
   readonly gates: Gates
-  readonly charges: ChargeQueue
-  readonly metrics: Metrics
+  /** Queues charges and captures in the transaction that asks for them. */
+  readonly charges: {
+    addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void>
+    addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
+  }
+  readonly metrics: Pick<Metrics, 'orders'>
   readonly log: Logger
 }
 
-/** What the gate does when an order comes to a status; nothing for those that end no hold. */
-const HOLD_ENDS: Partial<Record<OrderRow['status'], 'release' | 'sell'>> = {
+/** What the gate does with the hold when an order reaches a status. */
+const HOLD_ENDS: Partial<Record<OrderRow['status'], HoldEnd['how']>> = {
   confirmed: 'sell',
   expired: 'release',
   cancelled: 'release',
 }
 
-/** The end of an order's hold, as the gate is told of it. */
 export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
   order: order.order_id,
   visitor: order.visitor,
@@ -53,27 +50,34 @@ export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
 })
 
 export class Orders {
-  readonly #deps: OrdersDeps
-  constructor(deps: OrdersDeps) {
-    this.#deps = deps
+  readonly #sql: Sql
+  readonly #gates: Gates
+  readonly #charges: OrdersNeeds['charges']
+  readonly #metrics: OrdersNeeds['metrics']
+  readonly #log: Logger
+
+  constructor({ sql, gates, charges, metrics, log }: OrdersNeeds) {
+    this.#sql = sql
+    this.#gates = gates
+    this.#charges = charges
+    this.#metrics = metrics
+    this.#log = log
   }
 
-  /** Asks for the charge; undefined if the order is not reserved any more. */
-  pay(order: string, method: string): Promise<OrderRow | undefined> {
-    return this.#payments.add({ order, method })
+  /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more. */
+  pay(orderId: string, method: string): Promise<OrderRow | undefined> {
+    return this.#payments.add({ orderId, method })
   }
 
-  readonly #payments = new Batcher<{ order: string; method: string }, OrderRow | undefined>(
+  readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
     { size: PAYMENT_BATCH, queue: PAYMENT_QUEUE },
     async (asked) => {
-      const { sql, charges } = this.#deps
-      const ids = asked.map((a) => a.order)
+      const ids = asked.map((a) => a.orderId)
       const methods = asked.map((a) => a.method)
-      const moved = await sql.begin(async (tx) => {
-        // A hold whose time is up, and that no sweeper has ended yet, may still be paid for: until its unit is given back it
-        // is this buyer's and nobody else's.
+      const moved = await this.#sql.begin(async (tx) => {
+        // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
         const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
-        await charges.addCharges(
+        await this.#charges.addCharges(
           tx,
           paying.map((o) => o.order_id),
         )
@@ -85,25 +89,18 @@ export class Orders {
     },
   )
 
-  /** Asks for the charge of an order that came with its payment method, behind the answer; a worker does it otherwise. */
+  /** Begins the payment of an order that came with its method, without waiting. If this fails, a worker begins it. */
   beginPayment(order: OrderRow): void {
     if (!order.payment_method) return
     this.pay(order.order_id, order.payment_method).catch((error) =>
-      this.#deps.log.warn(
-        { order: order.order_id, error: String(error) },
-        'payment not begun; a worker will',
-      ),
+      this.#log.warn({ order: order.order_id, error: String(error) }, 'payment not begun; a worker retries'),
     )
   }
 
-  /**
-   * Orders whose payment is authorized: those that were still waiting for it are confirmed, and for these, and no others, the
-   * money is asked for.
-   */
+  /** Confirms the orders of authorized charges that still wait for it, and queues captures for those and no others. */
   async confirm(paid: readonly ChargeOf[]): Promise<void> {
     if (paid.length === 0) return
-    const { sql, charges } = this.#deps
-    const confirmed = await sql.begin(async (tx) => {
+    const confirmed = await this.#sql.begin(async (tx) => {
       const moved = await moveOrders(
         tx,
         paid.map((p) => p.order),
@@ -112,39 +109,36 @@ export class Orders {
       const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
         charge === null ? [] : [{ charge, order }],
       )
-      await charges.addCaptures(tx, captures)
+      await this.#charges.addCaptures(tx, captures)
       return moved
     })
     await this.#moved(confirmed, 'confirmed')
   }
 
-  /** What costs nothing is confirmed without a charge. */
-  confirmFree = (order: string) => this.#one(order, { from: ['paying'], to: 'confirmed' })
+  /** Confirms an order that costs nothing, without a charge. */
+  confirmFree = (orderId: string) => this.#moveOne(orderId, { from: ['paying'], to: 'confirmed' })
 
-  cancel = (order: string, from: OrderRow['status'][], reason: string) =>
-    this.#one(order, { from, to: 'cancelled', reason })
+  cancel = (orderId: string, from: OrderRow['status'][], reason: string) =>
+    this.#moveOne(orderId, { from, to: 'cancelled', reason })
 
-  /**
-   * What was paid for has been handed over. It happens once, and whoever says so again is told the same; undefined for an
-   * order that there is not, or that is not paid for.
-   */
-  async fulfil(order: string): Promise<OrderRow | undefined> {
-    const fulfilled = await this.#one(order, { from: ['confirmed'], to: 'fulfilled' })
-    const found = fulfilled ?? (await findOrder(this.#deps.sql, order))
+  /** Marks a paid order as handed over, once. Repeats return the same order; undefined if it is unknown or not paid. */
+  async fulfil(orderId: string): Promise<OrderRow | undefined> {
+    const fulfilled = await this.#moveOne(orderId, { from: ['confirmed'], to: 'fulfilled' })
+    const found = fulfilled ?? (await findOrder(this.#sql, orderId))
     return found?.status === 'fulfilled' ? found : undefined
   }
 
-  expire = (orders: readonly string[]) =>
-    this.move(orders, { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' })
+  expire = (orderIds: readonly string[]) =>
+    this.move(orderIds, { from: ['reserved'], to: 'expired', reason: 'not_paid_in_time' })
 
-  async #one(order: string, move: Move): Promise<OrderRow | undefined> {
-    const [moved] = await this.move([order], move)
+  async #moveOne(orderId: string, move: Move): Promise<OrderRow | undefined> {
+    const [moved] = await this.move([orderId], move)
     return moved
   }
 
-  /** One transition of many orders, in the ledger first, then at the gate. Returns those that made it. */
-  async move(orders: readonly string[], move: Move): Promise<OrderRow[]> {
-    const moved = await moveOrders(this.#deps.sql, orders, move)
+  /** One transition of many orders, first in the ledger, then at the gate. Returns those that made it. */
+  async move(orderIds: readonly string[], move: Move): Promise<OrderRow[]> {
+    const moved = await moveOrders(this.#sql, orderIds, move)
     await this.#moved(moved, move.to)
     return moved
   }
@@ -152,26 +146,21 @@ export class Orders {
   async #moved(orders: readonly OrderRow[], to: OrderRow['status']): Promise<void> {
     this.#count(orders)
     const how = HOLD_ENDS[to]
-    if (how) await this.#settle(orders, how)
-  }
-
-  async #settle(moved: readonly OrderRow[], how: 'release' | 'sell'): Promise<void> {
-    const byProduct = Map.groupBy(moved, (o) => `${o.sale_id} ${o.product_id}`)
-    for (const orders of byProduct.values()) {
-      const [first] = orders
+    if (!how) return
+    const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
+    for (const [first, ...others] of byProduct.values()) {
       if (!first) continue
-      const ends = orders.map((order) => holdEnd(order, how))
-      await this.#deps.gates
+      await this.#gates
         .of(first.sale_id, first.product_id)
-        .settle(ends)
+        .settle([first, ...others].map((order) => holdEnd(order, how)))
         .catch((error) =>
-          this.#deps.log.warn({ error: String(error) }, 'the gate was not told; the reconciler will'),
+          this.#log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
         )
     }
   }
 
   #count(moved: readonly OrderRow[]): void {
     for (const { sale_id: sale, status, reason } of moved)
-      this.#deps.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
+      this.#metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }
 }

@@ -9,8 +9,8 @@ import { writeSale } from '../ledger/sales.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Orders } from '../orders/orders.ts'
 import { Charges } from './charges.ts'
-import { CHARGE_ATTEMPTS, DUE_ATTEMPTS, type PaymentJobs } from './jobs.ts'
-import { Due } from './outbox.ts'
+import { CHARGE_ATTEMPTS, OUTBOX_ATTEMPTS, type PaymentJobs } from './jobs.ts'
+import { Outbox } from './outbox.ts'
 import type { PaymentProvider } from './provider.ts'
 
 const { stripe, provider, log, open } = await usePayments()
@@ -20,32 +20,38 @@ let jobs: PaymentJobs
 let orders: Orders
 beforeAll(async () => {
   ;({ sql, jobs } = await open())
-  // What the gate would hear of it is not looked at here.
   const gates = { of: () => ({ settle: async () => {} }) } as never
   orders = new Orders({ sql, gates, charges: jobs, metrics, log })
 })
 afterEach(() => vi.useRealTimers())
 
 const refundsBy = (from: PaymentProvider) =>
-  new Due('refund', { sql, metrics, log }, jobs, async (due) => {
-    await from.refund(due)
+  new Outbox('refund', { sql, jobs, metrics, log }, async (charge) => {
+    await from.refund(charge)
     return true
   })
 function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
-  const deps = { sql, sales: { nowMs: Date.now } as never, orders, metrics, log }
-  const captures = new Due('capture', deps, jobs, (due) => from.capture(due))
-  return new Charges(deps, jobs, { captures, refunds: refundsBy(from) }, from)
+  const needs = { sql, jobs, metrics, log }
+  const captures = new Outbox('capture', needs, (charge) => from.capture(charge))
+  return new Charges({
+    ...needs,
+    provider: from,
+    orders,
+    captures,
+    refunds: refundsBy(from),
+    nowMs: Date.now,
+  })
 }
 
 async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
   await writeSale(sql, sale, saleOf(20, { limit_per_visitor: 20 }))
-  const asked = { ...reservationOf(sale), quantity, key: crypto.randomUUID() }
-  await record(sql, sale, [asked], false)
-  await orders.pay(asked.order, method)
-  return asked.order
+  const reservation = { ...reservationOf(sale), quantity, key: crypto.randomUUID() }
+  await record(sql, sale, [reservation], false)
+  await orders.pay(reservation.order, method)
+  return reservation.order
 }
-/** Takes the charges there are, and waits for what comes of them. */
+/** Runs the waiting charge jobs to their end. */
 async function attempt(charges: Charges): Promise<void> {
   await sql`update pgboss.job set start_after = now() where name = 'charge' and state < 'active'`
   await charges.round()
@@ -59,14 +65,14 @@ const findingsAbout = async (charge: string) =>
   sql`select sale_id, kind, closed_at is null as open, outcome, detail from findings where subject = ${charge}`
 const intentOf = (order: string) => stripe.intents(order)[0]
 
-test('a charge that has not happened by the last attempt is ended, and the order cancelled', async () => {
+test('cancels a charge that is pending after the last attempt, and the order', async () => {
   const order = await payingWith('pm_card_processing')
   await lastAttempt(chargesBy(provider))
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
   expect(intentOf(order)).toMatchObject({ status: 'canceled' })
 })
 
-test('one that is authorized just as it is given up keeps its money, and the order is confirmed', async () => {
+test('confirms the order if the charge is authorized while it is given up', async () => {
   const order = await payingWith('pm_card_processing')
   const charges = chargesBy({
     ...provider,
@@ -83,20 +89,20 @@ test('one that is authorized just as it is given up keeps its money, and the ord
   expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
 })
 
-test('one that was authorized at the last attempt, and whose answer was lost, confirms its order', async () => {
+test('confirms the order if the last attempt was authorized and its response lost', async () => {
   const order = await payingWith('pm_card_visa')
   const charges = chargesBy({
     ...provider,
     async authorize(of) {
       await provider.authorize(of)
-      return { result: 'unknown', reason: 'no answer' }
+      return { result: 'unknown', reason: 'no response' }
     },
   })
   await lastAttempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: intentOf(order)?.id })
 })
 
-test('one whose money is taken just as it is ended is given back', async () => {
+test('refunds a charge that is captured while it is cancelled', async () => {
   const order = await payingWith('pm_card_processing')
   const charges = chargesBy({
     ...provider,
@@ -111,7 +117,7 @@ test('one whose money is taken just as it is ended is given back', async () => {
   expect(intentOf(order)).toMatchObject({ status: 'succeeded', refunded: true })
 })
 
-test('one that nobody seems to be working on is asked for again, and not in every round', async () => {
+test('queues a forgotten charge again, once', async () => {
   const order = await payingWith('pm_card_visa')
   await sql`delete from pgboss.job`
   await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
@@ -119,7 +125,7 @@ test('one that nobody seems to be working on is asked for again, and not in ever
   expect(await jobs.take('charge', 10)).toMatchObject([{ order }])
 })
 
-test('one that the provider turns away is tried again, more often than one that is not answered', async () => {
+test('retries a charge that the provider turns away more often than one without a response', async () => {
   const order = await payingWith('pm_card_visa')
   for (let times = 0; times <= CHARGE_ATTEMPTS; times++) {
     stripe.turnAway(1)
@@ -130,7 +136,7 @@ test('one that the provider turns away is tried again, more often than one that 
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
 })
 
-test('but not for ever', async () => {
+test('gives up a charge that is turned away for too long', async () => {
   const order = await payingWith('pm_card_visa')
   stripe.turnAway(2)
   await attempt(chargesBy(provider))
@@ -141,7 +147,7 @@ test('but not for ever', async () => {
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
 })
 
-test('and no others are taken until the next second begins', async () => {
+test('takes no other charge until the next second after one is turned away', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   vi.advanceTimersByTime(600)
   const order = await payingWith('pm_card_visa')
@@ -156,24 +162,24 @@ test('and no others are taken until the next second begins', async () => {
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
 })
 
-test('what the provider says is wrong is logged, once for many charges', async () => {
+test('logs the reason of failing charges, one line for many', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const lines: string[] = []
   const charges = chargesBy(provider, pino({ level: 'warn' }, { write: (line) => lines.push(line) }))
   const refused = [await payingWith('pm_card_error_403'), await payingWith('pm_card_error_500')]
-  const told = () => lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason !== undefined)
+  const logged = () => lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason !== undefined)
   await attempt(charges)
-  expect(told()).toHaveLength(1)
-  expect(refused).toContain(told()[0].order)
+  expect(logged()).toHaveLength(1)
+  expect(refused).toContain(logged()[0].order)
   vi.advanceTimersByTime(10_000)
   await attempt(charges)
-  expect(told()[1]).toMatchObject({
+  expect(logged()[1]).toMatchObject({
     reason: expect.stringMatching(/^Stripe\w+: It did not work/),
     charges: 2,
   })
 })
 
-test('of several units the price of all is charged', async () => {
+test('charges the price of all units', async () => {
   const order = await payingWith('pm_card_visa', 3)
   await attempt(chargesBy(provider))
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
@@ -181,17 +187,17 @@ test('of several units the price of all is charged', async () => {
 })
 
 test.each([
-  ['less than its price', 999, 'eur'],
-  ['more', 1_001, 'eur'],
-  ['as much of another currency', 1_000, 'usd'],
-])('an order is not confirmed by a charge of %s, which is given back', async (_, amount, currency) => {
+  ['a lower amount', 999, 'eur'],
+  ['a higher amount', 1_001, 'eur'],
+  ['another currency', 1_000, 'usd'],
+])('refunds a charge of %s, and does not confirm the order', async (_, amount, currency) => {
   const order = await payingWith('pm_card_silent')
   const { id: charge } = stripe.add({ order }, amount, currency)
   stripe.authorize(charge)
   const charges = chargesBy(provider)
   const settle = async () => {
-    const stands = await provider.find(order)
-    if (stands) await charges.settle(stands)
+    const current = await provider.find(order)
+    if (current) await charges.settle(current)
   }
   await Promise.all([settle(), settle()])
   expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', charge_id: null })
@@ -202,17 +208,17 @@ test.each([
   expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'given back' }])
 })
 
-describe('what was given back by hand', () => {
-  test('is told of an order that is sold, once, and that stays sold', async () => {
+describe('a refund made by hand', () => {
+  test('opens one finding for a sold order, which stays sold', async () => {
     const order = await payingWith('pm_card_visa')
     const charges = chargesBy(provider)
     await attempt(charges)
     const charge = intentOf(order)?.id ?? ''
     await provider.capture({ charge, order })
     stripe.refund(charge)
-    const news = { charge, order, status: 'refunded' } as const
-    await Promise.all([charges.settle(news), charges.settle(news)])
-    await charges.settle(news)
+    const report = { charge, order, status: 'refunded' } as const
+    await Promise.all([charges.settle(report), charges.settle(report)])
+    await charges.settle(report)
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
     expect(await findingsAbout(charge)).toMatchObject([
       { sale_id: 'sale-pm_card_visa', kind: 'refunded_outside', open: true, detail: { order } },
@@ -223,7 +229,7 @@ describe('what was given back by hand', () => {
     expect(await jobs.take('refund', 10)).toEqual([])
   })
 
-  test('is not told of what was merely voided, of a second charge, or of an order that is not sold', async () => {
+  test('opens no finding for a voided charge, a second charge, or an order that is not sold', async () => {
     const order = await payingWith('pm_card_visa')
     const charges = chargesBy(provider)
     await attempt(charges)
@@ -236,12 +242,12 @@ describe('what was given back by hand', () => {
     expect(await sql`select 1 from refunds where order_id = ${order}`).toEqual([])
   })
 
-  test('need not be looked at any more where the refund had failed, as soon as that is heard', async () => {
+  test('closes the finding of a failed refund', async () => {
     const { id: charge, metadata } = stripe.add({ order: crypto.randomUUID() }, 1_000, 'eur')
     const order = metadata.order ?? ''
     stripe.succeed(charge)
     await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
-    await sql`update pgboss.job set retry_count = ${DUE_ATTEMPTS - 1} where name = 'refund'`
+    await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund'`
     stripe.refundsAre('failed')
     await refundsBy(provider).round()
     stripe.refundsAre('succeeded')
@@ -252,7 +258,7 @@ describe('what was given back by hand', () => {
     expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'refunded after all' }])
   })
 
-  test('nor a charge for an order that there is not', async () => {
+  test('closes the finding of a charge for an unknown order', async () => {
     const order = crypto.randomUUID()
     const charges = chargesBy(provider)
     const price = { amountMinor: 1_000, currency: 'EUR' }

@@ -16,7 +16,7 @@ async function started(supervise: boolean): Promise<PaymentJobs> {
   return jobs
 }
 
-test('jobs that are done are forgotten minutes later, and those that wait are not', async () => {
+test('deletes completed jobs after minutes, and keeps waiting ones', async () => {
   const sql = connect(database.url, 1)
   onTestFinished(() => sql.end({ timeout: 1 }))
   const jobs = await started(false)

@@ -1,72 +1,67 @@
 /**
- * The outbox: a charge is a job in Postgres (pg-boss), put there in the transaction that moves the order to `paying`, a
- * capture one put there in the transaction that confirms the order, and a refund in the one that finds it due. Either both
- * are there or neither is. A worker that dies loses nothing: its jobs expire and are handed out again.
+ * The payment jobs in Postgres (pg-boss). A charge job is inserted in the transaction that moves the order to `paying`, a
+ * capture job in the one that confirms the order, a refund job in the one that finds it necessary: both commit or neither.
+ * A worker that dies loses nothing, since its jobs expire and are handed out again.
  */
 import { type JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Queryable } from '../ledger/connection.ts'
 import { closeAbout } from '../ledger/findings.ts'
-import type { ChargeOf } from './provider.ts'
+import { type ChargeOf, insertCaptures, insertRefunds, type Refund } from '../ledger/payments.ts'
 
 const CHARGE = 'charge'
-/** Where a charge job goes when its last attempt has failed, or died with its worker. */
+/** The dead letter queue of charge jobs: their last attempt failed, or died with its worker. */
 const LOST = 'charge-lost'
 const CAPTURE = 'capture'
 const REFUND = 'refund'
 
 export const CHARGE_ATTEMPTS = 3
-/** What is due is tried for hours, and then a person must know. */
-export const DUE_ATTEMPTS = 60
-/** A job that has been out for longer is taken to be lost with its worker; with the two below, redelivered in 15 s. */
+/** Captures and refunds are tried for hours before a person must know. */
+export const OUTBOX_ATTEMPTS = 60
+/** A job handed out for longer counts as lost with its worker. With the next two, it is redelivered within 15 s. */
 const EXPIRE_SECONDS = 10
-/** How often lost jobs are looked for. */
+/** Interval of the search for lost jobs. */
 const SUPERVISE_SECONDS = 2
-/** Its queries take milliseconds; the connection of one that takes so long is given up. */
+/** Queries take milliseconds; the connection of one that takes this long is closed. */
 const QUERY_TIMEOUT_MS = 10_000
 const BACKOFF = { retryDelay: 1, retryBackoff: true }
-/** What was put back waits so long and up to twice as long, so that not all of it comes again at once. */
-const PUT_BACK_SECONDS = 2
+/** A requeued job waits this long and up to twice as long, so that they do not all return at once. */
+const REQUEUE_SECONDS = 2
 /**
- * Jobs that are done are of no interest, and every look for lost ones reads them: what became of a charge stands with its
- * order. How long they are kept, and how often those are removed that were kept for so long, which reads all of them once.
+ * Completed jobs are useless, since the order has the result, and each search for lost jobs reads them. This is how long they
+ * are kept, and the interval of their removal, which reads all of them.
  */
 const KEEP_DONE_SECONDS = 60
 
 /** A job as it is handed out. */
-type Taken<Of> = Of & {
+type Taken<Data> = Data & {
   readonly id: string
-  /** 1 for the first. */
+  /** Begins with 1. */
   readonly attempt: number
 }
-interface ChargeAsked {
+interface ChargeData {
   readonly order: string
-  /** Since when the provider has turned it away, by the ledger's time; undefined unless it has. */
+  /** Since when the provider has rejected it unprocessed, by the ledger's time. */
   readonly turnedAwayAtMs?: number
 }
-export type Job = Taken<ChargeAsked>
-/** Whose money is to be taken, or given back. */
-export type DueJob = Taken<ChargeOf>
+export type ChargeJob = Taken<ChargeData>
+export type OutboxJob = Taken<ChargeOf>
 
-/** What is written down once per charge, and open until it has happened: see due.ts. */
-export type DueKind = typeof CAPTURE | typeof REFUND
-type JobKind = typeof CHARGE | typeof LOST | DueKind
-type Of<Kind extends JobKind> = Kind extends DueKind ? ChargeOf : ChargeAsked
-
-export interface Refund extends ChargeOf {
-  readonly reason: string
-}
+/** What has a table of its own in the ledger, with one row per charge: see outbox.ts. */
+export type OutboxKind = typeof CAPTURE | typeof REFUND
+type JobKind = typeof CHARGE | typeof LOST | OutboxKind
+type DataOf<Kind extends JobKind> = Kind extends OutboxKind ? ChargeOf : ChargeData
 
 export class PaymentJobs {
   readonly #boss: PgBoss
   readonly #log: Logger
 
-  /** Every process may add jobs; those that also take them look after the queue. */
+  /** Every process may add jobs; those that take them also supervise the queue. */
   constructor(databaseUrl: string, log: Logger, supervise: boolean) {
-    // For pg, whose pool it is: a server that vanished without a word must not keep a query, and the charges with it.
-    const lively = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true }
+    // For the pg pool: a server that vanished must not block a query, and the charges with it.
+    const timeouts = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true }
     this.#boss = new PgBoss({
-      ...lively,
+      ...timeouts,
       connectionString: databaseUrl,
       max: 4,
       connectionTimeoutMillis: 3_000,
@@ -78,21 +73,21 @@ export class PaymentJobs {
       schedule: false,
     })
     this.#log = log
-    this.#boss.on('error', (error) => log.warn({ error: String(error) }, 'the job queue complains'))
+    this.#boss.on('error', (error) => log.warn({ error: String(error) }, 'job queue error'))
   }
 
   async start(): Promise<void> {
     await this.#boss.start()
     const settings = { expireInSeconds: EXPIRE_SECONDS, deleteAfterSeconds: KEEP_DONE_SECONDS }
-    const due = { ...settings, ...BACKOFF, retryLimit: DUE_ATTEMPTS - 1, retryDelayMax: 300 }
+    const outbox = { ...settings, ...BACKOFF, retryLimit: OUTBOX_ATTEMPTS - 1, retryDelayMax: 300 }
     const queues = [
       [LOST, { ...settings, ...BACKOFF, retryLimit: 1_000, retryDelayMax: 10 }],
       [
         CHARGE,
         { ...settings, ...BACKOFF, retryLimit: CHARGE_ATTEMPTS - 1, retryDelayMax: 10, deadLetter: LOST },
       ],
-      [CAPTURE, due],
-      [REFUND, due],
+      [CAPTURE, outbox],
+      [REFUND, outbox],
     ] as const
     for (const [name, options] of queues) {
       await this.#boss.createQueue(name, options)
@@ -104,47 +99,37 @@ export class PaymentJobs {
     return this.#boss.stop({ graceful: true, timeout: 5_000, close: true })
   }
 
-  addCharges(tx: Queryable, orders: readonly string[]): Promise<void> {
+  addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void> {
     return this.add(
       tx,
       CHARGE,
-      orders.map((order) => ({ order })),
+      orderIds.map((order) => ({ order })),
     )
   }
 
-  /** Asks for the money of confirmed orders, once per charge. */
+  /** Queues captures, one row per charge. A second job for a charge finds no open row. */
   async addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void> {
     if (captures.length === 0) return
-    // At once, since the products' rows are taken meanwhile. A second job for a charge finds that nothing is due.
-    await Promise.all([
-      tx`
-        insert into captures (charge_id, order_id)
-        select * from unnest(${captures.map((c) => c.charge)}::text[], ${captures.map((c) => c.order)}::uuid[])
-        on conflict do nothing`,
-      this.add(tx, CAPTURE, captures),
-    ])
+    // Pipelined, since the products' rows are locked meanwhile.
+    await Promise.all([insertCaptures(tx, captures), this.add(tx, CAPTURE, captures)])
   }
 
-  /**
-   * Asks for charges to be given back, each once; what is not captured by then is not to be captured any more. Returns those
-   * that nobody had asked for.
-   */
+  /** Queues refunds, one per charge, and drops the open captures of these charges. Returns the refunds that are new. */
   async addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<readonly ChargeOf[]> {
     if (refunds.length === 0) return []
-    const charges = refunds.map((r) => r.charge)
-    await tx`delete from captures where charge_id = any(${charges}::text[]) and captured_at is null`
-    await closeAbout(tx, 'capture_failed', charges, 'to be given back')
-    const asked = await tx<ChargeOf[]>`
-      insert into refunds (charge_id, order_id, reason)
-      select * from unnest(${charges}::text[], ${refunds.map((r) => r.order)}::uuid[],
-                           ${refunds.map((r) => r.reason)}::text[])
-      on conflict do nothing returning charge_id as charge, order_id as "order"`
-    await this.add(tx, REFUND, asked)
-    for (const { charge, order } of asked) this.#log.warn({ order, charge }, 'to be given back')
-    return asked
+    const inserted = await insertRefunds(tx, refunds)
+    await closeAbout(
+      tx,
+      'capture_failed',
+      refunds.map((r) => r.charge),
+      'to be given back',
+    )
+    await this.add(tx, REFUND, inserted)
+    for (const { charge, order } of inserted) this.#log.warn({ order, charge }, 'refund queued')
+    return inserted
   }
 
-  async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly Of<Kind>[]): Promise<void> {
+  async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly DataOf<Kind>[]): Promise<void> {
     if (jobs.length === 0) return
     await this.#boss.insert(
       name,
@@ -154,33 +139,34 @@ export class PaymentJobs {
   }
 
   /**
-   * To be tried again after a while, with all attempts. The old job ends last: one too many asks for the same charge, and one
-   * too few for none.
+   * Gives jobs their full number of attempts again, after a while. The old jobs end last: a duplicate job asks for the same
+   * charge again, a missing one for none.
    */
-  async putBack(jobs: readonly (Job & { readonly turnedAwayAtMs: number })[]): Promise<void> {
+  async requeue(jobs: readonly (ChargeJob & { readonly turnedAwayAtMs: number })[]): Promise<void> {
     const again = jobs.map(({ order, turnedAwayAtMs }) => ({
       data: { order, turnedAwayAtMs },
-      startAfter: PUT_BACK_SECONDS * (1 + Math.random()),
+      startAfter: REQUEUE_SECONDS * (1 + Math.random()),
     }))
     await this.#boss.insert(CHARGE, again)
     await this.done(CHARGE, jobs)
   }
 
-  async take<Kind extends JobKind>(name: Kind, limit: number): Promise<Taken<Of<Kind>>[]> {
+  async take<Kind extends JobKind>(name: Kind, limit: number): Promise<Taken<DataOf<Kind>>[]> {
     const options = { batchSize: limit, includeMetadata: true } as const
-    const jobs: JobWithMetadata<Of<Kind>>[] = await this.#boss.fetch<Of<Kind>>(name, options)
+    const jobs: JobWithMetadata<DataOf<Kind>>[] = await this.#boss.fetch<DataOf<Kind>>(name, options)
     return jobs.map(({ id, data, retryCount }) => ({ ...data, id, attempt: retryCount + 1 }))
   }
 
-  /** Ends jobs, unless they were taken to be lost meanwhile, and are somebody else's by now. */
-  async done(name: JobKind, jobs: readonly Job[]): Promise<void> {
-    if (jobs.length > 0) await this.#boss.complete(name, jobs.map(asTaken))
+  /** Completes jobs, except those that expired meanwhile and belong to another worker now. */
+  async done(name: JobKind, jobs: readonly Handle[]): Promise<void> {
+    if (jobs.length > 0) await this.#boss.complete(name, jobs.map(handleOf))
   }
 
-  /** To be tried again after a while, unless this was the last attempt. */
-  async failed(name: JobKind, job: Job, why: string): Promise<void> {
-    await this.#boss.fail(name, [asTaken(job)], { why })
+  /** Schedules a retry, unless this was the last attempt. */
+  async failed(name: JobKind, job: Handle, why: string): Promise<void> {
+    await this.#boss.fail(name, [handleOf(job)], { why })
   }
 }
 
-const asTaken = (job: Job) => ({ id: job.id, retryCount: job.attempt - 1 })
+type Handle = Pick<Taken<unknown>, 'id' | 'attempt'>
+const handleOf = ({ id, attempt }: Handle) => ({ id, retryCount: attempt - 1 })

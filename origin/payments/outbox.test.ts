@@ -4,8 +4,8 @@ import { usePayments } from '../../test/payments.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import { DUE_ATTEMPTS, type PaymentJobs } from './jobs.ts'
-import { Due } from './outbox.ts'
+import { OUTBOX_ATTEMPTS, type PaymentJobs } from './jobs.ts'
+import { Outbox } from './outbox.ts'
 
 const { stripe, provider, log, open } = await usePayments()
 const metrics = createMetrics()
@@ -19,20 +19,20 @@ beforeEach(async () => {
   metrics.registry.resetMetrics()
 })
 
-const captures = () => new Due('capture', { sql, metrics, log }, jobs, (due) => provider.capture(due))
+const captures = (send = provider.capture) => new Outbox('capture', { sql, jobs, metrics, log }, send)
 const refunds = () =>
-  new Due('refund', { sql, metrics, log }, jobs, async (due) => {
-    await provider.refund(due)
+  new Outbox('refund', { sql, jobs, metrics, log }, async (charge) => {
+    await provider.refund(charge)
     return true
   })
-/** A charge as Stripe has it, for an order that the ledger need not have. */
+/** A charge at Stripe, for an order that is not in the ledger. */
 function newCharge() {
   const order = randomUUID()
   const intent = stripe.add({ order }, 1_000, 'eur')
   return { order, intent, charge: intent.id }
 }
 const lastAttempt = (kind: 'capture' | 'refund') =>
-  sql`update pgboss.job set retry_count = ${DUE_ATTEMPTS - 1}, start_after = now() where name = ${kind}`
+  sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1}, start_after = now() where name = ${kind}`
 const findings = async () => (await readFindings(sql, NO_SALE)).findings
 const capturedAt = async (charge: string) =>
   (await sql<{ captured_at: Date | null }[]>`select captured_at from captures where charge_id = ${charge}`)[0]
@@ -40,7 +40,7 @@ const capturedAt = async (charge: string) =>
 const counted = async (name: 'captures' | 'refunds' | 'payments') =>
   (await metrics[name].get()).values.map(({ labels, value }) => ({ ...labels, value }))
 
-test('a refund that failed to the last is told to a person until it has succeeded after all', async () => {
+test('opens a finding for a refund that failed its last attempt, and closes it on success', async () => {
   const { order, charge } = newCharge()
   stripe.succeed(charge)
   stripe.refundsAre('failed')
@@ -49,8 +49,8 @@ test('a refund that failed to the last is told to a person until it has succeede
   await refunds().round()
   const open = { kind: 'refund_failed', subject: charge, closed_at: null }
   expect(await findings()).toMatchObject([open])
-  const told = await metrics.registry.getSingleMetricAsString('findings_total')
-  expect(told).toMatch(/\nfindings_total\{sale="",kind="refund_failed"\} 1$/)
+  const metric = await metrics.registry.getSingleMetricAsString('findings_total')
+  expect(metric).toMatch(/\nfindings_total\{sale="",kind="refund_failed"\} 1$/)
   expect(await counted('refunds')).toEqual([{ outcome: 'failed', value: 1 }])
 
   stripe.refundsAre('succeeded')
@@ -64,7 +64,7 @@ test('a refund that failed to the last is told to a person until it has succeede
   expect(await counted('payments')).toEqual([])
 })
 
-test('a capture that fails is tried again, and told to a person once it has failed to the last', async () => {
+test('retries a failed capture, and opens a finding after the last attempt', async () => {
   const { order, charge } = newCharge()
   await jobs.addCaptures(sql, [{ charge, order }])
   await captures().round()
@@ -85,7 +85,7 @@ test('a capture that fails is tried again, and told to a person once it has fail
   ])
 })
 
-test('a capture for which nothing is authorized any more is told to a person at once, and not tried again', async () => {
+test('opens a finding at once for a capture that is not authorized any more, and does not retry it', async () => {
   const { order, charge } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
@@ -98,7 +98,7 @@ test('a capture for which nothing is authorized any more is told to a person at 
   expect(await jobs.take('capture', 10)).toEqual([])
 })
 
-test('a charge that is to be given back is not captured any more, and nobody is told', async () => {
+test('does not capture a charge that is to be refunded', async () => {
   const { order, charge, intent } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
@@ -111,88 +111,85 @@ test('a charge that is to be given back is not captured any more, and nobody is 
   expect(await findings()).toEqual([])
 })
 
-test('a refund that overtakes a capture under way voids the charge, and nobody is told', async () => {
+test('voids a charge whose refund overtakes its capture, without a finding', async () => {
   const { order, charge, intent } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
-  const overtaken = new Due('capture', { sql, metrics, log }, jobs, async (due) => {
-    await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  await captures(async (charge) => {
+    await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
     await refunds().round()
-    return provider.capture(due)
-  })
-  await overtaken.round()
+    return provider.capture(charge)
+  }).round()
   expect(intent.status).toBe('canceled')
   expect(await findings()).toEqual([])
 })
 
-test('a refund that comes after a capture under way gives back what it took', async () => {
+test('refunds a charge whose capture was in progress', async () => {
   const { order, charge, intent } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
-  const first = new Due('capture', { sql, metrics, log }, jobs, async (due) => {
-    const done = await provider.capture(due)
-    await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  await captures(async (charge) => {
+    const done = await provider.capture(charge)
+    await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
     return done
-  })
-  await first.round()
+  }).round()
   await refunds().round()
   expect(intent).toMatchObject({ status: 'succeeded', refunded: true })
   expect(await findings()).toEqual([])
 })
 
-test('what a person was told of is closed when it is captured by hand, or given back', async () => {
-  const [byHand, back] = [newCharge(), newCharge()]
-  await jobs.addCaptures(sql, [byHand, back])
+test('closes the finding of a capture done by hand, or to be refunded', async () => {
+  const [byHand, refunded] = [newCharge(), newCharge()]
+  await jobs.addCaptures(sql, [byHand, refunded])
   await lastAttempt('capture')
   await captures().round()
   expect(await findings()).toHaveLength(2)
-  await captures().happened([byHand.charge])
-  await jobs.addRefunds(sql, [{ ...back, reason: 'oversold' }])
+  await captures().markDone([byHand.charge])
+  await jobs.addRefunds(sql, [{ ...refunded, reason: 'oversold' }])
   expect((await findings()).map((f) => [f.subject, f.outcome]).sort()).toEqual(
     [
       [byHand.charge, 'captured after all'],
-      [back.charge, 'to be given back'],
+      [refunded.charge, 'to be given back'],
     ].sort(),
   )
 })
 
-test('what has happened is not asked of the provider again, though its job is still there', async () => {
+test('does not ask the provider again for a refund that is done', async () => {
   const { order, charge } = newCharge()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds().happened([charge])
+  await refunds().markDone([charge])
   await refunds().round()
   expect(await counted('refunds')).toEqual([])
 })
 
-test('what lost its job is asked for again, not in every round, and not if it has happened', async () => {
-  const [open, over] = [newCharge(), newCharge()]
+test('queues a refund that lost its job again, once, unless it is done', async () => {
+  const [open, done] = [newCharge(), newCharge()]
   await jobs.addRefunds(
     sql,
-    [open, over].map((one) => ({ ...one, reason: 'oversold' })),
+    [open, done].map((one) => ({ ...one, reason: 'oversold' })),
   )
-  await refunds().happened([over.charge])
+  await refunds().markDone([done.charge])
   await sql`delete from pgboss.job`
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
   for (let times = 0; times < 3; times++) await refunds().resume()
   expect(await jobs.take('refund', 10)).toMatchObject([{ charge: open.charge }])
 })
 
-test('what was captured stays so, though nothing is left to capture, and though it is to be given back', async () => {
+test('keeps a capture that is done when it is reported gone or is to be refunded', async () => {
   const { order, charge } = newCharge()
   await jobs.addCaptures(sql, [{ charge, order }])
-  const late = new Due('capture', { sql, metrics, log }, jobs, async () => {
-    await captures().happened([charge])
+  await captures(async () => {
+    await captures().markDone([charge])
     return false
-  })
-  await late.round()
+  }).round()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
   expect(await capturedAt(charge)).toBeInstanceOf(Date)
   expect(await findings()).toEqual([])
 })
 
-test('a refund that has not happened cannot be undone', async () => {
+test('does not reopen a refund that is not done', async () => {
   const { order, charge } = newCharge()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds().undone({ charge, order })
+  await refunds().reopen({ charge, order })
   expect(await findings()).toEqual([])
 })

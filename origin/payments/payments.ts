@@ -1,31 +1,47 @@
-/** Everything about money that a process needs, put together by its configuration. */
+/** The payments of one process, assembled from its configuration. */
+import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { Orders } from '../orders/orders.ts'
+import type { Sales } from '../sales/sales.ts'
 import { Charges } from './charges.ts'
 import type { PaymentJobs } from './jobs.ts'
-import { Due } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import type { PaymentProvider } from './provider.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
 import { stripeProvider } from './stripe.ts'
 
+interface PaymentsNeeds {
+  readonly config: Config
+  readonly sql: Sql
+  readonly sales: Pick<Sales, 'nowMs'>
+  readonly orders: Orders
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
 export interface Payments {
   readonly provider: PaymentProvider
   readonly jobs: PaymentJobs
   readonly charges: Charges
-  readonly captures: Due
-  readonly refunds: Due
+  readonly captures: Outbox
+  readonly refunds: Outbox
   stop(): Promise<void>
 }
 
-export async function startPayments(deps: Omit<Deps, 'payments'>, jobs: PaymentJobs): Promise<Payments> {
-  const { provider, stop } = await chooseProvider(deps.config, () => deps.sales.nowMs())
-  const captures = new Due('capture', deps, jobs, (due) => provider.capture(due))
-  const refunds = new Due('refund', deps, jobs, async (due) => {
-    await provider.refund(due)
+export async function startPayments(needs: PaymentsNeeds, jobs: PaymentJobs): Promise<Payments> {
+  const { config, sql, sales, orders, metrics, log } = needs
+  const nowMs = () => sales.nowMs()
+  const { provider, stop } = await chooseProvider(config, nowMs)
+  const outbox = { sql, jobs, metrics, log }
+  const captures = new Outbox('capture', outbox, (charge) => provider.capture(charge))
+  const refunds = new Outbox('refund', outbox, async (charge) => {
+    await provider.refund(charge)
     return true
   })
-  const charges = new Charges(deps, jobs, { captures, refunds }, provider)
+  const charges = new Charges({ ...outbox, provider, orders, captures, refunds, nowMs })
   return { provider, jobs, charges, captures, refunds, stop }
 }
 
@@ -33,15 +49,15 @@ async function chooseProvider(
   { payment, ROLE, DATABASE_URL, PORT }: Config,
   nowMs: () => number,
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
-  const nothing = async () => {}
+  const stopNothing = async () => {}
   if (payment.provider === 'stripe') {
     const { secretKey, webhookSecret, apiUrl } = payment
-    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: nothing }
+    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: stopNothing }
   }
   const { url, webhookSecret: secret, timeoutMs, slowMs, lateMs } = payment
-  // Whoever only answers calls charges nobody, and has a provider to read its webhooks.
+  // The api role makes no charges, and needs the provider only to read webhooks.
   if (url !== undefined || ROLE === 'api')
-    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: nothing }
+    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: stopNothing }
   const sandbox = await startSandbox({
     databaseUrl: DATABASE_URL,
     webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,

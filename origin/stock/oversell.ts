@@ -8,7 +8,7 @@ import { HELD, SOLD } from '../../shared/order-status.ts'
 import type { Deps } from '../deps.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { audit, close, note } from '../ledger/findings.ts'
-import type { Refund } from '../payments/jobs.ts'
+import type { Refund } from '../ledger/payments.ts'
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const DECIDE_ALONE_UP_TO = 0.05
