@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { takeFolder } from './data-folder.ts'
+import { loadSecrets, takeFolder } from './data-folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'flash-sale-folders-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -43,4 +43,18 @@ test.each([
   const { release } = takeFolder(folder)
   expect(() => takeFolder(folder)).toThrow(`Process ${process.pid} is already running a system on ${folder}`)
   release()
+})
+
+test('a folder of the version before opens, with the keys that it lacks and the places it signed', () => {
+  const folder = mkdtempSync(join(root, 'before-'))
+  const before = { adminToken: 'a', edgeToken: 'e', orderTokenSecret: 'o', webhookSecret: 'w' }
+  const queueSecret = 'of thirty-two bytes or more, as it was'
+  writeFileSync(
+    join(folder, 'secrets.json'),
+    JSON.stringify({ ...before, queueSecret, admissionPrivateJwk: {} }),
+  )
+  const secrets = loadSecrets(folder, undefined)
+  expect(secrets).toMatchObject(before)
+  expect(Buffer.from(secrets.queueKeys.keys[0]?.k ?? '', 'base64url').toString()).toBe(queueSecret)
+  expect(loadSecrets(folder, undefined)).toEqual(secrets)
 })

@@ -18,8 +18,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { exportJWK, generateKeyPair } from 'jose'
 import * as v from 'valibot'
+import { newKeySet, SecretJwkSet } from '../shared/tokens.ts'
 import { LocalError, temporaryFolder } from './processes.ts'
 
 /** Takes the folder into use, a temporary one where none is wanted, until it is released. */
@@ -105,15 +105,8 @@ const Secrets = v.object({
   edgeToken: secretText,
   orderTokenSecret: secretText,
   webhookSecret: secretText,
-  queueSecret: secretText,
-  /** The edge's Ed25519 key, as a private JWK with `kid`. */
-  admissionPrivateJwk: v.looseObject({
-    kty: v.literal('OKP'),
-    crv: v.literal('Ed25519'),
-    kid: secretText,
-    x: secretText,
-    d: secretText,
-  }),
+  queueKeys: SecretJwkSet,
+  admissionKeys: SecretJwkSet,
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
@@ -121,19 +114,19 @@ export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 export const ADMIN_TOKEN_FILE = 'admin-token'
 
 /** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */
-export async function loadSecrets(dataDir: string, adminToken: string | undefined): Promise<Secrets> {
+export function loadSecrets(dataDir: string, adminToken: string | undefined): Secrets {
   const file = join(dataDir, 'secrets.json')
+  const found = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
   let secrets: Secrets
-  if (existsSync(file)) {
-    try {
-      secrets = v.parse(Secrets, JSON.parse(readFileSync(file, 'utf8')))
-    } catch {
-      throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
-    }
-  } else {
-    secrets = await makeSecrets()
+  try {
+    secrets = v.parse(Secrets, { ...newSecrets(), ...fromVersionBefore(JSON.parse(found)) })
+  } catch {
+    throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
+  }
+  const text = `${JSON.stringify(secrets, null, 2)}\n`
+  if (text !== found) {
     // Complete or not there at all, whenever we are interrupted.
-    writeFileSync(`${file}.unfinished`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    writeFileSync(`${file}.unfinished`, text, { mode: 0o600 })
     renameSync(`${file}.unfinished`, file)
   }
   const inUse = { ...secrets, ...(adminToken !== undefined && { adminToken }) }
@@ -141,25 +134,21 @@ export async function loadSecrets(dataDir: string, adminToken: string | undefine
   return inUse
 }
 
-async function makeSecrets(): Promise<Secrets> {
+function newSecrets(): Secrets {
   const secret = () => randomBytes(32).toString('base64url')
-  const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  return v.parse(Secrets, {
+  return {
     adminToken: secret(),
     edgeToken: secret(),
     orderTokenSecret: secret(),
     webhookSecret: secret(),
-    queueSecret: secret(),
-    admissionPrivateJwk: {
-      ...(await exportJWK(privateKey)),
-      alg: 'EdDSA',
-      use: 'sig',
-      kid: randomBytes(8).toString('hex'),
-    },
-  })
+    queueKeys: newKeySet(),
+    admissionKeys: newKeySet(),
+  }
 }
 
-/** What the origin may know of the key: enough to check its signatures. */
-export function publicHalf({ d: _, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return rest
+/** The version before had a text to sign places with. As a key, the edge knows its visitors by it again. */
+function fromVersionBefore(found: { queueSecret?: string }): object {
+  if (found.queueSecret === undefined) return found
+  const k = Buffer.from(found.queueSecret).toString('base64url')
+  return { queueKeys: { keys: [{ kty: 'oct', kid: 'queue-secret', k }] }, ...found }
 }

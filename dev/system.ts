@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderTrouble, loadSecrets, publicHalf, type Secrets, takeFolder } from './data-folder.ts'
+import { folderTrouble, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
 import { checkDatabase, checkRedis } from './given-stores.ts'
 import { startPostgres } from './postgres.ts'
 import {
@@ -132,7 +132,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const { path: dataDir, release } = takeFolder(options.dataDir)
     stops.push(release)
-    const secrets = await loadSecrets(dataDir, options.adminToken)
+    const secrets = loadSecrets(dataDir, options.adminToken)
     const stores = await Promise.allSettled([
       options.databaseUrl === undefined
         ? freePort().then((p) =>
@@ -168,7 +168,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       EDGE_URL: edgeUrl,
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,
-      ADMISSION_JWKS: JSON.stringify({ keys: [publicHalf(secrets.admissionPrivateJwk)] }),
+      ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
       // Whatever NODE_ENV says of this machine, what runs here is to be played with.
       PAYMENT_PROVIDER: process.env.PAYMENT_PROVIDER || 'sandbox',
       ...options.originEnv,
@@ -181,8 +181,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
         dataDir: join(dataDir, 'edge'),
         vars: {
           EDGE_TOKEN: secrets.edgeToken,
-          QUEUE_SECRET: secrets.queueSecret,
-          ADMISSION_PRIVATE_JWK: JSON.stringify(secrets.admissionPrivateJwk),
+          QUEUE_KEYS: JSON.stringify(secrets.queueKeys),
+          ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
           ENVIRONMENT: 'development',
           ...options.edgeVars,
         },

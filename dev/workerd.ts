@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import type { JwkSet } from '../shared/tokens.ts'
 import { buildWorker } from './build.ts'
 import { LOOPBACK, LocalError, type LocalServer, localServer, startChild, untilReady } from './processes.ts'
 
@@ -13,7 +14,7 @@ interface EdgeOptions {
   readonly port: number
   readonly originUrl: string
   /** Variables and secrets of the Worker, as in wrangler.toml. */
-  readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_PRIVATE_JWK: string }
+  readonly vars: Readonly<Record<string, string>> & { readonly ADMISSION_KEYS: string }
   /** Where the Durable Objects' storage stays. */
   readonly dataDir: string
 }
@@ -53,12 +54,12 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
     env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
   })
   const url = `http://${LOOPBACK}:${port}`
-  const { kid } = JSON.parse(vars.ADMISSION_PRIVATE_JWK) as { kid: string }
+  const [signs] = (JSON.parse(vars.ADMISSION_KEYS) as JwkSet).keys
   await untilReady(child, async () => {
-    const response = await fetch(`${url}/.well-known/jwks.json`, { signal: AbortSignal.timeout(5_000) })
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
     const answer = await response.text()
     // Its own key, and not the answer of another program which took the port.
-    if (response.ok) return answer.includes(kid)
+    if (response.ok) return signs !== undefined && answer.includes(signs.kid)
     const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1]
     if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
     return false

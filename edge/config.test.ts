@@ -2,6 +2,10 @@ import { expect, it } from 'vitest'
 import { ConfigError, type Env, readConfig } from './config.ts'
 import { call, edgeEnv } from './testing/visitors.ts'
 
+const ED25519_PUBLIC = JSON.stringify({
+  keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'e', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
+})
+
 const refusal = async (changed: Partial<Record<keyof Env, string>>) => {
   try {
     await readConfig({ ...edgeEnv, ...changed } as Env)
@@ -17,9 +21,12 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { ORIGIN_URL: '' },
     { ORIGIN_URL: 'not-an-address' },
     { EDGE_TOKEN: '' },
-    { QUEUE_SECRET: 'too-short-a-secret' },
-    { ADMISSION_PRIVATE_JWK: '{"kty":"OKP"}' },
-    { ADMISSION_PRIVATE_JWK: 'no-json-at-all' },
+    { QUEUE_KEYS: 'no-json-at-all' },
+    { QUEUE_KEYS: ED25519_PUBLIC },
+    { QUEUE_KEYS: '{"keys":[{"kty":"oct","kid":"short","k":"c2hvcnQ"}]}' },
+    { ADMISSION_KEYS: '{"keys":[]}' },
+    { ADMISSION_KEYS: ED25519_PUBLIC },
+    { ENVIRONMENT: 'production', QUEUE_KEYS: edgeEnv.QUEUE_KEYS.replace('"kid":"', '"kid":"development-') },
     { TICKET_SHARDS: '0' },
     { TICKET_SHARDS: 'many' },
     { TICKET_SHARDS: '2.5' },
@@ -65,7 +72,7 @@ it('limits nothing by itself in development, and something everywhere else', asy
 })
 
 it('answers 503 and keeps the reason to the log when a setting is wrong', async () => {
-  const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_SECRET: 'short' })
+  const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' })
   expect(response.status).toBe(503)
-  expect(await response.text()).not.toContain('QUEUE_SECRET')
+  expect(await response.text()).not.toContain('QUEUE_KEYS')
 })

@@ -2,7 +2,21 @@
  * The Worker's settings: what wrangler.toml (or raw workerd's bindings) gives as text, read once per isolate.
  * wrangler.toml says what each one means; here stand the defaults and what is refused.
  */
-import { base64url, type CryptoKey, calculateJwkThumbprint, exportJWK, importJWK, type JWK } from 'jose'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { base64url } from 'jose'
+import * as v from 'valibot'
+import {
+  AdmissionKeySetting,
+  canSign,
+  importKeys,
+  isDevelopmentSet,
+  type JwkSet,
+  publicJwks,
+  QueueKeySetting,
+  type TokenKeys,
+  webCryptoKey,
+} from '../shared/tokens.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/view.ts'
 import { type Asset, namedByContent } from './routes/assets.ts'
@@ -12,8 +26,8 @@ export interface Env {
   readonly TICKET_SHARD: DurableObjectNamespace
   readonly ORIGIN_URL: string
   readonly EDGE_TOKEN: string
-  readonly QUEUE_SECRET: string
-  readonly ADMISSION_PRIVATE_JWK: string
+  readonly QUEUE_KEYS: string
+  readonly ADMISSION_KEYS: string
   readonly ENVIRONMENT?: string
   readonly TICKET_SHARDS?: string
   readonly CLAIM_SECONDS?: string
@@ -87,18 +101,20 @@ export interface Config {
 }
 
 interface Keys {
-  /** Signs and reads places in line (HMAC-SHA-256). */
-  readonly queue: CryptoKey
-  /** Signs challenges of the proof of work; made from the secret above, as the next, so that there are fewer to keep. */
+  /** Sign and read places in line. */
+  readonly queue: TokenKeys
+  readonly admission: TokenKeys
+  /**
+   * Signs challenges of the proof of work, and makes visitors' names of their secrets. Both are derived from the last of
+   * QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped. Places and turns hold a
+   * visitor's name and are not affected; a visitor without either is a new one then.
+   */
   readonly proof: string
-  /** Makes visitors' names of their secrets (HMAC-SHA-256). */
   readonly visitor: Uint8Array
-  /** Signs admissions (Ed25519); everyone else reads them with its public half. */
-  readonly admission: CryptoKey
-  readonly admissionPublic: CryptoKey
-  readonly kid: string
-  /** The public half, as `/.well-known/jwks.json` answers it. */
+  /** What `/.well-known/jwks.json` answers. */
   readonly jwks: string
+  /** The key that signs admissions now. */
+  readonly kid: string
 }
 
 /** What is wrong with the settings, for the log: names of settings, never their values. */
@@ -117,7 +133,6 @@ export interface RoomConfig {
   readonly noShowBoost: number
 }
 
-const MIN_SECRET_BYTES = 32
 const MAX_TICKET_SHARDS = 256
 
 export function readRoomConfig(env: Env): RoomConfig {
@@ -208,38 +223,32 @@ function colour(env: Env, name: Setting): string | undefined {
 }
 
 async function readKeys(env: Env, production: boolean): Promise<Keys> {
-  const bytes = new TextEncoder().encode(secret(env, 'QUEUE_SECRET', production))
-  if (bytes.byteLength < MIN_SECRET_BYTES)
-    throw new ConfigError(`QUEUE_SECRET must have ${MIN_SECRET_BYTES} bytes or more`)
-  let jwk: JWK
-  try {
-    jwk = JSON.parse(required(env, 'ADMISSION_PRIVATE_JWK'))
-    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519' || !jwk.d) throw new TypeError('not a private Ed25519 key')
-  } catch (error) {
-    throw error instanceof ConfigError
-      ? error
-      : new ConfigError('ADMISSION_PRIVATE_JWK must be a private Ed25519 key as JWK')
-  }
-  const { d: _, key_ops: __, ...publicJwk } = jwk
-  const admissionPublic = await importJWK({ ...publicJwk, ext: true }, 'EdDSA')
-  const kid = jwk.kid ?? (await calculateJwkThumbprint(publicJwk))
-  const queue = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-    'verify',
-  ])
-  const madeFor = async (purpose: string) =>
-    new Uint8Array(await crypto.subtle.sign('HMAC', queue, new TextEncoder().encode(purpose)))
+  const queue = keySet(env, 'QUEUE_KEYS', QueueKeySetting, production)
+  const admission = keySet(env, 'ADMISSION_KEYS', AdmissionKeySetting, production)
+  if (!canSign(admission)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
+  const last = base64url.decode(queue.keys.at(-1)?.k ?? '')
+  const derived = (purpose: string) => hmac(sha256, last, new TextEncoder().encode(purpose))
   return {
-    queue,
-    proof: base64url.encode(await madeFor('proof of work')),
-    visitor: await madeFor('names of visitors'),
-    admission: (await importJWK(jwk, 'EdDSA')) as CryptoKey,
-    admissionPublic: admissionPublic as CryptoKey,
-    kid,
-    jwks: JSON.stringify({
-      keys: [{ ...(await exportJWK(admissionPublic)), kid, alg: 'EdDSA', use: 'sig' }],
-    }),
+    queue: await importKeys(queue, webCryptoKey),
+    admission: await importKeys(admission, webCryptoKey),
+    proof: base64url.encode(derived('proof of work')),
+    visitor: derived('names of visitors'),
+    jwks: JSON.stringify(publicJwks(admission)),
+    kid: admission.keys[0]?.kid ?? '',
   }
+}
+
+function keySet<T extends JwkSet>(
+  env: Env,
+  name: Setting,
+  schema: v.GenericSchema<unknown, T>,
+  production: boolean,
+): T {
+  const parsed = v.safeParse(schema, required(env, name))
+  if (!parsed.success) throw new ConfigError(`${name} ${parsed.issues[0].message}`)
+  if (production && isDevelopmentSet(parsed.output))
+    throw new ConfigError(`${name} is the one for development`)
+  return parsed.output
 }
 
 function required(env: Env, name: Setting): string {

@@ -2,14 +2,15 @@
  * The edge's tests run inside workerd, where the Worker and its objects run: the same isolate holds the tests and the
  * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
  */
-import { generateKeyPairSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { assetsDefinition } from '../dev/build.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+const keySet = (kid: string) =>
+  JSON.stringify({ keys: [{ kty: 'oct', kid, k: randomBytes(32).toString('base64url') }] })
 
 export default defineConfig(async () => ({
   root: path('.'),
@@ -27,8 +28,8 @@ export default defineConfig(async () => ({
         bindings: {
           ORIGIN_URL: inject<string>('originUrl'),
           EDGE_TOKEN: 'the token of the edge',
-          QUEUE_SECRET: 'a secret for places in line, long enough',
-          ADMISSION_PRIVATE_JWK: JSON.stringify(privateKey),
+          QUEUE_KEYS: keySet('queue'),
+          ADMISSION_KEYS: keySet('admission'),
           ENVIRONMENT: 'development',
           PAYMENT_PAGE: 'sandbox',
           TICKET_SHARDS: '4',

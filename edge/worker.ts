@@ -72,7 +72,8 @@ function route(call: Call): Promise<Response> | Response | null {
       if (path === '/.well-known/jwks.json') return only('GET', call, () => jwks(call))
       break
     case 'healthz':
-      if (path === '/healthz') return only('GET', call, () => unkeptAnswer({ status: 'ok' }))
+      if (path === '/healthz')
+        return only('GET', call, () => unkeptAnswer({ status: 'ok', kid: call.config.keys.kid }))
       break
     case 'internal':
       if (name === 'sales' && rest.length === 2 && rest[1] === 'refresh' && isSale(rest[0]))

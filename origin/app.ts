@@ -7,7 +7,6 @@ import { buyerRoutes } from './http/buyers.ts'
 import { type HealthOf, internalRoutes } from './http/internal.ts'
 import { operatorRoutes } from './http/operators.ts'
 import { sendProblem } from './http/request.ts'
-import { KeysAway } from './http/tokens.ts'
 import { paymentWebhooks } from './http/webhooks-in.ts'
 import { isLedgerAway, ping } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
@@ -85,10 +84,6 @@ function answers(app: Hono, method: string, path: string): boolean {
 /** Errors that say "not now": the connection is gone, it took too long, or there is no room. */
 export function isAway(error: Error & { code?: string }): boolean {
   return (
-    error instanceof TimeoutError ||
-    error instanceof KeysAway ||
-    error instanceof Overloaded ||
-    isRedisAway(error) ||
-    isLedgerAway(error)
+    error instanceof TimeoutError || error instanceof Overloaded || isRedisAway(error) || isLedgerAway(error)
   )
 }

@@ -5,7 +5,7 @@ const production = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgres://localhost/shop',
   REDIS_URL: 'redis://localhost',
-  ADMISSION_JWKS_URL: 'https://shop.example/.well-known/jwks.json',
+  ADMISSION_KEYS: JSON.stringify({ keys: [{ kty: 'oct', kid: 'k1', k: 'A'.repeat(43) }] }),
   ADMIN_TOKEN: 'an-admin-token-of-our-own-0123456789',
   EDGE_TOKEN: 'an-edge-token-of-our-own-0123456789',
   ORDER_TOKEN_SECRET: 'an-order-token-secret-of-our-own-0123456789',
@@ -73,7 +73,7 @@ it('a newcomer needs to set no secret and no provider, and is warned', () => {
 
 it('all that is wrong is told at once', () => {
   const wrong = {
-    ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_JWKS_URL: 'there' },
+    ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_KEYS: 'there' },
     ...{ PAYMENT_PROVIDER: 'stripe', EDGE_TOKEN: 'hunter2' },
   }
   const told = () => {
@@ -85,8 +85,8 @@ it('all that is wrong is told at once', () => {
     }
   }
   expect(told().map((line) => line.split(':')[0])).toEqual([
-    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET'],
-    ...['ADMISSION_JWKS_URL', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+    ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
+    ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
   ])
   expect(told().join()).not.toContain('hunter2')
 })
@@ -96,31 +96,19 @@ it('what is wrong is told in our words', () => {
   expect(() => readConfig({ ...given, PORT: '70000' })).toThrow(/^PORT: a port number is required$/)
 })
 
-describe('the keys of the edge', () => {
-  const key = { kty: 'OKP', crv: 'Ed25519', x: 'x', kid: 'k1' }
+describe('the admission keys', () => {
   const given = { ...production, ...stripe }
 
-  it('are given, or where they are', () => {
-    expect(readConfig(given).admission).toEqual({ url: new URL(production.ADMISSION_JWKS_URL) })
-    const jwks = { keys: [key] }
-    expect(readConfig({ ...given, ADMISSION_JWKS: JSON.stringify(jwks) }).admission).toEqual({ jwks })
-  })
-
-  it.each([
-    'no JSON',
-    'null',
-    '{}',
-    '{"keys":[]}',
-    '{"keys":["k1"]}',
-    JSON.stringify({ keys: [{ ...key, d: 'x' }] }),
-  ])('are none of it: %s', (ADMISSION_JWKS) => {
-    expect(() => readConfig({ ...given, ADMISSION_JWKS })).toThrow(/^ADMISSION_JWKS: a JWKS/)
-  })
-
-  it('have to be said', () => {
-    expect(() => readConfig({ ...given, ADMISSION_JWKS_URL: '' })).toThrow(
-      'ADMISSION_JWKS or ADMISSION_JWKS_URL: not set',
+  it.each([undefined, 'no JSON', '{"keys":[]}'])('are required, as a JWK Set: %s', (ADMISSION_KEYS) => {
+    expect(() => readConfig({ ...given, ADMISSION_KEYS })).toThrow(
+      /^ADMISSION_KEYS: (not set|must be a JWK Set)/,
     )
+  })
+
+  it('are not those for development in production', () => {
+    const ADMISSION_KEYS = given.ADMISSION_KEYS.replace('k1', 'development')
+    expect(() => readConfig({ ...given, ADMISSION_KEYS })).toThrow('ADMISSION_KEYS: must be keys of your own')
+    expect(readConfig({ ...given, ADMISSION_KEYS, NODE_ENV: '' }).ADMISSION_KEYS.keys).toHaveLength(1)
   })
 })
 

@@ -2,8 +2,8 @@
  * The origin's settings, read from the environment once, as what they are used for: a setting of Stripe's is there where
  * Stripe takes the money, and only there. In production nothing secret has a default, and nothing that decides about money.
  */
-import type { JSONWebKeySet } from 'jose'
 import * as v from 'valibot'
+import { AdmissionKeySetting, isDevelopmentSet } from '../shared/tokens.ts'
 import { isRedisUrl } from './lib/redis.ts'
 import { PROVIDER_TIMEOUT_MS } from './payments/provider.ts'
 
@@ -49,6 +49,8 @@ const Settings = v.object({
     v.string(),
     v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
   ),
+  /** The edge's keys, or of Ed25519 ones their public halves. */
+  ADMISSION_KEYS: AdmissionKeySetting,
   /** Where to say "look again" after an operator's change. */
   EDGE_URL: v.optional(httpUrl),
   LOG_LEVEL: v.optional(
@@ -59,21 +61,6 @@ const Settings = v.object({
     'info',
   ),
 })
-
-const KeysGiven = v.pipe(
-  v.object({
-    ADMISSION_JWKS: v.pipe(
-      v.string(),
-      v.parseJson({}, 'a JWKS as JSON is required'),
-      v.custom<JSONWebKeySet>(isPublicKeySet, 'a JWKS of public keys, one or more, is required'),
-    ),
-  }),
-  v.transform(({ ADMISSION_JWKS }) => ({ jwks: ADMISSION_JWKS })),
-)
-const KeysAtAddress = v.pipe(
-  v.object({ ADMISSION_JWKS_URL: httpUrl }),
-  v.transform(({ ADMISSION_JWKS_URL }) => ({ url: new URL(ADMISSION_JWKS_URL) })),
-)
 
 const Stripe = v.pipe(
   v.object({
@@ -117,8 +104,6 @@ export interface Config extends v.InferOutput<typeof Settings> {
   readonly ADMIN_TOKEN: string
   readonly EDGE_TOKEN: string
   readonly ORDER_TOKEN_SECRET: string
-  /** The edge's public keys, or where they are. */
-  readonly admission: v.InferOutput<typeof KeysGiven> | v.InferOutput<typeof KeysAtAddress>
   readonly payment:
     | v.InferOutput<typeof Stripe>
     | (v.InferOutput<typeof Sandbox> & { readonly webhookSecret: string })
@@ -166,13 +151,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
   }
 
-  function readAdmission() {
-    if (given.ADMISSION_JWKS !== undefined) return read(KeysGiven)
-    if (given.ADMISSION_JWKS_URL !== undefined) return read(KeysAtAddress)
-    errors.push('ADMISSION_JWKS or ADMISSION_JWKS_URL: not set')
-    return undefined
-  }
-
   function readPayment(): Config['payment'] | undefined {
     const { PAYMENT_PROVIDER = production ? undefined : 'sandbox' } = given
     if (PAYMENT_PROVIDER === 'stripe') {
@@ -202,15 +180,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     EDGE_TOKEN: token('EDGE_TOKEN'),
     ORDER_TOKEN_SECRET: secret('ORDER_TOKEN_SECRET'),
   }
-  const admission = readAdmission()
+  if (production && settings && isDevelopmentSet(settings.ADMISSION_KEYS))
+    errors.push('ADMISSION_KEYS: must be keys of your own in production')
   const payment = readPayment()
-  if (!settings || !admission || !payment || errors.length > 0) throw new ConfigError(errors.join('\n'))
-  return { ...settings, ...secrets, admission, payment, warnings }
-}
-
-/** A private key in it would admit nobody, and be no secret any more. */
-function isPublicKeySet(value: unknown): boolean {
-  const { keys } = Object(value) as { keys?: unknown }
-  const isPublic = (key: unknown) => typeof Object(key).kty === 'string' && Object(key).d === undefined
-  return Array.isArray(keys) && keys.length > 0 && keys.every(isPublic)
+  if (!settings || !payment || errors.length > 0) throw new ConfigError(errors.join('\n'))
+  return { ...settings, ...secrets, payment, warnings }
 }

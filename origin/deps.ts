@@ -1,11 +1,10 @@
 /** What the parts of one origin process share, made once in main.ts. */
 
 import type { Logger } from 'pino'
+import type { SyncKey, TokenKeys } from '../shared/tokens.ts'
 import type { Checkout } from './checkout/checkout.ts'
 import type { Config } from './config.ts'
 import type { LoadShedder } from './http/load-shedder.ts'
-import type { Signatures } from './http/signatures.ts'
-import type { FindKey } from './http/tokens.ts'
 import type { Sql } from './ledger/connection.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { OrderEvents } from './orders/order-events.ts'
@@ -36,11 +35,8 @@ export interface Deps {
   readonly payments: Payments
   readonly work: ProductWork
   readonly edge: EdgeNotifier
-  readonly signatures: Signatures
   readonly keys: {
-    /** Finds the edge's public key. */
-    readonly admission: FindKey
-    /** Signs and reads order tokens. */
-    readonly order: Uint8Array
+    readonly admission: TokenKeys
+    readonly order: TokenKeys<SyncKey>
   }
 }

@@ -174,7 +174,7 @@ test.skipIf(!existsSync('/dev/full'))(
         PORT: String(port),
         DATABASE_URL: ledger.url,
         REDIS_URL: redis.url,
-        ADMISSION_JWKS: origin.jwks(),
+        ADMISSION_KEYS: JSON.stringify(origin.keys),
       },
     })
     await untilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)

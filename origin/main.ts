@@ -9,16 +9,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
-import { createLocalJWKSet } from 'jose'
 import { pino } from 'pino'
+import { importKeys, importSecret } from '../shared/tokens.ts'
 import { createApp, createUnreadyApp } from './app.ts'
 import { Checkout } from './checkout/checkout.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import type { Deps } from './deps.ts'
 import { LoadShedder } from './http/load-shedder.ts'
 import { answerInvalid, answerUnreadable } from './http/request.ts'
-import { Signatures } from './http/signatures.ts'
-import { keysAt } from './http/tokens.ts'
 import { connect, isLedgerAway, prepare } from './ledger/connection.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
 import { shouldLog } from './lib/loop.ts'
@@ -108,8 +106,6 @@ async function begin(): Promise<Deps> {
   const arrivals = new Arrivals({ redis, metrics, log })
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
-  const signatures = new Signatures()
-  stops.push(['signatures', () => signatures.stop()])
   const base = {
     config,
     log,
@@ -126,11 +122,9 @@ async function begin(): Promise<Deps> {
     queueReports: new QueueReports(metrics),
     work: new ProductWork(),
     edge: new EdgeNotifier(config, log),
-    signatures,
     keys: {
-      admission:
-        'jwks' in config.admission ? createLocalJWKSet(config.admission.jwks) : keysAt(config.admission.url),
-      order: Buffer.from(config.ORDER_TOKEN_SECRET),
+      admission: await importKeys(config.ADMISSION_KEYS),
+      order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
     },
   }
   const payments = await startPayments(base, jobs)

@@ -28,7 +28,7 @@ afterAll(async () => {
 const stores = () => ({ databaseUrl: database.url, redisUrl: cluster.url })
 const role = (ROLE: string) => () => ({
   ROLE,
-  ...(origins[0] === undefined ? {} : { ADMISSION_JWKS: first.jwks() }),
+  ...(origins[0] === undefined ? {} : { ADMISSION_KEYS: JSON.stringify(first.keys) }),
 })
 const first = useOrigin(stores, { ROLE: 'api' })
 const origins = [first, useOrigin(stores, role('api'))] as const

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CryptoKey, exportJWK, generateKeyPair } from 'jose'
 import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
 import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../dev/processes.ts'
@@ -10,7 +9,7 @@ import type { Reservation } from '../origin/ledger/record.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import type { Problem } from '../shared/problem.ts'
-import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, newKeySet, signToken } from '../shared/tokens.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
@@ -41,8 +40,7 @@ export function useOrigin(
   const folder = temporaryFolder('origin-test')
   let child: Child | undefined
   let port = 0
-  let keys: { privateKey: CryptoKey; publicKey: CryptoKey }
-  let jwks = ''
+  const keys = newKeySet()
   let called = 0
   let sql: postgres.Sql
 
@@ -63,7 +61,7 @@ export function useOrigin(
         EDGE_TOKEN,
         ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
         WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
-        ADMISSION_JWKS: jwks,
+        ADMISSION_KEYS: JSON.stringify(keys),
         LOG_LEVEL: 'warn',
         ...(typeof env === 'function' ? env() : env),
       },
@@ -72,8 +70,6 @@ export function useOrigin(
   }
 
   beforeAll(async () => {
-    keys = await generateKeyPair('EdDSA', { extractable: true })
-    jwks = JSON.stringify({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'test', alg: 'EdDSA' }] })
     port = await freePort()
     sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
     await start()
@@ -120,9 +116,8 @@ export function useOrigin(
     admin,
     sql: () => sql,
     log: () => child?.lastWords() ?? '',
-    privateKey: () => keys.privateKey,
-    /** For another origin that is to know this one's admissions: its ADMISSION_JWKS. */
-    jwks: () => jwks,
+    /** Signs its admissions, here in the edge's place. */
+    keys,
     edgeToken: EDGE_TOKEN,
     kill: () => child?.kill(),
     stop: () => child?.stop(),
@@ -145,9 +140,9 @@ export function useOrigin(
       return sale
     },
 
-    async token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number } = {}) {
+    token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number } = {}) {
       const iat = Math.floor(Date.now() / 1000)
-      return signAdmissionToken(keys.privateKey, 'test', {
+      return signToken(ADMISSION, importSecrets(keys), {
         sub: visitor,
         sale,
         num: ++called,

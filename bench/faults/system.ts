@@ -3,21 +3,19 @@
  * on data and ports that outlive it. The first four can be killed as a crash would, and are brought back by whoever
  * looks after them here, whatever else is away at that moment.
  */
-import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type CryptoKey, exportJWK, generateKeyPair } from 'jose'
 import { startPostgres } from '../../dev/postgres.ts'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/redis.ts'
-import { ADMISSION_TTL_SECONDS, signAdmissionToken } from '../../shared/tokens.ts'
+import { newKeySet } from '../../shared/tokens.ts'
+import { AdmissionMint } from '../lib/admissions.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ADMIN_TOKEN = 'torture-admin-token-of-at-least-32-chars'
 const WEBHOOK_SECRET = 'torture-webhook-secret-of-at-least-32-chars'
-const KEY_ID = 'torture'
 /** A part that is not back after so long will not come back. */
 const BACK_WITHIN_MS = 60_000
 const START_AGAIN_AFTER_MS = 200
@@ -122,7 +120,7 @@ export interface TortureSystem {
   readonly parts: Readonly<Record<PartName, Part>>
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** An admission token, signed as the edge would. */
-  token(sale: string, visitor: string): Promise<string>
+  token(sale: string, visitor: string): string
   /** Redis forgets everything, as a lost disk would have it; while it is down. */
   wipeRedis(): void
   stop(): Promise<void>
@@ -137,8 +135,8 @@ export async function startTortureSystem(
   const [postgresDir = '', redisDir = '', logDir = ''] = folders.map((folder) => folder.path)
   const ports = { postgres: 0, redis: 0, sandbox: 0, api: 0, worker: 0 }
   for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort()
-  const keys = await generateKeyPair('EdDSA', { extractable: true })
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: KEY_ID, alg: 'EdDSA' }
+  const keys = newKeySet()
+  const mint = new AdmissionMint(keys)
   const at = (port: number) => `http://${LOOPBACK}:${port}`
   const urls = { database: '', redis: `redis://${LOOPBACK}:${ports.redis}` }
   const logFile = (name: string) => join(logs ?? logDir, `${name}.log`)
@@ -164,7 +162,7 @@ export async function startTortureSystem(
       EDGE_TOKEN: 'torture-edge-token-of-at-least-32-characters',
       ORDER_TOKEN_SECRET: 'torture-order-token-secret-of-32-characters',
       WEBHOOK_SECRET,
-      ADMISSION_JWKS: JSON.stringify({ keys: [jwk] }),
+      ADMISSION_KEYS: JSON.stringify(keys),
       SANDBOX_URL: at(ports.sandbox),
       SANDBOX_TIMEOUT_MS: '500',
       LOG_LEVEL: logs === undefined ? 'warn' : 'info',
@@ -217,11 +215,7 @@ export async function startTortureSystem(
       })
       return { status: response.status, body: await response.json() }
     },
-    token(sale, visitor) {
-      const iat = Math.floor(Date.now() / 1000)
-      const claims = { sub: visitor, sale, num: 1, jti: randomUUID(), iat, exp: iat + ADMISSION_TTL_SECONDS }
-      return signAdmissionToken(keys.privateKey as CryptoKey, KEY_ID, claims)
-    },
+    token: (sale, visitor) => mint.next(sale, visitor),
     wipeRedis() {
       rmSync(join(redisDir, 'appendonlydir'), { recursive: true, force: true })
     },

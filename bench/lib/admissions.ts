@@ -1,38 +1,38 @@
-/** Admission tokens by the thousand, signed with the system's own key: what the edge would have given the buyers. */
-import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
-import { ADMISSION_TTL_SECONDS, EDGE_ISSUER } from '../../shared/tokens.ts'
+/** Admission tokens by the thousand, signed with the system's own keys: what the edge would have given the buyers. */
+import { randomUUID } from 'node:crypto'
+import {
+  ADMISSION,
+  ADMISSION_TTL_SECONDS,
+  importSecrets,
+  type SecretJwkSet,
+  type SyncKey,
+  signToken,
+  type TokenKeys,
+} from '../../shared/tokens.ts'
 
 export class AdmissionMint {
-  readonly #key: KeyObject
-  readonly #header: string
+  readonly #keys: TokenKeys<SyncKey>
   #number = 0
 
-  constructor(privateJwk: Readonly<Record<string, unknown>>) {
-    this.#key = createPrivateKey({ key: privateJwk as never, format: 'jwk' })
-    this.#header = encoded({ alg: 'EdDSA', typ: 'JWT', kid: privateJwk.kid })
+  constructor(keys: SecretJwkSet) {
+    this.#keys = importSecrets(keys)
   }
 
-  /** A token for someone who was never seen before. */
-  next(sale: string): string {
-    const num = ++this.#number
+  /** A token for a visitor of that name, by default one never seen before. */
+  next(sale: string, sub = `bench-${randomUUID()}`): string {
     const iat = Math.floor(Date.now() / 1000)
-    const payload = {
-      sub: `bench-${randomUUID()}`,
+    const claims = {
+      sub,
       sale,
-      num,
+      num: ++this.#number,
       jti: randomUUID(),
       iat,
       exp: iat + ADMISSION_TTL_SECONDS,
-      iss: EDGE_ISSUER,
-      aud: 'checkout',
     }
-    const signed = `${this.#header}.${encoded(payload)}`
-    return `${signed}.${sign(null, Buffer.from(signed), this.#key).toString('base64url')}`
+    return signToken(ADMISSION, this.#keys, claims)
   }
 
   many(sale: string, count: number): string[] {
     return Array.from({ length: count }, () => this.next(sale))
   }
 }
-
-const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')

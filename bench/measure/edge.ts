@@ -1,7 +1,7 @@
 /** The edge on raw workerd, each of its answers against a bare JSON Worker in the same runtime. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signQueueToken } from '../../shared/tokens.ts'
+import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { placeIn } from '../lib/answers.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
@@ -81,7 +81,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
       ),
       status: statusOf(() => places[turn++ % places.length]),
       'status, of a place not seen before': async () => {
-        const unseen = await unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
+        const unseen = unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
         return statusOf(() => unseen.pop())()
       },
       schedule: at(
@@ -160,12 +160,12 @@ export async function join(edgeUrl: string, sale: string, visitors: number): Pro
 }
 
 /** Places that the edge has not read yet, as it would have signed them. */
-async function unseenPlaces({ system }: Stage, sale: string, count: number): Promise<string[]> {
-  const key = new TextEncoder().encode(system.secrets.queueSecret)
+function unseenPlaces({ system }: Stage, sale: string, count: number): string[] {
+  const keys = importSecrets(system.secrets.queueKeys)
   const iat = Math.floor(Date.now() / 1000)
   const places: string[] = []
   for (let num = 1; num <= count; num++)
-    places.push(await signQueueToken(key, { sub: randomUUID(), sale, num, iat, exp: iat + 3_600 }))
+    places.push(signToken(QUEUE, keys, { sub: randomUUID(), sale, num, iat, exp: iat + 3_600 }))
   return places
 }
 

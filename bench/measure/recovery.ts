@@ -49,11 +49,7 @@ async function onItsOwn(
   )
   redis.on('error', () => {})
   try {
-    return await measure(
-      { system, target, mint: new AdmissionMint(secrets.admissionPrivateJwk) },
-      bench,
-      redis,
-    )
+    return await measure({ system, target, mint: new AdmissionMint(secrets.admissionKeys) }, bench, redis)
   } finally {
     redis.disconnect()
     await system.stop()

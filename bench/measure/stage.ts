@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { publicHalf } from '../../dev/data-folder.ts'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
@@ -33,7 +32,7 @@ export async function startStage(edgeVars: Readonly<Record<string, string>> = {}
       adminToken: system.adminToken,
       databaseUrl: system.databaseUrl,
     },
-    mint: new AdmissionMint(system.secrets.admissionPrivateJwk),
+    mint: new AdmissionMint(system.secrets.admissionKeys),
   }
 }
 
@@ -97,8 +96,8 @@ export function startAlternative({ system }: Stage, mode: string): Promise<Serve
     MODE: mode,
     DATABASE_URL: system.databaseUrl,
     REDIS_URL: system.redisUrl,
-    ADMISSION_JWKS: JSON.stringify({ keys: [publicHalf(system.secrets.admissionPrivateJwk)] }),
-    QUEUE_SECRET: system.secrets.queueSecret,
+    ADMISSION_KEYS: JSON.stringify(system.secrets.admissionKeys),
+    QUEUE_KEYS: JSON.stringify(system.secrets.queueKeys),
   })
 }
 

@@ -1,9 +1,9 @@
 /** Who somebody is: signed in with the shop, or known by a cookie. */
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
-import { signQueueToken } from '../../shared/tokens.ts'
+import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { asked, call, cookiesOf, edgeEnv, TestSale, tell } from '../testing/visitors.ts'
+import { asked, call, cookiesOf, edgeEnv, keySet, TestSale, tell } from '../testing/visitors.ts'
 import { presentedPlace, visitorOf } from './visitor.ts'
 
 const env: Env = {
@@ -222,14 +222,14 @@ it('reads a place that was read before only until it ends, and only with the key
   const nowMs = Date.now()
   const iat = Math.floor(nowMs / 1000)
   const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
-  const token = await signQueueToken(config.keys.queue, claims)
+  const token = await signToken(QUEUE, config.keys.queue, claims)
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
   const presented = { request, env: edgeEnv, ctx: {} as ExecutionContext, config, secure: true, nowMs }
   for (let times = 0; times < 2; times++)
     expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
   expect(await presentedPlace('another-drop', presented)).toEqual({ kind: 'bad' })
   expect(await presentedPlace('drop', { ...presented, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
-  const rotated = await readConfig({ ...edgeEnv, QUEUE_SECRET: 'another secret, as long as it has to be' })
+  const rotated = await readConfig({ ...edgeEnv, QUEUE_KEYS: keySet('another') })
   expect(await presentedPlace('drop', { ...presented, config: rotated })).toEqual({ kind: 'bad' })
   expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
 })

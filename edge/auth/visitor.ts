@@ -17,7 +17,15 @@ import {
   jwtVerify,
 } from 'jose'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { type QueueClaims, VerifiedLately, verifyQueueToken } from '../../shared/tokens.ts'
+import { Recent } from '../../shared/recent-map.ts'
+import {
+  QUEUE,
+  type QueueClaims,
+  readToken,
+  type TokenKeys,
+  unlessExpired,
+  type Verified,
+} from '../../shared/tokens.ts'
 import type { Call } from '../http.ts'
 import { cookie, readCookie, readForeignCookie, SECRET_COOKIE } from './cookies.ts'
 
@@ -88,24 +96,29 @@ export type Presented =
 export async function presentedPlace(sale: string, call: Call): Promise<Presented> {
   const token = presentedToken(`queue-${sale}`, call)
   if (token === null) return { kind: isBearer(call) ? 'bad' : 'none' }
-  const verified = await placesOf(call.config.keys.queue).verify(token, call.nowMs)
+  const verified = await readPlace(token, call)
   if (!verified.ok || verified.claims.sale !== sale) return { kind: 'bad' }
   if (!(await mayUse(verified.claims.sub, call)))
     return { kind: (await subjectOf(call)) === null ? 'signed-out' : 'bad' }
   return { kind: 'place', token, claims: verified.claims }
 }
 
-/** The places that were signed with a key: a map for each, since another key makes them worth nothing. */
-function placesOf(key: CryptoKey): VerifiedLately<QueueClaims> {
-  let known = places.get(key)
+/** Whoever waits shows the same token again and again: one that was read before is only checked for its end. */
+async function readPlace(token: string, { config, nowMs }: Call): Promise<Verified<QueueClaims>> {
+  const { queue } = config.keys
+  let known = places.get(queue)
   if (!known) {
-    known = new VerifiedLately(MAX_PLACES, (token, nowMs) => verifyQueueToken(key, token, nowMs))
-    places.set(key, known)
+    known = new Recent(MAX_PLACES)
+    places.set(queue, known)
   }
-  return known
+  const claims = known.get(token)
+  if (claims) return unlessExpired(claims, nowMs)
+  const verified = await readToken(QUEUE, queue, token, nowMs)
+  if (verified.ok) known.set(token, verified.claims)
+  return verified
 }
 
-const places = new WeakMap<CryptoKey, VerifiedLately<QueueClaims>>()
+const places = new WeakMap<TokenKeys, Recent<string, QueueClaims>>()
 
 /**
  * A token of ours that a request presents: as a bearer, or in the cookie of this name. Before somebody else's site the

@@ -1,7 +1,7 @@
 /** The waiting room before a site of somebody else's making: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ADMISSION_TTL_SECONDS, signAdmissionToken, verifyAdmissionToken } from '../../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
 
@@ -48,7 +48,7 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   expect(requests[0]?.query).toBe('colour=red')
   const { keys } = await readConfig(edgeEnv)
   const token = requests[0]?.headers['x-admission-token'] ?? ''
-  expect(await verifyAdmissionToken(keys.admissionPublic, token, Date.now())).toMatchObject({ ok: true })
+  expect(await readToken(ADMISSION, keys.admission, token, Date.now())).toMatchObject({ ok: true })
   expect(requests[0]?.headers['x-forwarded-host']).toBe('edge.test')
   expect(requests[0]?.headers['x-forwarded-proto']).toBe('http')
 })
@@ -351,7 +351,7 @@ it('makes an admission that has half run out last longer, up to the end of the s
       iat: now - agoSeconds,
       exp: now + leftSeconds,
     }
-    const cookie = `admission-${sale.name}=${await signAdmissionToken(keys.admission, keys.kid, claims)}`
+    const cookie = `admission-${sale.name}=${await signToken(ADMISSION, keys.admission, claims)}`
     const response = await call(path, { headers: { ...page, cookie } }, env)
     expect(response.status).toBe(200)
     const given = cookiesOf(response).split('=')[1]

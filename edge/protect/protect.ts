@@ -5,10 +5,11 @@
  */
 import { problem } from '../../shared/problem.ts'
 import {
+  ADMISSION,
   ADMISSION_TTL_SECONDS,
   type AdmissionClaims,
   isEdgeToken,
-  signAdmissionToken,
+  signToken,
 } from '../../shared/tokens.ts'
 import { cookie, foreignCookies, readCookie } from '../auth/cookies.ts'
 import { bearer, presentedPlace } from '../auth/visitor.ts'
@@ -118,8 +119,7 @@ async function renewed(claims: AdmissionClaims, protect: Protect, call: Call): P
   if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return null
   const exp = Math.min(nowSeconds + ADMISSION_TTL_SECONDS, claims.iat + protect.sessionSeconds)
   if (exp <= claims.exp) return null
-  const { admission, kid } = call.config.keys
-  const token = await signAdmissionToken(admission, kid, { ...claims, exp })
+  const token = await signToken(ADMISSION, call.config.keys.admission, { ...claims, exp })
   return admissionCookie(protect.sale, token, call)
 }
 

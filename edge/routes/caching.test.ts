@@ -88,7 +88,7 @@ it('says with every answer of its own who may keep it', async () => {
     [200, 'GET', style.path],
     [200, 'GET', '/.well-known/jwks.json'],
     [200, 'GET', '/healthz'],
-    [503, 'GET', '/healthz', {}, { ...edgeEnv, QUEUE_SECRET: 'short' }],
+    [503, 'GET', '/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' }],
     [204, 'POST', `/internal/sales/${sale.name}/refresh`, edgeToken],
     [401, 'POST', `/internal/sales/${sale.name}/refresh`],
     [404, 'GET', '/nothing/here'],

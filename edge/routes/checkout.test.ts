@@ -1,7 +1,7 @@
 /** The way to the origin: what is passed on, what is not, and what the pages' forms become. */
 import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
-import { EDGE_ISSUER, signAdmissionToken } from '../../shared/tokens.ts'
+import { ADMISSION, EDGE_ISSUER, signToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
 import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
 
@@ -28,7 +28,7 @@ async function admission(sale: string, changed: { ttl?: number; aud?: string } =
   const { keys } = await readConfig(edgeEnv)
   const iat = Math.floor(Date.now() / 1000) - 400
   const claims = { sub: 'a-visitor', sale, num: 1, jti: 'one', iat, exp: iat + 400 + (changed.ttl ?? 60) }
-  return signAdmissionToken(keys.admission, keys.kid, claims)
+  return signToken(ADMISSION, keys.admission, claims)
 }
 
 function post(sale: string, headers: Record<string, string>, body = '{"product_id":"lamp"}') {
@@ -117,7 +117,7 @@ it('answers 429 without an admission, and tells where to join', async () => {
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuedAt()
     .setExpirationTime('5m')
-    .sign(new TextEncoder().encode(edgeEnv.QUEUE_SECRET))
+    .sign(base64url.decode(JSON.parse(edgeEnv.QUEUE_KEYS).keys[0].k))
   const bad = [undefined, 'junk', queue_token, forged, await admission(sale.name, { ttl: -1 })]
   for (const token of bad) {
     const response = await post(sale.name, token === undefined ? {} : { authorization: `Bearer ${token}` })

@@ -10,10 +10,11 @@ import { isLive } from '../../shared/order-status.ts'
 import { bodyTooLarge, MAX_BODY_BYTES } from '../../shared/parse.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import {
+  ADMISSION,
   type AdmissionClaims,
-  HS256_SIGNATURE,
+  isEdgeToken,
   ORDER_TOKEN_TTL_SECONDS,
-  verifyAdmissionToken,
+  readToken,
 } from '../../shared/tokens.ts'
 import { cookie, cookieNames, readCookie } from '../auth/cookies.ts'
 import { limitedByAddress } from '../auth/rate-limits.ts'
@@ -54,7 +55,7 @@ export async function admissionFor(
 ): Promise<{ readonly token: string; readonly claims: AdmissionClaims } | Problem> {
   const token = presentedToken(`admission-${sale}`, call)
   if (token === null) return notAdmitted(sale)
-  const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
+  const verified = await readToken(ADMISSION, call.config.keys.admission, token, call.nowMs)
   if (!verified.ok || !(await mayUse(verified.claims.sub, call))) return notAdmitted(sale)
   if (verified.claims.sale !== sale) return problem('wrong-sale')
   return { token, claims: verified.claims }
@@ -79,10 +80,13 @@ async function orderToken(order: string, call: Call, sale?: string): Promise<str
   const token =
     presentedToken(`order-${order}`, call) ?? (admission ? readCookie(request, admission, secure) : null)
   if (!token) return null
-  const verified = await verifyAdmissionToken(call.config.keys.admissionPublic, token, call.nowMs)
-  const goesOn = verified.ok ? await mayUse(verified.claims.sub, call) : HS256_SIGNATURE.test(token)
+  const verified = await readToken(ADMISSION, call.config.keys.admission, token, call.nowMs)
+  const goesOn = verified.ok ? await mayUse(verified.claims.sub, call) : isOrderToken(token)
   return goesOn ? token : null
 }
+
+/** What looks like a token of the origin's: a JWT, and none of ours that is bad or has expired. */
+const isOrderToken = (token: string) => /\.[\w-]{43}$/.test(token) && !isEdgeToken(token)
 
 /** The latest of a sale's orders that a browser has a token of, as that says: whether it holds is seen on the order's page. */
 export function keptOrder(sale: string, { request, secure }: Call): string | null {

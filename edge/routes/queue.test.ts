@@ -1,13 +1,26 @@
 import { runInDurableObject } from 'cloudflare:test'
-import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
+import {
+  base64url,
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  type JSONWebKeySet,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import { positionOf } from '../../shared/draw.ts'
-import { EDGE_ISSUER, signQueueToken, verifyAdmissionToken } from '../../shared/tokens.ts'
-import { readConfig } from '../config.ts'
+import { ADMISSION, EDGE_ISSUER, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
+import { type Env, readConfig } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, product, TestSale, tell, withShards } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, keySet, product, TestSale, tell, withShards } from '../testing/visitors.ts'
 
-const secret = new TextEncoder().encode(edgeEnv.QUEUE_SECRET)
+const [{ kid, k }] = JSON.parse(edgeEnv.QUEUE_KEYS).keys
+const secret = base64url.decode(k)
 
 async function problemOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -50,11 +63,7 @@ it.concurrent('calls visitors in their order at the configured rate, each with a
       called.push(number)
       expect(place.position_in_queue).toBe(0)
       const { keys } = await readConfig(edgeEnv)
-      const verified = await verifyAdmissionToken(
-        keys.admissionPublic,
-        place.admission_token ?? '',
-        Date.now(),
-      )
+      const verified = await readToken(ADMISSION, keys.admission, place.admission_token ?? '', Date.now())
       expect(verified).toMatchObject({ ok: true, claims: { sale: sale.name, num: number } })
     }
     await scheduler.wait(10)
@@ -63,6 +72,62 @@ it.concurrent('calls visitors in their order at the configured rate, each with a
   expect(called).toEqual(places.map((place) => place.number))
   expect(seconds).toBeGreaterThan(0.9)
   expect(seconds).toBeLessThan(8)
+})
+
+it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
+  const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
+  const { kty, crv, x, d } = await exportJWK(privateKey)
+  const jwks = async (env: Env) => (await call('/.well-known/jwks.json', {}, env)).json<JSONWebKeySet>()
+  expect(await jwks(edgeEnv)).toEqual({ keys: [] })
+  const env = { ...edgeEnv, ADMISSION_KEYS: JSON.stringify({ keys: [{ kty, crv, x, d, kid: 'e' }] }) }
+  const published = await jwks(env)
+  expect(published).toEqual({ keys: [{ kty, crv, x, kid: 'e', alg: 'EdDSA', use: 'sig' }] })
+  const sale = await new TestSale().tell()
+  const { queue_token, number } = await sale.ready()
+  const place = { headers: { authorization: `Bearer ${queue_token}` } }
+  const { admission_token = '' } = await (
+    await call(`/sales/${sale.name}/queue/status`, place, env)
+  ).json<QueueAnswer>()
+  const { payload } = await jwtVerify(admission_token, createLocalJWKSet(published), {
+    issuer: EDGE_ISSUER,
+    audience: 'checkout',
+  })
+  expect(payload).toMatchObject({ sale: sale.name, num: number })
+})
+
+it.concurrent('keeps every place and turn while keys are rotated', async () => {
+  const sale = await new TestSale().tell()
+  const withKeys = (...kids: string[]): Env => ({
+    ...edgeEnv,
+    QUEUE_KEYS: keySet(...kids),
+    ADMISSION_KEYS: keySet(...kids),
+  })
+  const [before, during, after] = [withKeys('old'), withKeys('new', 'old'), withKeys('new')]
+  const path = `/sales/${sale.name}`
+  const cookie = 'visitor-secret=somebody-who-is-known'
+  const join = async (env: Env, headers: Record<string, string>) =>
+    (await call(`${path}/queue`, { method: 'POST', headers }, env)).json<QueueAnswer>()
+  const first = await join(before, { cookie })
+  const statusOf = async (env: Env, token = '') => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await call(`${path}/queue/status`, { headers }, env)).json<QueueAnswer>()
+  }
+  // The place that the old key signed, and the visitor by their cookie alone, are known while both keys are there.
+  expect(await statusOf(during, first.queue_token)).toMatchObject({ number: first.number })
+  const again = await join(during, { cookie })
+  expect(again.number).toBe(first.number)
+  expect(decodeProtectedHeader(again.queue_token ?? '').kid).toBe('new')
+  await tell(`${path}/checkout`, 201, {})
+  const checkout = async (env: Env, token = '') =>
+    (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
+      .status
+  let turn = await statusOf(before, first.queue_token)
+  for (; turn.status !== 'ready'; turn = await statusOf(before, first.queue_token)) await scheduler.wait(20)
+  expect(await checkout(during, turn.admission_token)).toBe(201)
+  const { admission_token } = await statusOf(during, again.queue_token)
+  expect(await checkout(after, admission_token)).toBe(201)
+  expect(await statusOf(after, again.queue_token)).toMatchObject({ number: first.number })
+  expect(await checkout(after, turn.admission_token)).toBe(429)
 })
 
 it.concurrent('draws the order of those who came before the opening, as anyone can recompute', async () => {
@@ -193,7 +258,7 @@ it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answer
   }
   const signed = (changed: object, key: Uint8Array = secret) =>
     new SignJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue', ...changed })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid })
       .sign(key)
   const parts = queue_token.split('.')
   const flip = (text: string, at: number) =>
@@ -341,7 +406,7 @@ it('makes the place of whoever asks where they stand last for as long as they wa
   const { keys } = await readConfig(edgeEnv)
   const seconds = Math.floor(Date.now() / 1000)
   const waited = { sub: 'somebody-who-waits', sale: sale.name, num: number, iat: seconds - 72_000 }
-  const old = await signQueueToken(keys.queue, { ...waited, exp: seconds + 3_600 })
+  const old = await signToken(QUEUE, keys.queue, { ...waited, exp: seconds + 3_600 })
   const told = await sale.statusOf(old)
   expect(told).toMatchObject({ number, queue_token: expect.any(String) })
   const renewed = told.queue_token ?? ''

@@ -5,12 +5,7 @@
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
-import {
-  ADMISSION_TTL_SECONDS,
-  type QueueClaims,
-  signAdmissionToken,
-  signQueueToken,
-} from '../../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { cookie, noCookie } from '../auth/cookies.ts'
 import { challengeFor, proofOf, proofRequired } from '../auth/proof-of-work.ts'
 import { limited, limitedByAddress } from '../auth/rate-limits.ts'
@@ -50,7 +45,7 @@ export async function join(sale: string, call: Call): Promise<Response> {
   if ('type' in given) return problemAnswer(given)
   const iat = Math.floor(nowMs / 1000)
   const claims = { sub: given.visitor, sale, num: given.number, iat, exp: placeExpires(now, iat) }
-  const token = await signQueueToken(config.keys.queue, claims)
+  const token = await signToken(QUEUE, config.keys.queue, claims)
   return answer(given.first ? 201 : 200, now, claims, call, token, visitorCookies(given.secret, call))
 }
 
@@ -145,8 +140,7 @@ export async function admit(claims: QueueClaims, { config, nowMs }: Call) {
   const iat = Math.floor(nowMs / 1000)
   const exp = iat + ADMISSION_TTL_SECONDS
   const { sub, sale, num } = claims
-  const { admission, kid } = config.keys
-  const token = await signAdmissionToken(admission, kid, {
+  const token = await signToken(ADMISSION, config.keys.admission, {
     sub,
     sale,
     num,
@@ -198,7 +192,7 @@ export async function longerPlace(
   const exp = placeExpires(now, Math.floor(nowMs / 1000))
   if (exp - claims.exp < LONGER_SECONDS) return null
   const longer = { ...claims, exp }
-  return { claims: longer, token: await signQueueToken(config.keys.queue, longer) }
+  return { claims: longer, token: await signToken(QUEUE, config.keys.queue, longer) }
 }
 
 export function admissionCookie(sale: string, token: string, { secure }: Call): string {

@@ -6,11 +6,14 @@ import { isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import {
+  ADMISSION,
   type AdmissionClaims,
   INVALID,
+  ORDER,
   ORDER_TOKEN_TTL_SECONDS,
+  readToken,
+  signToken,
   type Verified,
-  VerifiedLately,
 } from '../../shared/tokens.ts'
 import { type Outcome, orderAt, tryAgain } from '../checkout/outcome.ts'
 import type { Deps } from '../deps.ts'
@@ -18,11 +21,6 @@ import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { available } from '../sales/sales.ts'
 import { bearer, keyOf, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './request.ts'
-import type { Signed } from './signatures.ts'
-import { readAdmission, readOrderToken, signOrderToken } from './tokens.ts'
-
-/** Admissions remembered as verified. */
-const MAX_ADMISSIONS = 50_000
 
 const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
 
@@ -44,10 +42,6 @@ function recorded(found: OrderView | Reservation): OrderView {
 export function buyerRoutes(deps: Deps): Hono {
   const { sql, sales, checkout, loadShedder, orders, arrivals, metrics, keys } = deps
   const app = new Hono()
-  const check = (signed: Signed) => deps.signatures.check(signed)
-  const admissions = new VerifiedLately<AdmissionClaims>(MAX_ADMISSIONS, (token, nowMs) =>
-    readAdmission(keys.admission, check, token, nowMs),
-  )
 
   app.post('/sales/:sale/checkout', async (c) => {
     const sale = c.req.param('sale')
@@ -64,7 +58,8 @@ export function buyerRoutes(deps: Deps): Hono {
       }
       done = metrics.checkoutSeconds.startTimer()
       const token = bearer(c)
-      const verified = token === undefined ? INVALID : await admissions.verify(token, sales.nowMs())
+      const verified =
+        token === undefined ? INVALID : await readToken(ADMISSION, keys.admission, token, sales.nowMs())
       const admission = admittedTo(sale, verified)
       const row = sales.get(sale) ?? (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(sale, admission.num)
@@ -194,9 +189,9 @@ export function buyerRoutes(deps: Deps): Hono {
   ): Promise<{ sale: string; visitor?: string; order?: string } | null> {
     if (token === undefined) return null
     const nowMs = sales.nowMs()
-    const admission = await admissions.verify(token, nowMs)
+    const admission = await readToken(ADMISSION, keys.admission, token, nowMs)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
-    const view = readOrderToken(keys.order, token, nowMs)
+    const view = readToken(ORDER, keys.order, token, nowMs)
     return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null
   }
 
@@ -220,7 +215,7 @@ export function buyerRoutes(deps: Deps): Hono {
 
   function tokenFor(order: Order): string {
     const iat = Math.floor(sales.nowMs() / 1000)
-    return signOrderToken(keys.order, {
+    return signToken(ORDER, keys.order, {
       sub: order.order_id,
       sale: order.sale,
       iat,

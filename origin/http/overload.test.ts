@@ -1,6 +1,6 @@
 /** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
 import { connect } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
@@ -61,16 +61,6 @@ test('more gates than there are connections are rebuilt at once, and none waits 
   expect(new Set(restocked.map((answer) => answer.status))).toEqual(new Set([200]))
   expect((await origin.call('GET', '/readyz')).body).toEqual({ ledger: true, gate: true })
   for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
-})
-
-describe('an origin that has never had the keys of the edge', () => {
-  const keyless = useOrigin(stores, { ADMISSION_JWKS: '', ADMISSION_JWKS_URL: 'http://127.0.0.1:1/' })
-
-  test('asks who is admitted to come again, and sends nobody back to the waiting room', async () => {
-    const { status, headers, body } = await keyless.checkout(await keyless.sale())
-    expect([status, body.type]).toEqual([503, '/problems/try-again'])
-    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-  })
 })
 
 test('bodies that never come keep nobody out', async () => {

@@ -15,32 +15,27 @@ import { readFileSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
-import { createLocalJWKSet } from 'jose'
 import postgres from 'postgres'
-import { Signatures, type Signed } from '../../../origin/http/signatures.ts'
-import { readAdmission } from '../../../origin/http/tokens.ts'
 import { Batcher } from '../../../origin/lib/batcher.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
-import { signQueueToken, verifyQueueToken } from '../../../shared/tokens.ts'
+import { ADMISSION, importKeys, importSecrets, QUEUE, readToken, signToken } from '../../../shared/tokens.ts'
 
 const {
   MODE = '',
   PORT,
   DATABASE_URL = '',
   REDIS_URL = '',
-  ADMISSION_JWKS = '',
-  QUEUE_SECRET = '',
+  ADMISSION_KEYS = '',
+  QUEUE_KEYS = '',
 } = process.env
 
 /** The origin has as many. */
 const MAX_CONNECTIONS = 10
 const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-const keys = createLocalJWKSet(JSON.parse(ADMISSION_JWKS))
 // Admissions are read as ours are: what differs is how a unit is taken.
-const signatures = new Signatures()
-const check = (signed: Signed) => signatures.check(signed)
+const keys = await importKeys(JSON.parse(ADMISSION_KEYS))
 redis.defineCommand('takeUnit', {
   numberOfKeys: 2,
   lua: readFileSync(new URL('./take-unit.lua', import.meta.url), 'utf8'),
@@ -126,7 +121,7 @@ const app = new Hono()
 
 app.post('/sales/:sale/checkout', async (c) => {
   const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const admission = await readAdmission(keys, check, token, Date.now())
+  const admission = await readToken(ADMISSION, keys, token, Date.now())
   if (!admission.ok) return c.json({ type: '/problems/not-admitted' }, 429)
   const body = tryParseJson(CheckoutRequest, await c.req.text())
   const key = c.req.header('idempotency-key')
@@ -139,13 +134,7 @@ app.post('/sales/:sale/checkout', async (c) => {
 })
 
 // The waiting room: who asks is told by the same signed token as at ours, where one stands by Redis.
-const secret = await crypto.subtle.importKey(
-  'raw',
-  new TextEncoder().encode(QUEUE_SECRET),
-  { name: 'HMAC', hash: 'SHA-256' },
-  false,
-  ['sign', 'verify'],
-)
+const placeKeys = importSecrets(JSON.parse(QUEUE_KEYS))
 app.post('/sales/:sale/queue', async (c) => {
   const sale = c.req.param('sale')
   const sub = randomUUID()
@@ -156,12 +145,12 @@ app.post('/sales/:sale/queue', async (c) => {
     .zrank(`bench:${sale}:queue`, sub)
     .exec()
   const num = Number(answers?.[1]?.[1]) + 1
-  const queue_token = await signQueueToken(secret, { sub, sale, num, iat, exp: iat + 3_600 })
+  const queue_token = signToken(QUEUE, placeKeys, { sub, sale, num, iat, exp: iat + 3_600 })
   return c.json({ status: 'waiting', queue_token, position_in_queue: num, poll_after_ms: 1_000 }, 201)
 })
 app.get('/sales/:sale/queue/status', async (c) => {
   const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const place = await verifyQueueToken(secret, token, Date.now())
+  const place = readToken(QUEUE, placeKeys, token, Date.now())
   if (!place.ok) return c.json({ type: '/problems/invalid-token' }, 401)
   const rank = await redis.zrank(`bench:${place.claims.sale}:queue`, place.claims.sub)
   if (rank === null) return c.json({ type: '/problems/invalid-token' }, 401)
