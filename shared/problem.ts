@@ -113,3 +113,9 @@ export class ProblemError extends Error {
     this.problem = p
   }
 }
+
+/** The problem that was thrown, for a caller that decides by it (`.catch(problemIn)`); throws every other error again. */
+export function problemIn(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem
+  throw error
+}

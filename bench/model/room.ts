@@ -1,13 +1,8 @@
 /** The coordinator of the model, with the real controller. */
 
-import {
-  LOOK_EVERY_MS,
-  type Memory,
-  NOTHING_SEEN,
-  nextSchedule,
-  observe,
-} from '../../edge/queue/controller.ts'
+import { nextSchedule, REFRESH_EVERY_MS } from '../../edge/queue/controller.ts'
 import { Block, LEASE_MS } from '../../edge/queue/lease.ts'
+import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -24,7 +19,7 @@ export class Room {
   readonly writes = new PerSecond()
   timeline: Timeline
   #next = 1
-  #memory: Memory = { ...NOTHING_SEEN, reached_at_ms: Number.MIN_SAFE_INTEGER }
+  #memory: Memory = { ...EMPTY_MEMORY, reached_at_ms: Number.MIN_SAFE_INTEGER }
   #size: number | null = null
   #lookedAtMs = Number.NEGATIVE_INFINITY
   readonly #s: Scenario
@@ -54,7 +49,7 @@ export class Room {
 
   /** Looks at the origin once a second, and announces what follows from it. */
   turn(nowMs: number): void {
-    if (nowMs < 0 || nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return
+    if (nowMs < 0 || nowMs - this.#lookedAtMs < REFRESH_EVERY_MS) return
     this.#lookedAtMs = nowMs
     // The record, and the alarm for the next look: each is charged as a row.
     this.writes.add(nowMs, 2)

@@ -90,7 +90,6 @@ async function guarded(protect: Protect, call: Call): Promise<Response> {
     return forOne(response, await renewed(admission.claims, protect, call))
   }
   const now = await saleNow(sale, call)
-  if ('type' in now) return shown(problemAnswer(now), call)
   // After the sale there is nothing left to protect.
   if (now.schedule.phase === 'ended') return pass(protect, null, call)
   const presented = await presentedPlace(sale, call)

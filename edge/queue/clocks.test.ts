@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import type { Problem } from '../../shared/problem.ts'
 import { call, TestSale, withShards } from '../testing/visitors.ts'
-import type { LookRequest } from './rpc.ts'
+import type { SnapshotRequest } from './rpc.ts'
 
 const HOUR_MS = 3_600_000
 const HTML = { accept: 'text/html' }
@@ -63,7 +63,7 @@ it('tells nobody in the line that their turn comes after an end that is still to
 it('shows the sale, and lets people wait, as a coordinator of the version before tells of it', async () => {
   const sale = await new TestSale(600_000).tell()
   const older = withShards(() => ({
-    look: async (request: LookRequest) => {
+    look: async (request: SnapshotRequest) => {
       const told = await sale.room.look(request)
       if (told.known)
         for (const { schedule } of told.bulletin.timeline)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { beforeOpening, type Moment, play, type Scenario, SETTINGS, stateOf } from '../testing/simulation.ts'
-import { atFirst, NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
+import { nextSchedule } from './controller.ts'
+import { EMPTY_MEMORY, newMemory, observe } from './memory.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, seed) => 3 * seed + 1)
 
@@ -108,7 +109,7 @@ describe('the controller', () => {
       const nobody = { available: 1_000, held: 0, sold: 0, hopeful: 0 }
       const schedule = { ...beforeOpening(10), draw_seed: '00', ceiling: 1e6, phase: 'open' as const }
       const openedAtMs = schedule.anchor_at_ms
-      let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+      let memory = { ...EMPTY_MEMORY, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
       const lookAt = (second: number) => {
         const counted = second < 30 || second >= 90
         const stock = { ...nobody, arrivals: 10 * (counted ? second : 30) }
@@ -150,7 +151,7 @@ describe('the controller', () => {
       const [away, back] = (['uncounted', 'ok'] as const).map((origin) =>
         stateOf({ rate: 10, maxInside: null }, { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 }, origin),
       ) as [SaleState, SaleState]
-      let memory = atFirst(away, 1_000)
+      let memory = newMemory(away, 1_000)
       for (const [i, state] of [away, away, back, back].entries())
         memory = observe(
           memory,
@@ -171,7 +172,7 @@ describe('the controller', () => {
 
     it('takes for somebody who came as many units as one may have, and no unit a second time', () => {
       const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
-        let memory = NOTHING_SEEN
+        let memory = EMPTY_MEMORY
         for (const [i, units] of held.entries()) {
           const stock = { available: 100, held: units, sold: 0, arrivals: 0, hopeful: 0 }
           const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
@@ -248,7 +249,7 @@ describe('the controller', () => {
       endsAtMs: null,
       draw,
     }
-    let memory = { ...NOTHING_SEEN, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+    let memory = { ...EMPTY_MEMORY, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
     const ceilingAt = (second: number) => {
       const nowMs = openedAtMs + second * 1000
       memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, settings)
@@ -335,7 +336,7 @@ describe('the controller', () => {
     const drawn = { size: 5, seed: '00', beacon: null }
     const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof drawn | null) => {
       const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'ok'), phase }
-      const memory = atFirst(state, nowMs)
+      const memory = newMemory(state, nowMs)
       const rest = {
         highestNumber: 5,
         preQueueOpensAtMs: 0,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Block, Grants, type Lease, type Rest } from './lease.ts'
+import { Block, Grants, type Lease, type UnusedRange } from './lease.ts'
 
 it('gives no number twice, whatever comes back, in whatever order and however often', () => {
   // A room that leases, blocks that hand out and lease on, and rests that arrive late, twice or never.
@@ -26,7 +26,7 @@ it('gives no number twice, whatever comes back, in whatever order and however of
       let next = 1
       const given = new Set<number>()
       const blocks: { block: Block; parent: Block | null }[] = []
-      const travelling: { rest: Rest; to: Block | null }[] = []
+      const travelling: { rest: UnusedRange; to: Block | null }[] = []
       const lease = (first: number, count: number, id: number): Lease => ({
         id,
         first,
@@ -34,7 +34,7 @@ it('gives no number twice, whatever comes back, in whatever order and however of
         lives_ms: 1_000,
         lapses_in_ms: null,
       })
-      const deliver = ({ rest, to }: { rest: Rest; to: Block | null }) => {
+      const deliver = ({ rest, to }: { rest: UnusedRange; to: Block | null }) => {
         if (to) to.takeBack(rest)
         else next = grants.takeBack(rest, next)
       }

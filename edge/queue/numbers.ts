@@ -1,33 +1,29 @@
 /**
- * Ticket numbers for those who join. Who is known is looked up and recorded by their ticket shard. For those nobody
- * knows this isolate takes numbers on lease from a shard and hands them out from memory: a crowd of them costs a few
- * calls a second.
+ * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For unknown
+ * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
 import { hashOf } from '../../shared/hash.ts'
-import { type Problem, problem } from '../../shared/problem.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { proofRequired } from '../auth/proof-of-work.ts'
 import type { Call } from '../http.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
-import { answerOf, type JoinRequest, type ShardCalls, shardOf } from './rpc.ts'
+import { isAhead, pollWhile } from './poll.ts'
+import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
 /** Most sales with a block in hand; beyond it the block used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
-/** How long a number is waited for, before the visitor is asked to try again. */
+/** Longest wait for a number before the visitor is asked to try again. */
 const GIVE_UP_MS = 3_000
-/**
- * Another request is counted on to bring the next block for so long, and looked for at least so often. After one that
- * asked in vain nobody asks for as long, less a random part.
- */
-const ASKING_MS = 250
-const MAX_STEP_MS = 16
+/** A request that leases the next block may take so long; after one that failed nobody tries for as long, less a random part. */
+const LEASING_MS = 250
 
 interface Counter {
   block: Block | null
   /** Always the same shard, so that this isolate's own visitors keep their order; another one if it fails. */
   shard: number
   readonly demand: Demand
-  askingUntilMs: number
+  leasingUntilMs: number
   /** Numbers that requests wait for at this moment. */
   wanted: number
 }
@@ -40,93 +36,89 @@ export interface Given {
   readonly first: boolean
 }
 
-/** A number for someone nobody knows: the next of this isolate's block. */
-export async function nextNumber(sale: string, call: Call): Promise<Given | Problem> {
+/** A number for an unknown visitor: the next of this isolate's block. Throws `try-again` without one. */
+export async function nextNumber(sale: string, call: Call): Promise<Given> {
   const counter = counterOf(sale, call.config.ticketShards)
   counter.demand.add(1, call.nowMs)
   counter.wanted++
   try {
-    return await numberFrom(counter, sale, call)
+    return { number: await numberFrom(counter, sale, call), first: true }
   } finally {
     counter.wanted--
   }
 }
 
-/** One request asks for all who wait; what it began is not waited for by the others, only looked for. */
-async function numberFrom(counter: Counter, sale: string, call: Call): Promise<Given | Problem> {
+/** One request leases for all who wait. */
+async function numberFrom(counter: Counter, sale: string, call: Call): Promise<number> {
   const untilMs = call.nowMs + GIVE_UP_MS
-  let stepMs = 1
   for (let nowMs = Date.now(); nowMs < untilMs; nowMs = Date.now()) {
     const number = counter.block?.take(nowMs)
-    if (number) return { number, first: true }
-    if (counter.askingUntilMs > nowMs && counter.askingUntilMs <= nowMs + ASKING_MS) {
-      await scheduler.wait(stepMs)
-      stepMs = Math.min(MAX_STEP_MS, stepMs * 2)
-      continue
-    }
-    counter.askingUntilMs = nowMs + ASKING_MS
-    const shard = shardOf(sale, counter.shard, call.env)
-    const leased = await answerOf(
-      () => shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
-      untilMs - nowMs,
-    )
-    if (!leased) {
-      // Another shard may be well; but one in trouble is not the place for a crowd.
-      counter.shard = anyOf(call.config.ticketShards)
-      counter.askingUntilMs = Date.now() + ASKING_MS * (1 - Math.random() / 2)
-      continue
-    }
-    counter.askingUntilMs = 0
-    if (!leased.granted) return closed()
-    const block = new Block(leased.lease, nowMs, Date.now())
-    counter.block = block
-    call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
+    if (number) return number
+    if (isAhead(counter.leasingUntilMs, nowMs, LEASING_MS))
+      await pollWhile(
+        (atMs) =>
+          atMs < untilMs && !counter.block?.left(atMs) && isAhead(counter.leasingUntilMs, atMs, LEASING_MS),
+      )
+    else await leaseBlock(counter, sale, untilMs, call)
   }
-  return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
+  throw unreachable()
 }
 
-/** What is left of a block when it ends goes back to where it came from, so that it need not be a gap in the line. */
-async function giveBackAtItsEnd(
-  sale: string,
-  block: Block,
-  livesMs: number,
-  shard: ShardCalls,
-): Promise<void> {
+async function leaseBlock(counter: Counter, sale: string, untilMs: number, call: Call) {
+  const nowMs = Date.now()
+  counter.leasingUntilMs = nowMs + LEASING_MS
+  const shard = shardOf(sale, counter.shard, call.env)
+  const leased = await withRetries(
+    () => shard.take({ sale, count: Math.max(counter.wanted, counter.demand.forecast()) }),
+    untilMs - nowMs,
+  )
+  if (!leased) {
+    // Another shard may be well; but one in trouble must not meet a crowd.
+    counter.shard = anyOf(call.config.ticketShards)
+    counter.leasingUntilMs = Date.now() + LEASING_MS * (1 - Math.random() / 2)
+    return
+  }
+  counter.leasingUntilMs = 0
+  if (!leased.granted) throw closed()
+  const block = new Block(leased.lease, nowMs, Date.now())
+  counter.block = block
+  call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
+}
+
+/** What is unused of a block when it ends goes back to its shard, so that it is no gap in the line. */
+async function giveBackAtItsEnd(sale: string, block: Block, livesMs: number, shard: ShardCalls) {
   await scheduler.wait(Math.max(0, livesMs))
   const rest = block.giveBack()
-  // Asked once: whether it arrived cannot be told, and a rest that is lost is only a gap.
+  // No retry: delivery is unknown, and a loss only leaves a gap.
   if (rest) await shard.takeBack({ sale, rest }).catch(() => {})
 }
 
-/** The number of a known visitor, new or not. */
-export async function numberOf(request: JoinRequest, call: Call): Promise<Given | Problem> {
-  const joined = await answerOf(() => shardFor(request.sale, request.visitor, call).join(request))
+/** The number of a known visitor, new or not. Throws `try-again`, or `proof-of-work-required` if the proof was used before. */
+export async function numberOf(request: JoinRequest, call: Call): Promise<Given> {
+  const joined = await withRetries(() => shardFor(request.sale, request.visitor, call).join(request))
   if (joined?.joined) return { number: joined.number, first: joined.first }
-  if (joined?.reason === 'closed') return closed()
-  if (joined?.reason === 'paid-already') return proofRequired(request.sale)
-  return problem('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
+  if (joined?.reason === 'closed') throw closed()
+  if (joined?.reason === 'paid-already') throw new ProblemError(proofRequired(request.sale))
+  throw unreachable()
 }
 
-/** Somebody gives their number back. */
+/** A visitor gives their number back. */
 export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
-  await answerOf(() => shardFor(sale, visitor, call).leave({ visitor }))
+  await withRetries(() => shardFor(sale, visitor, call).leave({ visitor }))
 }
 
-const closed = () =>
-  problem('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
+const tryAgain = (detail: string, retry_after_seconds: number) =>
+  new ProblemError(problem('try-again', { detail, retry_after_seconds }))
+const closed = () => tryAgain('Nobody can join at this moment.', 2)
+const unreachable = () => tryAgain('The line could not be reached.', 1)
 
 const anyOf = (shards: number) => Math.floor(Math.random() * shards)
 
 function counterOf(sale: string, shards: number): Counter {
   const found = counters.get(sale)
   if (found) return found
-  const counter = {
-    block: null,
-    shard: anyOf(shards),
-    demand: new Demand(ISOLATE_LEASE_MS),
-    askingUntilMs: 0,
-    wanted: 0,
-  }
+  const demand = new Demand(ISOLATE_LEASE_MS)
+  const counter = { block: null, shard: anyOf(shards), demand, leasingUntilMs: 0, wanted: 0 }
   counters.set(sale, counter)
   return counter
 }

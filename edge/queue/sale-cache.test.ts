@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest'
 import type { Env } from '../config.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
-import { type LookRequest, shardOf } from './rpc.ts'
+import { type SnapshotRequest, shardOf } from './rpc.ts'
 
 /** Settings of an isolate whose shards answer a look by `look`, counted. */
-function counted(look: (request: LookRequest) => Promise<unknown>): { env: Env; calls: () => number } {
+function counted(look: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
   let calls = 0
-  const counting = (request: LookRequest) => {
+  const counting = (request: SnapshotRequest) => {
     calls++
     return look(request)
   }
@@ -76,7 +76,7 @@ it.concurrent('goes on with the line where every answer of the shards is late', 
   const sale = await new TestSale().tell()
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
   const late = (name: string) => ({
-    look: async (request: LookRequest) => {
+    look: async (request: SnapshotRequest) => {
       const told = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
       await scheduler.wait(2_000)
       return told

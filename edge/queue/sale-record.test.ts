@@ -5,17 +5,17 @@ import { servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { asked, TestSale } from '../testing/visitors.ts'
-import { LOOK_LATE_MS } from './controller.ts'
 import {
   BEACON_WITHIN_MS,
   closedIfDue,
   drawOf,
   figuresOf,
   newRecord,
+  REFRESH_LATE_MS,
   roundAfter,
   type SaleRecord,
-  withLook,
   withNextSchedule,
+  withRefresh,
   withState,
 } from './sale-record.ts'
 import { ANNOUNCE_MS, inEffect, latest } from './timeline.ts'
@@ -42,7 +42,7 @@ function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'
   for (let nowMs = firstMs; nowMs <= untilMs; nowMs += 1_000) {
     const look = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
     sale = closedIfDue(withState(sale, look.state, nowMs), PEOPLE, nowMs)
-    sale = withNextSchedule(withLook(sale, look, config), { ...look, isNew }, config)
+    sale = withNextSchedule(withRefresh(sale, look, config), { ...look, isNew }, config)
   }
   return sale
 }
@@ -151,10 +151,10 @@ it('goes on where it stood, without a jump, when the edge was away; and those wh
   const lastMs = OPENS_AT_MS + 10_000
   const [before, backMs] = [recordAt(lastMs), lastMs + 25_000]
   const lookAt = (sale: SaleRecord, nowMs: number) =>
-    withLook(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG)
+    withRefresh(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG)
   const served = ({ timeline }: SaleRecord, atMs: number) => servingExactly(inEffect(timeline, atMs), atMs)
   // Until then people may have been told of it.
-  const toldMs = lastMs + LOOK_LATE_MS + ANNOUNCE_MS
+  const toldMs = lastMs + REFRESH_LATE_MS + ANNOUNCE_MS
   const back = lookAt(before, backMs)
   expect(served(back, backMs)).toBe(served(before, toldMs))
   expect(served(back, backMs + 1_000)).toBe(served(before, toldMs + 1_000))
@@ -174,7 +174,7 @@ it('lets a sale sleep until its opening, and a line that is held or stands', () 
   ]
   for (const sale of alike) {
     const nowMs = sale.memory.looked_at_ms + 50_000
-    expect(withLook(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG).timeline).toBe(
+    expect(withRefresh(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG).timeline).toBe(
       sale.timeline,
     )
   }

@@ -1,43 +1,34 @@
 /**
  * The record of a sale: all that the waiting room knows of it, and what each event makes of that. Pure functions from one
- * record to the next; the room keeps the record, and does what needs others.
+ * record to the next; the room stores the record and does the I/O.
  */
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import {
-  atFirst,
-  calledBy,
-  LOOK_LATE_MS,
-  type Memory,
-  nextSchedule,
-  observe,
-  onClockPutBack,
-  type Settings,
-  shifted,
-  UNREACHED_MS,
-} from './controller.ts'
+import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
+import { calledBy, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './timeline.ts'
-import { type Foretold, NOTHING_FORETOLD, waitRatio, watch } from './wait-accuracy.ts'
 
+/** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */
+export const REFRESH_LATE_MS = 2_000
 /** How long the opening waits for the announced beacon before it goes without. */
 export const BEACON_WITHIN_MS = 30_000
-/** The same moment seen through another delay of the network differs by less, and stays the same moment. */
+/** One moment, seen through different network delays, differs by less. */
 const STEADY_MS = 100
-/** The end is told to those who wait, in minutes: a look that was slow must not make a new schedule of it. */
+/** The end is shown in minutes: a slow refresh must not make a new schedule of it. */
 const STEADY_END_MS = 1_000
-/** One reading of the ledger, told twice, seems to be from moments that differ by less: a look takes no longer. */
+/** One reading of the ledger, reported twice, differs by less: a refresh takes no longer. */
 const STEADY_READ_MS = 1_000
-/** Of a line that was looked at nobody is told anything later than this, unless it is looked at again. */
-const TOLD_FOR_MS = LOOK_LATE_MS + ANNOUNCE_MS
+/** After a refresh, readers are served for so long without another one. */
+const SERVED_FOR_MS = REFRESH_LATE_MS + ANNOUNCE_MS
 
+/** Stored by the room, in these field names; a record of the version before may lack the newest ones. */
 export interface SaleRecord {
   readonly state: SaleState
-  /** When an origin read that from the ledger, on this clock. */
+  /** When an origin read the state from the ledger, on this clock. */
   readonly readAtMs: number
   readonly memory: Memory
-  readonly foretold: Foretold
   readonly timeline: Timeline
   readonly seed: string
   readonly beacon: string | null
@@ -48,7 +39,7 @@ export interface SaleRecord {
   readonly closed: { readonly atMs: number; readonly size: number } | null
 }
 
-/** A sale heard of for the first time; `atMs` is when the origin spoke, on this clock. */
+/** A new sale; `atMs` is when the origin responded, on this clock. */
 export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: number): SaleRecord {
   const opensAtMs = atMs + state.opens_in_ms
   const preQueueOpensAtMs = atMs + state.pre_queue_opens_in_ms
@@ -76,8 +67,7 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
   return {
     state,
     readAtMs: atMs - state.read_ago_ms,
-    memory: atFirst(state, nowMs),
-    foretold: NOTHING_FORETOLD,
+    memory: newMemory(state, nowMs),
     timeline: [{ from_ms: nowMs, schedule }],
     seed,
     beacon: null,
@@ -89,22 +79,22 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
 }
 
 /**
- * With what the origin said; moments told relative to its now become moments of this clock. One that has passed stays as
- * it was: how long ago that is changes nothing, and must not make a new schedule. What another origin has read since is not
- * undone by one that is cut off from the ledger; where all of them are, it is the same reading again, and holds.
+ * With the origin's response; its relative moments become moments of this clock. A moment that has passed stays as it was:
+ * how long ago it was changes nothing, and must not make a new schedule. An origin that is cut off from the ledger does not
+ * overwrite what another one has read since; if all are cut off, it is the same reading again, and holds.
  */
 export function withState(sale: SaleRecord, state: SaleState, atMs: number): SaleRecord {
   const readAtMs = atMs - state.read_ago_ms
-  // A reading that is still to come is none: the clock was put back.
+  // A known reading from the future does not count: the clock was put back.
   if (readAtMs < sale.readAtMs - STEADY_READ_MS && sale.readAtMs <= atMs) return sale
   const steady = (knownMs: number | null, inMs: number, steadyMs: number) => {
-    const toldMs = atMs + inMs
-    if (knownMs === null) return toldMs
-    return Math.abs(toldMs - knownMs) < steadyMs || Math.max(toldMs, knownMs) <= atMs ? knownMs : toldMs
+    const newMs = atMs + inMs
+    if (knownMs === null) return newMs
+    return Math.abs(newMs - knownMs) < steadyMs || Math.max(newMs, knownMs) <= atMs ? knownMs : newMs
   }
   return {
     ...sale,
-    // An origin that has just started, or cannot count, knows of nobody who hopes for a unit; they hope on.
+    // An origin that has just started, or cannot count, knows nobody who waits for stock; they wait on.
     state: state.counted ? state : { ...state, hopeful: Math.max(state.hopeful, sale.state.hopeful) },
     readAtMs,
     preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, STEADY_MS),
@@ -114,60 +104,55 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
 }
 
 /**
- * The opening: the pre-queue is closed at the highest number leased, and the seed is revealed with the schedule
- * announced next, ANNOUNCE_MS later; by then every lease of before has lapsed. Only with word from the origin, since it
- * cannot be undone and the opening may have been put off.
+ * The opening: the pre-queue is closed at the highest number leased, and the next schedule, ANNOUNCE_MS later, reveals the
+ * seed; by then every earlier lease has lapsed. Only after a recent response of the origin, since the draw cannot be
+ * undone and the opening may have been put off.
  */
 export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: number): SaleRecord {
   if (sale.closed || sale.state.phase === 'ended') return sale
-  const heard = nowMs - sale.memory.reached_at_ms <= UNREACHED_MS
-  if (sale.state.phase === 'upcoming' && !(nowMs >= sale.opensAtMs && heard)) return sale
+  const isReached = nowMs - sale.memory.reached_at_ms <= UNREACHED_MS
+  if (sale.state.phase === 'upcoming' && !(nowMs >= sale.opensAtMs && isReached)) return sale
   return { ...sale, closed: { atMs: nowMs, size: highestNumber } }
 }
 
 /**
- * With the look in its memory. A clock that was put back takes the line along as it stood, at once. And where nobody looked
- * for so long that nobody was told of the line any more, it goes on from there: that time was none, to those who were
- * called before as well.
+ * With a refresh in its memory. When the clock was put back, the line goes on at once where it stood. And when nobody
+ * refreshed for so long that no reader was served, the line goes on from there: that time does not count, also for those
+ * who were called before.
  */
-export function withLook(
+export function withRefresh(
   sale: SaleRecord,
-  look: { state: SaleState | null; nowMs: number; highestNumber: number },
+  refresh: { state: SaleState | null; nowMs: number; highestNumber: number },
   settings: Settings,
 ): SaleRecord {
-  const { nowMs } = look
+  const { nowMs } = refresh
   const { looked_at_ms, reached_at_ms } = sale.memory
   const { schedule: last } = latest(sale.timeline)
-  const awayMs = Math.max(0, nowMs - looked_at_ms - TOLD_FOR_MS)
-  const wentOn = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
+  const awayMs = Math.max(0, nowMs - looked_at_ms - SERVED_FOR_MS)
+  const hasMoved = servingExactly(last, nowMs) > servingExactly(last, nowMs - awayMs)
   const carried =
-    nowMs < looked_at_ms ? onClockPutBack(last, looked_at_ms, nowMs) : wentOn ? shifted(last, awayMs) : null
+    nowMs < looked_at_ms ? onClockPutBack(last, looked_at_ms, nowMs) : hasMoved ? shifted(last, awayMs) : null
   const timeline: Timeline = carried ? [{ from_ms: nowMs, schedule: carried }] : sale.timeline
-  const schedule = inEffect(timeline, nowMs)
   const memory = {
     ...sale.memory,
     looked_at_ms: looked_at_ms + awayMs,
     reached_at_ms: reached_at_ms + awayMs,
   }
-  return {
-    ...sale,
-    timeline,
-    memory: observe(memory, { ...look, schedule }, settings),
-    foretold: watch(sale.foretold, schedule, look.highestNumber, nowMs),
-  }
+  const schedule = inEffect(timeline, nowMs)
+  return { ...sale, timeline, memory: observe(memory, { ...refresh, schedule }, settings) }
 }
 
-/** With the next schedule announced, if it differs from the last one; `isNew`: nobody has been told of any yet. */
+/** With the next schedule announced, if it differs from the last one; `isNew`: no reader has seen any yet. */
 export function withNextSchedule(
   sale: SaleRecord,
   { nowMs, highestNumber, isNew }: { nowMs: number; highestNumber: number; isNew: boolean },
   config: RoomConfig,
 ): SaleRecord {
   const previous = latest(sale.timeline)
-  // At once where nobody can know anything else: at the very first look, and when nobody is in the pre-queue, so that
-  // there is nothing to draw and no lease to lapse.
-  const nobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
-  const fromMs = isNew || nobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
+  // At once where nobody can know anything else: at the very first refresh, and with an empty pre-queue, where there is
+  // nothing to draw and no lease to lapse.
+  const isNobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
+  const fromMs = isNew || isNobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
   const draw = drawOf(sale, nowMs, config.beaconUrl !== null)
   const schedule = nextSchedule(
     { ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw },
@@ -177,16 +162,16 @@ export function withNextSchedule(
   return { ...sale, timeline: announce(sale.timeline, { from_ms: fromMs, schedule }, nowMs) }
 }
 
-/** The draw as it may be told; once told, it stays. */
+/** The draw, once it may be published; once published, it stays. */
 export function drawOf(
   { closed, seed, beacon, timeline }: SaleRecord,
   nowMs: number,
-  beaconAnnounced: boolean,
+  isBeaconAnnounced: boolean,
 ) {
   if (!closed) return null
   const { draw_seed, draw_beacon } = latest(timeline).schedule
   if (draw_seed !== null) return { size: closed.size, seed, beacon: draw_beacon }
-  if (beaconAnnounced && !beacon && nowMs - closed.atMs < BEACON_WITHIN_MS) return null
+  if (isBeaconAnnounced && !beacon && nowMs - closed.atMs < BEACON_WITHIN_MS) return null
   return { size: closed.size, seed, beacon }
 }
 
@@ -197,33 +182,30 @@ export function roundAfter(atMs: number): number {
   return Math.floor((atMs - GENESIS_MS) / PERIOD_MS) + 2
 }
 
-/** What anyone may know of the sale beside its schedule. */
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
   return { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor, products }
 }
 
-/** The line as operators watch it. */
+/** The line's figures for operators. */
 export function figuresOf(
-  { timeline, memory, foretold }: SaleRecord,
+  { timeline, memory }: SaleRecord,
   highestNumber: number,
   nowMs: number,
 ): LineFigures {
   const schedule = inEffect(timeline, nowMs)
-  const moves = schedule.phase === 'open'
+  const isMoving = schedule.phase === 'open'
   const called = calledBy(schedule, nowMs, highestNumber)
-  // Once it is sold out or has ended nobody is called any more, and nobody waits for it.
+  // In a final phase nobody is called any more, so nobody waits.
   const waiting = isFinal(schedule.phase) ? 0 : highestNumber - called
-  const ratio = waitRatio(foretold, nowMs)
-  const wait = moves && waiting > 0 ? estimatedWaitSeconds(schedule, highestNumber, nowMs) : null
+  const wait = isMoving && waiting > 0 ? estimatedWaitSeconds(schedule, highestNumber, nowMs) : null
   return {
     numbers_given: highestNumber,
     called,
     waiting,
     ...(wait === null ? {} : { wait_seconds: wait }),
-    ...(ratio === null ? {} : { wait_ratio: ratio }),
-    called_per_second: moves ? schedule.rate_per_second : 0,
+    called_per_second: isMoving ? schedule.rate_per_second : 0,
     boost: memory.boost,
     throttle: memory.throttle,
   }

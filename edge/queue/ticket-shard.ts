@@ -1,47 +1,46 @@
 /**
- * A ticket shard: hands out ticket numbers to its share of the visitors, from blocks that the waiting room leases to
- * it, and hands on what the waiting room tells, so that neither ever meets the crowd.
+ * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it, and
+ * hands on the waiting room's snapshots, so that the crowd never meets the waiting room.
  *
- * Visitors who are known (signed in, or by their cookie) are recorded in storage before they are answered: whoever joins
- * twice has the same number. They join in batches: who comes while the batch before is being written is written together
- * with the others who do, since a write costs five times as much as all else about a join, and as much for one as for
- * fifty. A number needs no record to be unique: its block was leased to this instance alone, and a new instance begins
- * with a new block. What a visitor paid with for a number is recorded with them, and beside them once they paid again.
+ * Known visitors (signed in, or by their cookie) are stored before they get a response: whoever joins twice has the same
+ * number. They join in batches: whoever comes while the previous batch is being written is written with the next one,
+ * since a write costs five times as much as all else about a join, and as much for one as for fifty. A number is unique
+ * without being stored: its block was leased to this instance alone, and a new instance starts with a new block. The
+ * payment for a visitor's number is stored with it, and apart from it once the visitor has paid again.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { GOOD_FOR_SECONDS } from '../auth/proof-of-work.ts'
 import type { Env } from '../config.ts'
 import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
 import {
-  type Joined,
   type JoinRequest,
-  type Leased,
+  type JoinResponse,
   type LeaseRequest,
-  type LookRequest,
-  type RestRequest,
+  type LeaseResponse,
+  type ReturnRequest,
   roomOf,
   type ShardCalls,
+  type SnapshotRequest,
+  type SnapshotResponse,
 } from './rpc.ts'
-import { MIRROR_MS, type Told } from './timeline.ts'
+import { MIRROR_MS } from './timeline.ts'
 
-/** Leases asked for on behalf of one caller before it is told to try again. */
+/** Leases requested for one caller before it gets "try again". */
 const MAX_LEASES_PER_CALL = 5
-/** Known visitors waiting for the next batch, some seconds' worth; more are told to try again. */
+/** Known visitors waiting for the next batch, some seconds' worth; more get "try again". */
 const MAX_COMING = 10_000
-
-/** How long a payment is remembered that may still be good somewhere: a minute for clocks that differ. */
+/** How long a used payment is stored that may still be good somewhere: a minute for clocks that differ. */
 const SPENT_MS = (GOOD_FOR_SECONDS + 60) * 1000
-/** Most of them remembered, besides each visitor's last; whoever pays once more then is told to try again. */
+/** Most used payments stored, besides each visitor's last; whoever pays once more then gets "try again". */
 export const MAX_SPENT = 100_000
-
-/** How long after the end of its lease an isolate's rest may still be on its way to this shard. */
+/** How long after the end of its lease an isolate's unused range may still be on its way to this shard. */
 const RETURN_MS = 75
 
-const TRY_AGAIN: Joined = { joined: false, reason: 'try-again' }
-const CLOSED: Joined = { joined: false, reason: 'closed' }
+const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
+const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
 
-/** What became of those who joined together; an error is thrown to whom it belongs. */
-type Batch = (Joined | Error | null)[]
+/** The response to each who joined together; an error is thrown to its own caller. */
+type Batch = (JoinResponse | Error | null)[]
 
 type VisitorRow = { number: number; present: number; paid_with: string | null }
 
@@ -55,20 +54,20 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #batch: Promise<Batch> | null = null
   #batchBefore: Promise<unknown> = Promise.resolve()
   readonly #demand = new Demand(LEASE_MS)
-  /** True once there is a record of visitors: an object that was only asked for a sale that is none leaves nothing behind. */
-  #recorded = false
-  #told: { readonly at: Told; readonly askedAtMs: number } | null = null
-  #asking: Promise<void> | null = null
+  /** True once the tables exist: an object called for an unknown sale leaves nothing behind. */
+  #hasTables = false
+  #snapshot: { readonly response: SnapshotResponse; readonly requestedAtMs: number } | null = null
+  #refreshing: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     const tables = ctx.storage.sql.exec("select 1 from sqlite_master where name = 'visitors'")
-    // Begun by a neighbouring version, it may lack a table.
-    if (tables.toArray().length > 0) this.#beginRecord()
+    // Those of a neighbouring version may lack a table.
+    if (tables.toArray().length > 0) this.#createTables()
   }
 
-  /** A known visitor joins: 'first' if the number is new. */
-  async join(request: JoinRequest): Promise<Joined> {
+  /** A known visitor joins; `first` if the number is new. */
+  async join(request: JoinRequest): Promise<JoinResponse> {
     if (this.#coming.length >= MAX_COMING) return TRY_AGAIN
     const place = this.#coming.push(request) - 1
     if (!this.#batch) {
@@ -81,14 +80,14 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return joined
   }
 
-  /** A visitor leaves; if they come back, it is at the end. */
+  /** A visitor leaves; if they come back, they join at the end. */
   async leave(request: { visitor: string }): Promise<void> {
-    if (this.#recorded)
+    if (this.#hasTables)
       this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
   }
 
-  /** Leases up to `count` numbers on to an isolate of the Worker, for visitors nobody knows. */
-  async take(request: LeaseRequest): Promise<Leased> {
+  /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
+  async take(request: LeaseRequest): Promise<LeaseResponse> {
     const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
     if (request.rest) this.#block?.takeBack(request.rest)
     for (let leases = 0; ; leases++) {
@@ -101,57 +100,38 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  /** What an isolate did not use of its lease comes back. */
-  async takeBack(request: RestRequest): Promise<void> {
+  /** Takes back the unused range of an isolate's sublease. */
+  async takeBack(request: ReturnRequest): Promise<void> {
     this.#block?.takeBack(request.rest)
   }
 
-  /** What the waiting room tells, at most MIRROR_MS old; with `newer_than` and `wait_ms`, as the waiting room does. */
-  async look(request: LookRequest): Promise<Told> {
+  /** The waiting room's snapshot, at most MIRROR_MS old; a request that waits is handed on to the waiting room. */
+  async look(request: SnapshotRequest): Promise<SnapshotResponse> {
     if (request.wait_ms) return roomOf(request.sale, this.env).look(request)
-    const ageMs = this.#told ? Date.now() - this.#told.askedAtMs : Number.POSITIVE_INFINITY
-    if (ageMs > MIRROR_MS || ageMs < 0) await this.#ask(request.sale)
-    if (!this.#told) return { known: false, reason: 'unavailable' }
-    const { at, askedAtMs } = this.#told
-    if (!at.known) return at
-    return { known: true, bulletin: { ...at.bulletin, age_ms: at.bulletin.age_ms + Date.now() - askedAtMs } }
+    const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
+    if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.sale)
+    if (!this.#snapshot) return { known: false, reason: 'unavailable' }
+    const { response, requestedAtMs } = this.#snapshot
+    if (!response.known) return response
+    const age_ms = response.bulletin.age_ms + Date.now() - requestedAtMs
+    return { known: true, bulletin: { ...response.bulletin, age_ms } }
   }
 
-  // -- Numbers -----------------------------------------------------------------------------------------------------
-
-  #find({ visitor, instead_of, paid_with }: JoinRequest): Joined | null {
-    if (!this.#recorded) return null
-    const [found] = this.ctx.storage.sql
-      .exec<VisitorRow>('select number, present, paid_with from visitors where visitor = ?', visitor)
-      .toArray()
-    if (!found) return null
-    if (found.present === 1 && found.number !== instead_of)
-      return { joined: true, number: found.number, first: false }
-    const spent = paid_with !== undefined && (paid_with === found.paid_with || this.#isSpent(paid_with))
-    return spent ? { joined: false, reason: 'paid-already' } : null
+  #refresh(sale: string): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce(sale).finally(() => {
+      this.#refreshing = null
+    })
+    return this.#refreshing
   }
 
-  #isSpent(payment: string): boolean {
-    return this.ctx.storage.sql.exec('select 1 from spent where payment = ?', payment).toArray().length > 0
+  async #refreshOnce(sale: string) {
+    const requestedAtMs = Date.now()
+    this.#snapshot = { response: await roomOf(sale, this.env).look({ sale }), requestedAtMs }
   }
 
-  /** Remembers what a visitor paid with before, who pays once more; false if there is too much of it. */
-  #keepSpent(visitor: string): boolean {
-    if (!this.#recorded) return true
-    const { sql } = this.ctx.storage
-    const [last] = sql
-      .exec('select paid_with from visitors where visitor = ? and paid_with is not null', visitor)
-      .toArray()
-    if (!last) return true
-    const nowMs = Date.now()
-    sql.exec('delete from spent where until_ms < ?', nowMs)
-    const { many } = sql.exec<{ many: number }>('select count(*) as many from spent').one()
-    if (many >= MAX_SPENT) return false
-    sql.exec('insert or ignore into spent values (?, ?)', last.paid_with, nowMs + SPENT_MS)
-    return true
-  }
+  // -- Known visitors ----------------------------------------------------------------------------------------------
 
-  /** What becomes of those who join now, in their order; null for who finds no number after all. */
+  /** The responses to all who join now, in their order; null for whoever gets no number after all. */
   async #joinBatch(): Promise<Batch> {
     const requests = this.#coming
     this.#coming = []
@@ -167,12 +147,24 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  /** A visitor without a number takes the next of the block; null when it is used up. */
-  #enter({ visitor, has, paid_with }: JoinRequest): Joined | null {
-    if (paid_with !== undefined && !this.#keepSpent(visitor)) return TRY_AGAIN
-    const number = has ?? this.#take()
+  #find({ visitor, instead_of, paid_with }: JoinRequest): JoinResponse | null {
+    if (!this.#hasTables) return null
+    const [found] = this.ctx.storage.sql
+      .exec<VisitorRow>('select number, present, paid_with from visitors where visitor = ?', visitor)
+      .toArray()
+    if (!found) return null
+    if (found.present === 1 && found.number !== instead_of)
+      return { joined: true, number: found.number, first: false }
+    const isSpent = paid_with !== undefined && (paid_with === found.paid_with || this.#isSpent(paid_with))
+    return isSpent ? { joined: false, reason: 'paid-already' } : null
+  }
+
+  /** Stores a visitor with the block's next number; null when the block is used up. */
+  #enter({ visitor, has, paid_with }: JoinRequest): JoinResponse | null {
+    if (paid_with !== undefined && !this.#storeSpent(visitor)) return TRY_AGAIN
+    const number = has ?? this.#nextNumber()
     if (!number) return null
-    this.#beginRecord()
+    this.#createTables()
     this.ctx.storage.sql.exec(
       `insert into visitors (visitor, number, paid_with) values (?, ?, ?) on conflict do update
         set number = excluded.number, present = 1, paid_with = coalesce(excluded.paid_with, paid_with)`,
@@ -183,15 +175,28 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     return { joined: true, number, first: true }
   }
 
-  #take(): number | null {
-    const nowMs = Date.now()
-    const number = this.#block?.take(nowMs) ?? null
-    if (number) this.#demand.add(1, nowMs)
-    return number
+  #isSpent(payment: string): boolean {
+    return this.ctx.storage.sql.exec('select 1 from spent where payment = ?', payment).toArray().length > 0
   }
 
-  #beginRecord() {
-    if (this.#recorded) return
+  /** Stores the last payment of a visitor who pays once more; false if too many are stored. */
+  #storeSpent(visitor: string): boolean {
+    if (!this.#hasTables) return true
+    const { sql } = this.ctx.storage
+    const [last] = sql
+      .exec('select paid_with from visitors where visitor = ? and paid_with is not null', visitor)
+      .toArray()
+    if (!last) return true
+    const nowMs = Date.now()
+    sql.exec('delete from spent where until_ms < ?', nowMs)
+    const { many } = sql.exec<{ many: number }>('select count(*) as many from spent').one()
+    if (many >= MAX_SPENT) return false
+    sql.exec('insert or ignore into spent values (?, ?)', last.paid_with, nowMs + SPENT_MS)
+    return true
+  }
+
+  #createTables() {
+    if (this.#hasTables) return
     this.ctx.storage.sql.exec(`create table if not exists visitors (
       visitor text primary key,
       number integer not null,
@@ -203,7 +208,16 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       until_ms integer not null
     ) strict, without rowid;
     create index if not exists spent_until on spent (until_ms)`)
-    this.#recorded = true
+    this.#hasTables = true
+  }
+
+  // -- Leases ------------------------------------------------------------------------------------------------------
+
+  #nextNumber(): number | null {
+    const nowMs = Date.now()
+    const number = this.#block?.take(nowMs) ?? null
+    if (number) this.#demand.add(1, nowMs)
+    return number
   }
 
   /** Gets the next block; callers of the same moment share one. */
@@ -220,39 +234,26 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   }
 
   async #leaseOnce(sale: string): Promise<'leased' | 'closed'> {
-    // The callers of this event have not all come in yet when the first of them finds the block used up.
+    // Not all callers of this event have come in when the first of them finds the block used up.
     await Promise.resolve()
-    const askedAtMs = Date.now()
+    const requestedAtMs = Date.now()
     const count = Math.min(MAX_LEASE, Math.max(this.#wanted, this.#demand.forecast()))
     const rest = this.#block?.giveBack()
     const leased = await roomOf(sale, this.env).lease({ sale, count, ...(rest ? { rest } : {}) })
     if (!leased.granted) return 'closed'
-    const block = new Block(leased.lease, askedAtMs, Date.now())
+    const block = new Block(leased.lease, requestedAtMs, Date.now())
     this.#block = block
-    // When it has ended, and the isolates have brought back theirs, the rest goes back.
+    // After its end, when the isolates have sent back theirs.
     setTimeout(() => this.ctx.waitUntil(this.#giveBack(sale, block)), LEASE_MS + RETURN_MS)
     return 'leased'
   }
 
   async #giveBack(sale: string, block: Block) {
     const rest = this.#block === block ? block.giveBack() : null
+    // No retry: delivery is unknown, and a loss only leaves a gap.
     if (rest)
       await roomOf(sale, this.env)
         .takeBack({ sale, rest })
         .catch(() => {})
-  }
-
-  // -- News --------------------------------------------------------------------------------------------------------
-
-  #ask(sale: string): Promise<void> {
-    this.#asking ??= this.#askOnce(sale).finally(() => {
-      this.#asking = null
-    })
-    return this.#asking
-  }
-
-  async #askOnce(sale: string) {
-    const askedAtMs = Date.now()
-    this.#told = { at: await roomOf(sale, this.env).look({ sale }), askedAtMs }
   }
 }

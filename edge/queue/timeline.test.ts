@@ -3,8 +3,9 @@ import { expect, it } from 'vitest'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
-import { NOTHING_SEEN, nextSchedule, observe } from './controller.ts'
+import { nextSchedule } from './controller.ts'
 import { LAPSE_MS } from './lease.ts'
+import { EMPTY_MEMORY, observe } from './memory.ts'
 import {
   ANNOUNCE_MS,
   announce,
@@ -34,7 +35,7 @@ it('lets no two isolates contradict each other, however old what they know', () 
   fc.assert(
     fc.property(fc.array(change, { minLength: 2, maxLength: 30, size: 'max' }), (changes) => {
       let nowMs = 1_000_000
-      let memory = { ...NOTHING_SEEN, looked_at_ms: nowMs, reached_at_ms: nowMs }
+      let memory = { ...EMPTY_MEMORY, looked_at_ms: nowMs, reached_at_ms: nowMs }
       let timeline: Timeline = [{ from_ms: nowMs, schedule: beforeOpening(100) }]
       const read: { atMs: number; timeline: Timeline }[] = []
       for (const { afterMs, rate, phase, available } of changes) {

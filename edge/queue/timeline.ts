@@ -1,32 +1,32 @@
 /**
- * What the coordinator tells about a sale, and until when it is certain.
+ * The schedules that the coordinator has announced for a sale, and how old a copy of them may be.
  *
- * Hundreds of isolates know the schedule, each a few hundred milliseconds later than the next. So that none of them
- * tells a visitor something that another one takes back, a change is announced before it takes effect: whoever read
- * the bulletin at a moment T knows everything that holds until T + ANNOUNCE_MS, and all change over together, by the
- * clock. An isolate that hears nothing new for longer lets its line stand still there (`nowOf` in known-sales.ts).
+ * Hundreds of isolates hold a copy, each a few hundred milliseconds older or younger than the next. A change is announced
+ * before it takes effect, so that no isolate takes back what another one said: whoever read a snapshot at a moment T knows
+ * everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate that gets no newer
+ * snapshot lets its line stand still from there on (sale-cache.ts).
  */
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 
 /*
- * The ages of what is told, all counted from the moment at which the waiting room said it. A shard's copy must still be
- * fresh when it comes to an isolate, and an isolate's must not be used for longer than it is certain:
+ * Ages of a snapshot, counted from the moment at which the waiting room made it. A shard's copy must still be fresh when
+ * an isolate receives it, and an isolate must not use a copy for longer than it is certain:
  * MIRROR_MS < FRESH_MS < USABLE_MS < ANNOUNCE_MS.
  */
 
-/** How long before it takes effect a change is announced: what was told is certain for so long. */
+/** A change is announced this long before it takes effect: a snapshot is certain for so long. */
 export const ANNOUNCE_MS = 500
-/** A ticket shard hands its copy on until it is so old, and then asks the waiting room for the next. */
+/** A ticket shard hands on a copy up to this age; then it requests the next one from the waiting room. */
 export const MIRROR_MS = 100
-/** An isolate answers from a copy younger than this, and that is all. */
+/** An isolate answers from a copy up to this age without refreshing it. */
 export const FRESH_MS = 200
-/** Older than this, it asks before it answers; in between it answers, and asks behind the response. */
+/** Up to this age it answers and refreshes behind the response; beyond it, it refreshes first. */
 export const USABLE_MS = 400
 
-/** A name that nobody knows is asked for again after so long, by an isolate and by the waiting room. */
+/** An unknown sale is requested again after so long, by an isolate and by the waiting room. */
 export const UNKNOWN_MS = 400
-/** Clocks of two machines that differ by less are left alone, since both are set by the same means. */
+/** A smaller difference between two machines' clocks is ignored, since both are set by the same means. */
 export const CLOCK_TOLERANCE_MS = 1_000
 
 /** A schedule, and the moment from which it holds. */
@@ -38,22 +38,17 @@ interface Announcement {
 /** In the order in which they take effect; never empty. */
 export type Timeline = readonly [Announcement, ...Announcement[]]
 
-/** What is said of the sale beside its schedule. */
+/** The public sale without what its schedule says. */
 export type SaleFacts = Omit<PublicSale, 'phase' | 'server_time_ms'>
 
-/** Plain data, since it crosses from object to Worker, and their versions may differ for a while. */
-export interface Bulletin {
+/** A sale as the waiting room publishes it: plain data, since it crosses from object to Worker. */
+export interface SaleSnapshot {
   readonly timeline: Timeline
   readonly facts: SaleFacts
-  /** How long ago the coordinator said so, and what its clock showed then. */
+  /** How long ago the waiting room made it, and what its clock showed then. */
   readonly age_ms: number
   readonly at_ms: number
 }
-
-/** A bulletin, or why there is none. */
-export type Told =
-  | { readonly known: true; readonly bulletin: Bulletin }
-  | { readonly known: false; readonly reason: 'unknown-sale' | 'unavailable' }
 
 /** The schedule that holds at a moment. */
 export function inEffect(timeline: Timeline, atMs: number): Schedule {
@@ -67,7 +62,7 @@ export function latest(timeline: Timeline): Announcement {
   return timeline[timeline.length - 1] ?? timeline[0]
 }
 
-/** Adds an announcement, and drops what it or an earlier one has superseded for good by `nowMs`. */
+/** Adds an announcement, and drops those that are superseded for good by `nowMs`. */
 export function announce(timeline: Timeline, next: Announcement, nowMs: number): Timeline {
   const kept = timeline.filter((_, i) => (timeline[i + 1]?.from_ms ?? Number.POSITIVE_INFINITY) > nowMs)
   const [first, ...rest] = [...kept.filter((a) => a.from_ms < next.from_ms), next]

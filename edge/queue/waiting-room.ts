@@ -1,10 +1,11 @@
 /**
- * The waiting room: one object per sale, its coordinator. It leases ticket numbers, makes the draw, looks at the origin
- * and publishes the admission schedule. It hears from the ticket shards a few times a second, whatever the crowd.
+ * The waiting room: one object per sale, its coordinator. It leases ticket numbers, makes the draw, refreshes the sale's
+ * state from the origin and publishes the admission schedule. The ticket shards call it a few times a second, whatever the
+ * crowd.
  *
- * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must
- * not happen twice is written to storage before it leaves: the platform holds every answer until the write is
- * confirmed, and a ghost's write is refused. A ghost cannot tell old news for long either, since each look is written.
+ * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must not
+ * happen twice is written to storage before it leaves: the platform holds every response until the write is confirmed, and
+ * refuses a ghost's write. A ghost cannot serve an old snapshot for long either, since each refresh is written.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
@@ -12,14 +13,16 @@ import * as v from 'valibot'
 import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
-import { LOOK_EVERY_MS, LOOK_LATE_MS, NOTHING_SEEN, uncalled } from './controller.ts'
-import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type Rest } from './lease.ts'
+import { REFRESH_EVERY_MS } from './controller.ts'
+import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
+import { EMPTY_MEMORY, uncalled } from './memory.ts'
 import {
-  type Leased,
   type LeaseRequest,
-  type LookRequest,
-  type RestRequest,
+  type LeaseResponse,
+  type ReturnRequest,
   type RoomCalls,
+  type SnapshotRequest,
+  type SnapshotResponse,
   shardOf,
 } from './rpc.ts'
 import {
@@ -27,33 +30,33 @@ import {
   factsOf,
   figuresOf,
   newRecord,
+  REFRESH_LATE_MS,
   roundAfter,
   type SaleRecord,
-  withLook,
   withNextSchedule,
+  withRefresh,
   withState,
 } from './sale-record.ts'
-import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, type Told, UNKNOWN_MS } from './timeline.ts'
-import { NOTHING_FORETOLD } from './wait-accuracy.ts'
+import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
 
 /**
- * The origin answers from memory; what takes longer is as good as no answer. Together with LOOK_EVERY_MS it is less than
- * UNREACHED_MS: one look that is not answered leaves the line as it is.
+ * The origin responds from memory; a slower response is as good as none. Together with REFRESH_EVERY_MS it is less than
+ * UNREACHED_MS: one refresh without a response leaves the line as it is.
  */
-const LOOK_TIMEOUT_MS = 800
-/** Newcomers are called at once where nobody waits, though no more often than this. */
+const ORIGIN_TIMEOUT_MS = 800
+/** Newcomers are called at once where nobody waits, but no more often than this. */
 const CALL_EVERY_MS = 100
-/** How long before the opening the sale counts as about to open, and how seldom it is looked at until then. */
+/** How long before the opening the sale counts as about to open, and how seldom it is refreshed until then. */
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
-/** Longest that a reader who waits for news is kept. */
+/** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000
-/** Most calls to shards under way at once while they are warmed. */
+/** Most calls to shards at once while they are warmed. */
 const WARM_BATCH = 16
 
 export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   readonly #config: RoomConfig
-  /** Kept under one key: of an unknown sale nothing is stored, and so nothing is left behind. */
+  /** Stored under one key; for an unknown sale nothing is stored, and so nothing is left behind. */
   #sale: SaleRecord | null
   /** The next number that nobody has. */
   #next: number
@@ -61,68 +64,67 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return this.#next - 1
   }
   readonly #grants = new Grants()
-  /** While the sale is not known: when it was looked for, and what came of it. */
+  /** While the sale is not known: when it was last requested, and the result. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
-  #looking: Promise<void> | null = null
+  #refreshing: Promise<void> | null = null
+  /** Readers who wait for a newer schedule. */
   readonly #waiting = new Set<() => void>()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#config = readRoomConfig(env)
-    const kept = ctx.storage.kv.get<SaleRecord>('sale')
-    // What a neighbouring version kept may lack what this one remembers besides.
-    this.#sale = kept
+    const stored = ctx.storage.kv.get<SaleRecord>('sale')
+    // A record of a neighbouring version may lack fields.
+    this.#sale = stored
       ? {
-          ...kept,
-          endsAtMs: kept.endsAtMs ?? null,
-          readAtMs: kept.readAtMs ?? 0,
-          state: { ...kept.state, hopeful: kept.state.hopeful ?? 0 },
-          memory: { ...NOTHING_SEEN, ...kept.memory },
-          foretold: kept.foretold ?? NOTHING_FORETOLD,
+          ...stored,
+          endsAtMs: stored.endsAtMs ?? null,
+          readAtMs: stored.readAtMs ?? 0,
+          state: { ...stored.state, hopeful: stored.state.hopeful ?? 0 },
+          memory: { ...EMPTY_MEMORY, ...stored.memory },
         }
       : null
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
   }
 
   /**
-   * What holds of the sale. With `newer_than`, a version, waits until there is a newer one, at most `wait_ms`: so
-   * whoever serves a final answer hears at once that it is not final any more, without asking again and again.
+   * The sale's snapshot. With `newer_than`, a version, waits for a newer one, at most `wait_ms`: so whoever serves a final
+   * phase learns at once that it has ended, without polling.
    */
-  async look(request: LookRequest): Promise<Told> {
-    await this.#beFresh(request.sale)
+  async look(request: SnapshotRequest): Promise<SnapshotResponse> {
+    await this.#refreshIfLate(request.sale)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
     if (waitMs > 0 && this.#sale && version <= (request.newer_than ?? 0)) {
-      const news = this.#news(waitMs)
-      // Whoever waits for the end of a final answer relies on the alarm, which a final answer alone does not set.
+      const update = this.#nextUpdate(waitMs)
+      // The reader relies on the alarm, which a final phase alone does not set.
       await this.#setAlarm(this.#sale, Date.now())
-      await news
+      await update
     }
-    return this.#tell()
+    return this.#snapshot()
   }
 
-  /** Looks at the origin now: someone knows that something has changed. */
-  async refresh(request: { sale: string }): Promise<Told> {
-    // A look that is under way may have left before the change.
-    await this.#looking
-    await this.#look(request.sale)
-    return this.#tell()
+  /** Refreshes the state now: the caller knows that something has changed. */
+  async refresh(request: { sale: string }): Promise<SnapshotResponse> {
+    // A refresh that is running may have left before the change.
+    await this.#refreshing
+    await this.#refresh(request.sale)
+    return this.#snapshot()
   }
 
   /** Leases `count` numbers that nobody else will ever get. */
-  async lease(request: LeaseRequest): Promise<Leased> {
-    await this.#beFresh(request.sale)
+  async lease(request: LeaseRequest): Promise<LeaseResponse> {
+    await this.#refreshIfLate(request.sale)
     if (!this.#sale) return { granted: false }
     if (request.rest) this.#takeBack(request.rest)
     const nowMs = this.#now(this.#sale)
     const sale = closedIfDue(this.#sale, this.#highestNumber, nowMs)
-    if (sale !== this.#sale) this.#keep(sale)
+    if (sale !== this.#sale) this.#store(sale)
     const { phase } = inEffect(sale.timeline, nowMs)
     if (phase === 'upcoming' || isFinal(phase)) return { granted: false }
     const count = Math.max(1, Math.min(MAX_LEASE, Math.floor(request.count)))
     const first = this.#next
-    this.ctx.storage.kv.put('next', first + count)
-    this.#next = first + count
+    this.#storeNext(first + count)
     this.#callNewcomers(sale, nowMs)
     const closesInMs = sale.opensAtMs - nowMs
     const lapsesInMs = sale.closed ? null : closesInMs > 0 ? Math.min(LAPSE_MS, closesInMs) : LAPSE_MS
@@ -130,75 +132,72 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return { granted: true, lease: { id, first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
   }
 
-  /** What was not used of a lease comes back, so that it need not be a gap in the line. */
-  async takeBack(request: RestRequest): Promise<void> {
+  /** Takes back the unused range of a lease, so that it is no gap in the line. */
+  async takeBack(request: ReturnRequest): Promise<void> {
     this.#takeBack(request.rest)
   }
 
-  /** Numbers of the pre-queue stay where they are once it is closed: its size is part of the draw. */
-  #takeBack(rest: Rest) {
+  /** A closed pre-queue keeps its numbers: its size is part of the draw. */
+  #takeBack(range: UnusedRange) {
     const sale = this.#sale
-    const next = Math.max(this.#grants.takeBack(rest, this.#next), (sale?.closed?.size ?? 0) + 1)
+    const next = Math.max(this.#grants.takeBack(range, this.#next), (sale?.closed?.size ?? 0) + 1)
     if (!sale || next >= this.#next) return
-    this.ctx.storage.kv.put('next', next)
-    this.#next = next
-    this.#keep({ ...sale, memory: uncalled(sale.memory, next) })
+    this.#storeNext(next)
+    this.#store({ ...sale, memory: uncalled(sale.memory, next) })
   }
 
   override async alarm() {
     if (!this.#sale) return
-    await this.#look(this.#sale.state.sale)
+    await this.#refresh(this.#sale.state.sale)
     await this.#warmShards(this.#sale)
   }
 
-  // -- Looking at the origin ---------------------------------------------------------------------------------------
+  // -- The origin's state ------------------------------------------------------------------------------------------
 
-  /** Makes sure that what is known is no older than a reader may expect. */
-  async #beFresh(name: string) {
-    const lookedAtMs = this.#sale?.memory.looked_at_ms ?? this.#missed.atMs
-    const ageMs = Date.now() - lookedAtMs
-    const late = ageMs > (this.#sale ? LOOK_LATE_MS : UNKNOWN_MS) || ageMs < -CLOCK_TOLERANCE_MS
-    if (late) await this.#look(name)
+  async #refreshIfLate(name: string) {
+    const ageMs = Date.now() - (this.#sale?.memory.looked_at_ms ?? this.#missed.atMs)
+    const isLate = ageMs > (this.#sale ? REFRESH_LATE_MS : UNKNOWN_MS) || ageMs < -CLOCK_TOLERANCE_MS
+    if (isLate) await this.#refresh(name)
     // The alarm is late.
-    else if (ageMs > LOOK_EVERY_MS) this.ctx.waitUntil(this.#look(name))
+    else if (ageMs > REFRESH_EVERY_MS) this.ctx.waitUntil(this.#refresh(name))
   }
 
-  #look(name: string): Promise<void> {
-    this.#looking ??= this.#lookOnce(name).finally(() => {
-      this.#looking = null
+  #refresh(name: string): Promise<void> {
+    this.#refreshing ??= this.#refreshOnce(name).finally(() => {
+      this.#refreshing = null
     })
-    return this.#looking
+    return this.#refreshing
   }
 
-  async #lookOnce(name: string) {
-    const askedAtMs = Date.now()
-    const answer = await this.#askOrigin(name)
-    const state = typeof answer === 'object' ? answer : null
+  async #refreshOnce(name: string) {
+    const requestedAtMs = Date.now()
+    const response = await this.#fetchState(name)
+    const state = typeof response === 'object' ? response : null
     const beacon = await this.#beaconIfDue()
     if (!this.#sale && !state) {
-      this.#missed = { atMs: Date.now(), reason: answer === 'unknown-sale' ? answer : 'unavailable' }
+      this.#missed = { atMs: Date.now(), reason: response === 'unknown-sale' ? response : 'unavailable' }
       return
     }
     const nowMs = this.#sale ? this.#now(this.#sale) : Date.now()
     let sale = this.#sale
     if (state) {
-      const atMs = (askedAtMs + nowMs) / 2
+      const atMs = (requestedAtMs + nowMs) / 2
       sale = sale ? withState(sale, state, atMs) : newRecord(state, freshSeed(), atMs, nowMs)
     }
     if (!sale) return
     if (beacon) sale = { ...sale, beacon }
     sale = closedIfDue(sale, this.#highestNumber, nowMs)
-    sale = withLook(sale, { state, nowMs, highestNumber: this.#highestNumber }, this.#config)
-    const decided = this.#decided(sale, nowMs)
-    this.#keep(decided)
-    await this.#setAlarm(decided, nowMs)
+    sale = withRefresh(sale, { state, nowMs, highestNumber: this.#highestNumber }, this.#config)
+    sale = this.#withNextSchedule(sale, nowMs)
+    this.#store(sale)
+    await this.#setAlarm(sale, nowMs)
   }
 
-  async #askOrigin(name: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
+  async #fetchState(name: string): Promise<SaleState | 'unknown-sale' | 'unavailable'> {
     try {
       const response = await fetch(`${this.#config.originUrl}/internal/sales/${name}${this.#figures()}`, {
         headers: { authorization: `Bearer ${this.#config.edgeToken}`, accept: 'application/json' },
-        signal: AbortSignal.timeout(LOOK_TIMEOUT_MS),
+        signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS),
       })
       if (response.status === 404) {
         await response.body?.cancel()
@@ -207,96 +206,100 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       if (!response.ok) throw new Error(`status ${response.status}`)
       return v.parse(SaleState, await response.json())
     } catch (error) {
-      console.warn(
-        JSON.stringify({ msg: 'the origin did not tell of a sale', sale: name, why: String(error) }),
-      )
+      console.warn(JSON.stringify({ msg: 'sale state request failed', sale: name, why: String(error) }))
       return 'unavailable'
     }
   }
 
-  /** What the line looks like, as the query of that request; nothing while the sale is not known. */
+  /** The line's figures, as the query of a state request; empty while the sale is not known. */
   #figures(): string {
     if (!this.#sale) return ''
     const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale))
     return `?${new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))}`
   }
 
-  /** The announced public value, between the end of the pre-queue and the draw. Its round is fixed by the opening, so that nobody can choose one. */
+  /** The announced public beacon, between the end of the pre-queue and the draw. The opening fixes its round, so that nobody can choose one. */
   async #beaconIfDue(): Promise<string | null> {
     const sale = this.#sale
     if (!this.#config.beaconUrl || !sale?.closed || sale.beacon) return null
     if (isDrawn(latest(sale.timeline).schedule)) return null
     try {
       const url = this.#config.beaconUrl.replace('{round}', String(roundAfter(sale.opensAtMs)))
-      const response = await fetch(url, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
+      const response = await fetch(url, { signal: AbortSignal.timeout(ORIGIN_TIMEOUT_MS) })
       return v.parse(Beacon, await response.json()).randomness
     } catch (error) {
-      console.warn(JSON.stringify({ msg: 'the beacon is not there yet', why: String(error) }))
+      console.warn(JSON.stringify({ msg: 'beacon request failed', why: String(error) }))
       return null
     }
   }
 
-  // -- Deciding ----------------------------------------------------------------------------------------------------
+  // -- The record --------------------------------------------------------------------------------------------------
 
-  /** Now, on a clock that does not run backwards by a little; a great step back is met in `withLook`. */
+  /** Now, on a clock that does not run backwards by a little; `withRefresh` handles a great step back. */
   #now(sale: SaleRecord): number {
     const nowMs = Date.now()
-    const lookedAtMs = sale.memory.looked_at_ms
-    return nowMs < lookedAtMs && nowMs >= lookedAtMs - CLOCK_TOLERANCE_MS ? lookedAtMs : nowMs
+    const refreshedAtMs = sale.memory.looked_at_ms
+    return nowMs < refreshedAtMs && nowMs >= refreshedAtMs - CLOCK_TOLERANCE_MS ? refreshedAtMs : nowMs
   }
 
-  #decided(sale: SaleRecord, nowMs: number): SaleRecord {
+  #withNextSchedule(sale: SaleRecord, nowMs: number): SaleRecord {
     const isNew = this.#sale === null
     return withNextSchedule(sale, { nowMs, highestNumber: this.#highestNumber, isNew }, this.#config)
   }
 
-  /** When the line has caught up with the crowd, those who join now need not wait for the next look. */
+  /** When the line has caught up with the crowd, newcomers need not wait for the next refresh. */
   #callNewcomers(sale: SaleRecord, nowMs: number) {
     const { from_ms, schedule } = latest(sale.timeline)
-    const justAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS
-    if (schedule.phase !== 'open' || justAnnounced) return
-    if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling) this.#keep(this.#decided(sale, nowMs))
+    const isJustAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS
+    if (schedule.phase !== 'open' || isJustAnnounced) return
+    if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling)
+      this.#store(this.#withNextSchedule(sale, nowMs))
   }
 
-  #keep(sale: SaleRecord) {
-    const isNews = sale.timeline !== this.#sale?.timeline
+  #storeNext(next: number) {
+    this.ctx.storage.kv.put('next', next)
+    this.#next = next
+  }
+
+  #store(sale: SaleRecord) {
+    const isUpdate = sale.timeline !== this.#sale?.timeline
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
-    if (isNews) for (const wake of this.#waiting) wake()
+    if (isUpdate) for (const wake of this.#waiting) wake()
   }
 
-  // -- Telling -----------------------------------------------------------------------------------------------------
+  // -- Readers -----------------------------------------------------------------------------------------------------
 
-  #tell(): Told {
+  #snapshot(): SnapshotResponse {
     const sale = this.#sale
     if (!sale) return { known: false, reason: this.#missed.reason }
     const bulletin = { timeline: sale.timeline, facts: factsOf(sale), age_ms: 0, at_ms: this.#now(sale) }
     return { known: true, bulletin }
   }
 
-  #news(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer)
-        this.#waiting.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, waitMs)
-      this.#waiting.add(wake)
-    })
+  #nextUpdate(waitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const wake = () => {
+      clearTimeout(timer)
+      this.#waiting.delete(wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, waitMs)
+    this.#waiting.add(wake)
+    return promise
   }
 
   // -- Alarms ------------------------------------------------------------------------------------------------------
 
   async #setAlarm(sale: SaleRecord, nowMs: number) {
     const { phase } = latest(sale.timeline).schedule
-    // Once it is final, only the isolates that serve that answer need to hear of a restock, or of a later end. They are
-    // waiting for the news, and the origin is looked at for as long as one of them does.
+    // In a final phase only the isolates that serve it need to learn of a restock or a later end. They wait for an update,
+    // and the state is refreshed for as long as one of them does.
     if (isFinal(phase) && this.#waiting.size === 0) return
     const opensInMs = sale.opensAtMs - nowMs
-    const soon = sale.closed !== null || opensInMs <= WARM_MS
+    const isSoon = sale.closed !== null || opensInMs <= WARM_MS
     const moments = [
-      soon ? LOOK_EVERY_MS : IDLE_ALARM_MS,
+      isSoon ? REFRESH_EVERY_MS : IDLE_ALARM_MS,
       opensInMs,
       opensInMs - WARM_MS,
       sale.preQueueOpensAtMs - ANNOUNCE_MS - nowMs,
@@ -304,21 +307,16 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     await this.ctx.storage.setAlarm(nowMs + Math.min(...moments.filter((ms) => ms > 0)))
   }
 
-  /** Wakes the ticket shards before the opening, so that no visitor waits for one to start. */
-  async #warmShards({ state, closed, opensAtMs }: SaleRecord) {
+  /** Starts the ticket shards before the opening, so that no visitor waits for one to start. */
+  async #warmShards({ state: { sale }, closed, opensAtMs }: SaleRecord) {
     if (closed || opensAtMs - Date.now() > WARM_MS) return
-    const shards = Array.from({ length: this.#config.ticketShards }, (_, index) =>
-      shardOf(state.sale, index, this.env),
-    )
-    for (let i = 0; i < shards.length; i += WARM_BATCH) {
-      await Promise.allSettled(
-        shards.slice(i, i + WARM_BATCH).map((shard) => shard.look({ sale: state.sale })),
-      )
-    }
+    const shards = Array.from({ length: this.#config.ticketShards }, (_, i) => shardOf(sale, i, this.env))
+    for (let i = 0; i < shards.length; i += WARM_BATCH)
+      await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.look({ sale })))
   }
 }
 
 const freshSeed = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 
-/** What drand answers, as far as it is used. */
+/** The part of drand's response that is used. */
 const Beacon = v.object({ randomness: v.pipe(v.string(), v.regex(/^([0-9a-f]{2})+$/)) })

@@ -3,7 +3,7 @@
  * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { type Problem, problem } from '../../shared/problem.ts'
+import { type Problem, problem, problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { cookie, noCookie } from '../auth/cookies.ts'
@@ -28,7 +28,6 @@ export async function join(sale: string, call: Call): Promise<Response> {
   const refused = limitedByAddress('join', config.limits.joinsPerAddress, call)
   if (refused) return problemAnswer(refused)
   const now = await saleNow(sale, call)
-  if ('type' in now) return problemAnswer(now)
   const presented = await presentedPlace(sale, call)
   if (presented.kind === 'bad' || presented.kind === 'signed-out') return noPlace(presented, sale, call)
   const place = presented.kind === 'place' ? presented.claims : null
@@ -71,18 +70,16 @@ async function newPlace(
   // Whoever keeps no cookies is the one their proof was made out to.
   const { name, secret } = proof && !visitor.known ? { name: proof.visitor, secret: null } : visitor
   const named = { visitor: name, secret }
-  if (!visitor.known && !proof) return withName(await nextNumber(sale, call), named)
+  if (!visitor.known && !proof) return { ...(await nextNumber(sale, call)), ...named }
   const tooMany = limited('join', name, config.limits.joinsPerVisitor, nowMs)
   if (tooMany) return tooMany
 
   const request = { sale, visitor: name, ...(proof ? { paid_with: proof.paidWith } : {}) }
   const given = await numberOf(passed ? { ...request, instead_of: passed.num } : request, call)
   // Somebody who lost their token finds their old number, and its turn may have passed.
-  const old = !('type' in given) && !given.first && now.place(given.number).status === 'missed_turn'
-  return withName(old ? await numberOf({ ...request, instead_of: given.number }, call) : given, named)
+  const old = !given.first && now.place(given.number).status === 'missed_turn'
+  return { ...(old ? await numberOf({ ...request, instead_of: given.number }, call) : given), ...named }
 }
-
-const withName = (given: Given | Problem, named: Named) => ('type' in given ? given : { ...given, ...named })
 
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
@@ -93,7 +90,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   if (presented.kind !== 'place') return noPlace(presented, sale, call)
   const tooMany = limited('status', presented.claims.sub, limits.statusPerVisitor, call.nowMs)
   if (tooMany) return problemAnswer(tooMany)
-  const now = await saleNow(sale, call)
+  const now = await saleNow(sale, call).catch(problemIn)
   if ('type' in now) return now.status === 503 ? placeKept(presented.claims) : problemAnswer(now)
   const longer = await longerPlace(now, presented.claims, call)
   return answer(200, now, longer?.claims ?? presented.claims, call, longer?.token ?? null)
@@ -111,11 +108,11 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   if (presented.kind !== 'place') return noPlace(presented, sale, call)
   const tooMany = limited('leave', presented.claims.sub, limits.joinsPerVisitor, call.nowMs)
   if (tooMany) return problemAnswer(tooMany)
-  const now = await saleNow(sale, call)
+  const now = await saleNow(sale, call).catch(problemIn)
   if (!('type' in now) && !isFinal(now.schedule.phase)) {
     const { sub, num } = presented.claims
     if (isDrawn(now.schedule)) await forget(sale, sub, call)
-    else await numberOf({ sale, visitor: sub, has: num }, call)
+    else await numberOf({ sale, visitor: sub, has: num }, call).catch(problemIn)
   }
   const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
   return withCookies(response, placeForgotten(sale, call))

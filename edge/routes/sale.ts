@@ -6,16 +6,7 @@ import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import type { QueueClaims } from '../../shared/tokens.ts'
 import { type Presented, presentedPlace, visitorOf } from '../auth/visitor.ts'
-import {
-  type Call,
-  isKnown,
-  NO_STORE,
-  problemAnswer,
-  seeOther,
-  unkeptAnswer,
-  wantsJson,
-  withCookies,
-} from '../http.ts'
+import { type Call, isKnown, NO_STORE, seeOther, unkeptAnswer, wantsJson, withCookies } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
 import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
@@ -28,7 +19,6 @@ import { admissionCookie, admit, JOINED, longerPlace, placeCookie, placeForgotte
 /** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
 export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
-  if ('type' in now) return problemAnswer(now)
   const { phase } = now.schedule
   if (isFinal(phase)) return finalAnswer(sale, phase, now, call)
   if (wantsJson(call.request)) return unkeptAnswer(publicSale(now))
@@ -38,7 +28,6 @@ export async function showSale(sale: string, call: Call): Promise<Response> {
 /** `GET /sales/{sale}/schedule` */
 export async function schedule(sale: string, call: Call): Promise<Response> {
   const now = await saleNow(sale, call)
-  if ('type' in now) return problemAnswer(now)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
@@ -68,7 +57,6 @@ const schedules = new WeakMap<
 /** `GET /sales/{sale}/order/{order}` */
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
   const [now, found] = await Promise.all([saleNow(sale, call), orderFor(sale, order, call)])
-  if ('type' in now) return problemAnswer(now)
   if ('type' in found) {
     const path = found.retry_after_seconds === undefined ? undefined : `/sales/${sale}/order/${order}`
     return livePage(sale, now, { kind: 'problem', problem: found, path }, call)
@@ -90,8 +78,7 @@ export async function orderForm(sale: string, order: string, what: 'payment' | '
 
 async function formAnswer(sale: string, result: FormResult, call: Call): Promise<Response> {
   if ('go' in result) return result.go
-  const now = await saleNow(sale, call)
-  return 'type' in now ? problemAnswer(now) : livePage(sale, now, { kind: 'problem', ...result }, call)
+  return livePage(sale, await saleNow(sale, call), { kind: 'problem', ...result }, call)
 }
 
 /** A page for one visitor: what they asked for, or else their own place; and so it is never kept. */

@@ -4,14 +4,8 @@
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
-import {
-  type Memory,
-  NOTHING_SEEN,
-  nextSchedule,
-  observe,
-  onClockPutBack,
-  type Settings,
-} from '../queue/controller.ts'
+import { nextSchedule, onClockPutBack } from '../queue/controller.ts'
+import { EMPTY_MEMORY, type Memory, observe, type Settings } from '../queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../queue/timeline.ts'
 
 type Origin = 'ok' | 'slow' | 'gone' | 'uncounted'
@@ -63,7 +57,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
   const random = randomFrom(scenario.seed)
   const { crowd, stock } = scenario
   let clockMs = BEGINNING_MS
-  let memory: Memory = { ...NOTHING_SEEN, looked_at_ms: clockMs, reached_at_ms: clockMs }
+  let memory: Memory = { ...EMPTY_MEMORY, looked_at_ms: clockMs, reached_at_ms: clockMs }
   let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
   let nextLookMs = 0
   let called = 0

@@ -1,0 +1,305 @@
+/**
+ * What the coordinator remembers of a sale from one state refresh to the next, and what follows from it: how many people
+ * were called, how many of them turn up, and how fast the origin can take them. Pure functions.
+ */
+import type { SaleState } from '../../shared/api/internal.ts'
+import { positionOf } from '../../shared/draw.ts'
+import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+
+export interface Settings {
+  /** How long a turn may be claimed. */
+  readonly claimSeconds: number
+  /** Most people on their way in, or inside without a unit, for each unit available. */
+  readonly admissionsPerUnit: number
+  /** The line runs at most so many times as fast as configured, to make up for no-shows. */
+  readonly noShowBoost: number
+}
+
+/** Without a response from the origin for so long, the line stands still. */
+export const UNREACHED_MS = 2_000
+/** Time between two refreshes counts for at most this: the rest is a clock's leap, or a night without visitors. */
+const MAX_ELAPSED_MS = 60_000
+/**
+ * Who has not turned up so long after the call counts as a no-show, for as long as they do not. People find their phones
+ * slowly, and counted as no-shows they would be called twice over ..
+ */
+const SETTLE_MS = 20_000
+/** .. where the way in is slow, all are late: then it is this many times the median lateness of the latest arrivals .. */
+const SETTLE_LATENESS = 2
+/** .. and at most half the claim time, which it also is until enough arrivals show how late people come. */
+const LATENESS_OF = 20
+const LATENESS_KNOWN_OF = 5
+/** The share who turn up is measured over about so many people called .. */
+const WINDOW_CALLED = 1_000
+/** .. but over no shorter and no longer a time than this. */
+const WINDOW_MIN_MS = 15_000
+const WINDOW_MAX_MS = 60_000
+/** Before anything is known, the share is as if this many had been called and all had turned up. */
+const PRIOR_CALLED = 20
+/** Above this share nothing is made up for: the estimate itself may be wrong by as much. */
+const NEARLY_ALL = 0.97
+/** The line speeds up slowly, since people may only be late; it slows down at once. */
+const BOOST_RISE_PER_SECOND = 0.05
+/** Standard deviations by which more people may turn up than expected without breaking a limit. */
+const MARGIN_SIGMAS = 4
+/** A slow origin halves the rate every second, down to this share of it .. */
+const THROTTLE_MIN = 1 / 16
+/** .. and gets a tenth more of it every second once it is well; after an outage it starts at a half. */
+const THROTTLE_RISE_PER_SECOND = 0.1
+const THROTTLE_AFTER_OUTAGE = 0.5
+/** Samples are a second apart for the last minutes, then spread so that this many cover the claim window. */
+const FINE_SAMPLES_MS = 2 * WINDOW_MAX_MS
+const COARSE_SAMPLES = 64
+
+/** Where the line stood at a moment of the open clock. */
+interface Sample {
+  readonly open_ms: number
+  readonly called: number
+  readonly arrivals: number
+}
+
+const OPENING: Sample = { open_ms: 0, called: 0, arrivals: 0 }
+
+/** Stored with the sale, in these field names; version by version it only gains fields. */
+export interface Memory {
+  /** When the state was last requested, and when the origin last responded. */
+  readonly looked_at_ms: number
+  readonly reached_at_ms: number
+  /** How long the line has been open: the claim window is measured on this clock, which stands still with the line. */
+  readonly open_ms: number
+  /** Arrivals since the opening, and the origin's own counter, which may start again when the origin restarts. */
+  readonly arrivals: number
+  readonly arrivals_told: number
+  /** How long after their call the latest arrivals came, on the open clock. */
+  readonly lateness_ms: readonly number[]
+  /** Whether the origin counted arrivals in its last response; until when, on the open clock, arrivals are unknown. */
+  readonly counted: boolean
+  readonly uncounted_until_ms: number
+  /** Units held or sold then; while the origin does not count, the most there were. */
+  readonly taken: number
+  readonly throttle: number
+  readonly boost: number
+  readonly samples: readonly Sample[]
+}
+
+export const EMPTY_MEMORY: Memory = {
+  looked_at_ms: 0,
+  reached_at_ms: 0,
+  open_ms: 0,
+  arrivals: 0,
+  arrivals_told: 0,
+  lateness_ms: [],
+  counted: true,
+  uncounted_until_ms: 0,
+  taken: 0,
+  throttle: 1,
+  boost: 1,
+  samples: [],
+}
+
+/** The memory of a new sale: what the origin counted before does not count as arrivals. */
+export function newMemory(state: SaleState, nowMs: number): Memory {
+  return { ...EMPTY_MEMORY, ...counters(EMPTY_MEMORY, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
+}
+
+/** One state refresh. */
+export interface Observation {
+  readonly nowMs: number
+  /** The origin's response; null without one. */
+  readonly state: SaleState | null
+  /** The schedule that holds now. */
+  readonly schedule: Schedule
+  /** The highest number given out, or leased to be given out. */
+  readonly highestNumber: number
+}
+
+export function observe(memory: Memory, seen: Observation, settings: Settings): Memory {
+  const { nowMs, state, schedule } = seen
+  const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.looked_at_ms))
+  const open_ms = memory.open_ms + (schedule.phase === 'open' ? elapsedMs : 0)
+  const arrivals = memory.arrivals + (state ? newArrivals(memory, state) : 0)
+  const called = calledBy(schedule, nowMs, seen.highestNumber)
+  const isDrawn = schedule.draw_seed !== null
+  const counted = {
+    ...memory,
+    ...(state ? counters(memory, state, open_ms) : {}),
+    looked_at_ms: nowMs,
+    open_ms,
+    arrivals,
+    samples: isDrawn ? withSample(memory.samples, { open_ms, called, arrivals }, settings) : memory.samples,
+  }
+  const next = { ...counted, lateness_ms: latenessAfter(counted, seen) }
+  return {
+    ...next,
+    // Not later than now, also if the clock was put back since.
+    reached_at_ms: state ? nowMs : Math.min(memory.reached_at_ms, nowMs),
+    throttle: throttleAfter(memory, state, elapsedMs / 1000),
+    boost: boostAfter(next, elapsedMs / 1000, settings),
+  }
+}
+
+/** Numbers from `first` on came back unused: whoever gets them next has not been called, and has not missed a turn. */
+export function uncalled(memory: Memory, first: number): Memory {
+  const samples = memory.samples.map((sample) => ({ ...sample, called: Math.min(sample.called, first - 1) }))
+  return { ...memory, samples }
+}
+
+/** True if the origin did not respond for too long; that nobody asked it is no sign of anything. */
+export function isUnreached({ looked_at_ms, reached_at_ms }: Memory): boolean {
+  return looked_at_ms - reached_at_ms > UNREACHED_MS
+}
+
+/** How many of those who have a number were called by a moment. */
+export function calledBy(schedule: Schedule, atMs: number, highestNumber: number): number {
+  if (schedule.draw_seed === null) return 0
+  return Math.min(Math.floor(servingExactly(schedule, atMs)), highestNumber)
+}
+
+/** How many were called so long ago that their turn may no longer be claimed. */
+export function calledBeforeClaimWindow(memory: Memory, { claimSeconds }: Settings): number {
+  return at(memory, memory.open_ms - claimSeconds * 1000, 'called')
+}
+
+export const unitsOf = ({ products }: SaleState, of: 'available' | 'held' | 'sold') =>
+  products.reduce((units, product) => units + product[of], 0)
+const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state, 'sold')
+
+// -- Arrivals ------------------------------------------------------------------------------------------------------
+
+/**
+ * Arrivals since the last refresh. While the origin cannot count them, only those who took a unit are known; the count it
+ * then catches up with is left out, since nobody knows when those people came. So whoever is not known to have arrived
+ * stays on their way for the whole claim window, which calls too few people rather than too many.
+ */
+function newArrivals(memory: Memory, state: SaleState): number {
+  return state.counted && memory.counted
+    ? Math.max(0, state.arrivals - memory.arrivals_told)
+    : Math.max(0, unitsTaken(state) - memory.taken) / state.limit_per_visitor
+}
+
+/** The origin's counters, which the next refresh compares with. */
+function counters(memory: Memory, state: SaleState, openMs: number) {
+  const { counted, arrivals } = state
+  const taken = unitsTaken(state)
+  return {
+    counted,
+    uncounted_until_ms: counted && memory.counted ? memory.uncounted_until_ms : openMs,
+    ...(counted ? { arrivals_told: arrivals, taken } : { taken: Math.max(memory.taken, taken) }),
+  }
+}
+
+function latenessAfter(memory: Memory, { state, schedule }: Observation): readonly number[] {
+  const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule
+  if (!state || seed === null) return memory.lateness_ms
+  const positions = state.arrived_lately.map((number) => positionOf({ seed, size, beacon }, number))
+  const lately = positions.map((position) => calledAgoMs(memory, position))
+  return [...memory.lateness_ms, ...lately].slice(-LATENESS_OF)
+}
+
+function calledAgoMs(memory: Memory, position: number): number {
+  const index = memory.samples.findIndex(({ called }) => called >= position)
+  const [before, after] = [memory.samples[index - 1] ?? OPENING, memory.samples[index]]
+  if (!after) return 0
+  const share = Math.max(0, position - before.called) / (after.called - before.called)
+  return memory.open_ms - before.open_ms - share * (after.open_ms - before.open_ms)
+}
+
+/** How long after the call somebody who has not turned up counts as a no-show. */
+function settleMs({ lateness_ms }: Memory, { claimSeconds }: Settings): number {
+  const mostMs = claimSeconds * 500
+  if (lateness_ms.length < LATENESS_KNOWN_OF) return mostMs
+  const median = [...lateness_ms].sort((a, b) => a - b)[lateness_ms.length >> 1] ?? 0
+  return Math.min(mostMs, Math.max(SETTLE_MS, SETTLE_LATENESS * median))
+}
+
+/**
+ * The share of those called who turn up: arrivals until now over numbers called until `settleMs` ago. While people are
+ * merely slow this errs towards "everyone comes", which is the safe side. Almost surely no more than `sureShare` turn up.
+ * Where the origin did not count all arrivals nothing is known: everyone comes.
+ */
+export function showRatio(memory: Memory, settings: Settings): { share: number; sureShare: number } {
+  const settledMs = memory.open_ms - settleMs(memory, settings)
+  const lately = at(memory, settledMs, 'called') - at(memory, settledMs - WINDOW_MAX_MS, 'called')
+  const enoughMs = (WINDOW_MAX_MS * WINDOW_CALLED) / Math.max(1, lately)
+  const wantedMs = Math.min(WINDOW_MAX_MS, Math.max(WINDOW_MIN_MS, enoughMs))
+  const { uncounted_until_ms } = memory
+  if (uncounted_until_ms > 0 && settledMs - wantedMs < uncounted_until_ms) return { share: 1, sureShare: 1 }
+  // The window begins at a sample, since arrivals between two refreshes are not known.
+  const from = memory.samples[sampleAfter(memory, memory.open_ms - wantedMs) - 1] ?? OPENING
+  const windowMs = memory.open_ms - from.open_ms
+  const called = PRIOR_CALLED + at(memory, settledMs, 'called') - at(memory, settledMs - windowMs, 'called')
+  const arrived = PRIOR_CALLED + memory.arrivals - from.arrivals
+  const share = Math.min(1, arrived / called)
+  const sureShare = Math.min(1, share + MARGIN_SIGMAS * Math.sqrt((share * (1 - share)) / called))
+  return { share, sureShare }
+}
+
+/** How many people were called and will still come, if this share of those called turns up in the end. */
+export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
+  const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
+  const arrivedInTime =
+    memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
+  return Math.max(0, calledInTime * share - arrivedInTime)
+}
+
+/** The most of those called just now who can be on their way, whoever has arrived meanwhile. */
+export function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
+  const settledMs = memory.open_ms - settleMs(memory, settings)
+  const unsettled = Math.max(0, called - at(memory, settledMs, 'called'))
+  return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
+}
+
+// -- Speed ---------------------------------------------------------------------------------------------------------
+
+function throttleAfter(memory: Memory, state: SaleState | null, elapsedSeconds: number): number {
+  if (!state) return memory.throttle
+  if (state.health === 'slow') return Math.max(THROTTLE_MIN, memory.throttle * 0.5 ** elapsedSeconds)
+  if (isUnreached(memory)) return Math.min(memory.throttle, THROTTLE_AFTER_OUTAGE)
+  return Math.min(1, memory.throttle + THROTTLE_RISE_PER_SECOND * elapsedSeconds)
+}
+
+function boostAfter(memory: Memory, elapsedSeconds: number, settings: Settings): number {
+  const { share } = showRatio(memory, settings)
+  const wanted = share > NEARLY_ALL ? 1 : Math.min(settings.noShowBoost, 1 / share)
+  return Math.min(wanted, memory.boost * (1 + BOOST_RISE_PER_SECOND) ** elapsedSeconds)
+}
+
+// -- Samples -------------------------------------------------------------------------------------------------------
+
+/** A sampled figure at a moment of the open clock, interpolated between samples. */
+function at(memory: Memory, openMs: number, of: 'called' | 'arrivals'): number {
+  const index = sampleAfter(memory, openMs)
+  const after = memory.samples[index]
+  const before = memory.samples[index - 1] ?? OPENING
+  if (openMs < 0) return 0
+  if (!after) return before[of]
+  const share = (openMs - before.open_ms) / (after.open_ms - before.open_ms)
+  return before[of] + (after[of] - before[of]) * share
+}
+
+/** The index of the first sample after a moment. */
+function sampleAfter({ samples }: Memory, openMs: number): number {
+  let low = 0
+  let high = samples.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((samples[middle]?.open_ms ?? 0) <= openMs) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function withSample(samples: readonly Sample[], sample: Sample, settings: Settings): readonly Sample[] {
+  const last = samples[samples.length - 1]
+  if (last && sample.open_ms - last.open_ms < 1_000) return samples
+  const coarseMs = Math.max(1_000, (settings.claimSeconds * 1000) / COARSE_SAMPLES)
+  const keepMs = Math.max(FINE_SAMPLES_MS, settings.claimSeconds * 1000) + coarseMs
+  let slot = -1
+  const kept = samples.filter(({ open_ms }) => {
+    const ageMs = sample.open_ms - open_ms
+    const isFirstOfSlot = Math.floor(open_ms / coarseMs) !== slot
+    slot = Math.floor(open_ms / coarseMs)
+    return ageMs <= FINE_SAMPLES_MS || (ageMs <= keepMs && isFirstOfSlot)
+  })
+  return [...kept, sample]
+}
