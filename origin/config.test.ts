@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from './config.ts'
+import { readConfig, SETTINGS } from './config.ts'
 
 const production = {
   NODE_ENV: 'production',
@@ -18,13 +18,13 @@ const stripe = {
 }
 
 describe('in production', () => {
-  it.each([undefined, ''])('the payment provider is not left to a default (%j)', (PAYMENT_PROVIDER) => {
+  it.each([undefined, ''])('the payment provider has no default (%j)', (PAYMENT_PROVIDER) => {
     expect(() => readConfig({ ...production, PAYMENT_PROVIDER })).toThrow(
       /^PAYMENT_PROVIDER: must be set in production/,
     )
   })
 
-  it('play money is allowed to those who say so, with a warning', () => {
+  it('the sandbox is allowed when set, with a warning', () => {
     expect(readConfig({ ...production, PAYMENT_PROVIDER: 'sandbox' }).warnings).toEqual([
       'PAYMENT_PROVIDER is sandbox: no money is taken',
     ])
@@ -32,7 +32,7 @@ describe('in production', () => {
   })
 
   it.each(['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET', 'WEBHOOK_SECRET'])(
-    '%s is a secret of 32 characters, never told',
+    '%s needs 32 characters and is never shown',
     (name) => {
       const sandbox = { ...production, PAYMENT_PROVIDER: 'sandbox' }
       expect(() => readConfig({ ...sandbox, [name]: undefined })).toThrow(name)
@@ -42,13 +42,13 @@ describe('in production', () => {
     },
   )
 
-  it('whoever guesses the secret of Stripe has orders confirmed: it is no short one either', () => {
+  it('the webhook secret of Stripe has 32 characters too, since it confirms orders', () => {
     expect(() => readConfig({ ...production, ...stripe, STRIPE_WEBHOOK_SECRET: 'x' })).toThrow(
       'STRIPE_WEBHOOK_SECRET: 32 characters or more are required',
     )
   })
 
-  it('what only the sandbox uses is not asked of who has Stripe', () => {
+  it('Stripe needs no setting of the sandbox', () => {
     const { WEBHOOK_SECRET: _, ...given } = production
     expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
       ...{ provider: 'stripe', secretKey: 'sk_1', webhookSecret: stripe.STRIPE_WEBHOOK_SECRET },
@@ -57,26 +57,26 @@ describe('in production', () => {
   })
 })
 
-it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s is one that a header can hold, to the last letter', (name) => {
+it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s holds only what a header can hold', (name) => {
   for (const end of ['\n', ' ', '!']) {
     const wrong = { ...production, ...stripe, [name]: `a-token-read-from-a-file-0123456789${end}` }
     expect(() => readConfig(wrong), end).toThrow(`${name}: may hold letters, digits and -._~+/= only`)
   }
 })
 
-it('a newcomer needs to set no secret and no provider, and is warned', () => {
+it('needs no secret and no provider in development, and warns', () => {
   const { NODE_ENV: _, ADMIN_TOKEN: __, ...given } = production
   const config = readConfig(given)
   expect(config.payment).toMatchObject({ provider: 'sandbox', timeoutMs: 2000 })
-  expect(config.warnings).toEqual(['ADMIN_TOKEN is not set: a default known to everyone is used'])
+  expect(config.warnings).toEqual(['ADMIN_TOKEN is not set: the public default is used'])
 })
 
-it('all that is wrong is told at once', () => {
+it('reports all invalid settings at once', () => {
   const wrong = {
     ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_KEYS: 'there' },
     ...{ PAYMENT_PROVIDER: 'stripe', EDGE_TOKEN: 'hunter2' },
   }
-  const told = () => {
+  const lines = () => {
     try {
       readConfig(wrong)
       return []
@@ -84,14 +84,14 @@ it('all that is wrong is told at once', () => {
       return String((error as Error).message).split('\n')
     }
   }
-  expect(told().map((line) => line.split(':')[0])).toEqual([
+  expect(lines().map((line) => line.split(':')[0])).toEqual([
     ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
     ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
   ])
-  expect(told().join()).not.toContain('hunter2')
+  expect(lines().join()).not.toContain('hunter2')
 })
 
-it('what is wrong is told in our words', () => {
+it('says what is wrong in plain words', () => {
   const given = { ...production, ...stripe }
   expect(() => readConfig({ ...given, PORT: '70000' })).toThrow(/^PORT: a port number is required$/)
 })
@@ -112,10 +112,16 @@ describe('the admission keys', () => {
   })
 })
 
-it('a sandbox is not waited for longer than a payment job has', () => {
+it('limits SANDBOX_TIMEOUT_MS to the time of a payment job', () => {
   const given = { ...production, PAYMENT_PROVIDER: 'sandbox' }
   expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({ timeoutMs: 6000 })
   expect(() => readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6001' })).toThrow(
     'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less',
   )
+})
+
+it('describes every setting once', () => {
+  expect(SETTINGS.filter(({ description }) => description === '')).toEqual([])
+  expect(new Set(SETTINGS.map(({ name }) => name)).size).toBe(SETTINGS.length)
+  expect(SETTINGS).toContainEqual({ name: 'PORT', default: '3000', description: 'Port of the origin' })
 })

@@ -1,112 +1,160 @@
 /**
- * The origin's settings, read from the environment once, as what they are used for: a setting of Stripe's is there where
- * Stripe takes the money, and only there. In production nothing secret has a default, and nothing that decides about money.
+ * The origin's settings: the one place for the name, the form, the default and the description of each. They are read from
+ * the environment once. In production no secret has a default, and neither has what decides about money.
  */
 import * as v from 'valibot'
 import { AdmissionKeySetting, isDevelopmentSet } from '../shared/tokens.ts'
 import { isRedisUrl } from './lib/redis.ts'
-import { PROVIDER_TIMEOUT_MS } from './payments/provider.ts'
+import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/provider.ts'
 
+/** Shorter secrets can be guessed, or are no HS256 key. */
+const MIN_SECRET_LENGTH = 32
+/** What may follow "Bearer" (RFC 6750). With a line break from a file, for example, no header could match. */
+export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
+export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
+
+const number = (form: RegExp, message: string) =>
+  v.pipe(v.string(), v.regex(form, message), v.transform(Number))
 const port = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,5}$/, 'a port number is required'),
-  v.transform(Number),
+  number(/^\d{1,5}$/, 'a port number is required'),
   v.maxValue(65_535, 'a port number is required'),
 )
+const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
 const url = (protocol: RegExp, what: string) =>
   v.pipe(
     v.string(),
     v.check((text) => URL.canParse(text) && protocol.test(text), `${what} is required`),
   )
 const httpUrl = url(/^https?:/, 'an http(s) URL')
+const oneOf = <const T extends string>(...values: T[]) =>
+  v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
+const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
 
-const milliseconds = v.pipe(
-  v.string(),
-  v.regex(/^\d{2,7}$/, 'milliseconds are required, 10 or more'),
-  v.transform(Number),
-)
-
-/** Known to everyone who can read; so that a newcomer needs to set nothing, and never used in production. */
-const DEVELOPMENT_SECRETS = {
-  ADMIN_TOKEN: 'development-admin-token-0000000000',
-  EDGE_TOKEN: 'development-edge-token-00000000000',
-  ORDER_TOKEN_SECRET: 'development-order-token-secret-000',
-  WEBHOOK_SECRET: 'development-webhook-secret-0000000',
-} as const
-type SecretName = keyof typeof DEVELOPMENT_SECRETS
-/** Shorter ones can be guessed, or are no HS256 key. An operator's own admin token may be shorter outside production. */
-const MIN_SECRET_LENGTH = 32
-/** What may stand after "Bearer" (RFC 6750): with a line's end from a file, say, no header could match it. */
-export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
-export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
+/** A setting with its description, for docs/settings.md, and the text that stands for it where it is not set. */
+const required = <S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.description(description))
+const optional = <S extends v.GenericSchema<string, unknown>>(schema: S, description: string) =>
+  v.pipe(v.optional(schema), v.description(description))
+const setting = <S extends v.GenericSchema<string, unknown>>(
+  schema: S,
+  preset: string,
+  description: string,
+) => v.pipe(v.optional(schema, preset), v.description(description))
 
 const Settings = v.object({
-  PORT: v.optional(port, '3000'),
-  HOST: v.optional(v.string(), '127.0.0.1'),
-  ROLE: v.optional(v.picklist(['api', 'worker', 'all'], 'api, worker or all is required'), 'all'),
-  DATABASE_URL: url(/^postgres(ql)?:/, 'a postgres:// URL'),
-  REDIS_URL: v.pipe(
-    v.string(),
-    v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
+  NODE_ENV: optional(v.string(), '`production`: every secret and the payment provider must be set'),
+  PORT: setting(port, '3000', 'Port of the origin'),
+  HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
+  ROLE: setting(
+    oneOf('api', 'worker', 'all'),
+    'all',
+    'Every role serves calls; `worker` and `all` also do the background work, which `api` leaves to them',
   ),
-  /** The edge's keys, or of Ed25519 ones their public halves. */
-  ADMISSION_KEYS: AdmissionKeySetting,
-  /** Where to say "look again" after an operator's change. */
-  EDGE_URL: v.optional(httpUrl),
-  LOG_LEVEL: v.optional(
-    v.picklist(
-      ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-      'trace, debug, info, warn, error or silent is required',
+  DATABASE_URL: required(url(/^postgres(ql)?:/, 'a postgres:// URL'), 'Postgres, in a database of its own'),
+  REDIS_URL: required(
+    v.pipe(
+      v.string(),
+      v.check(isRedisUrl, 'a redis://, redis+sentinel://hosts/name or redis+cluster://hosts URL is required'),
     ),
+    'Redis: `redis://`, `rediss://`, `redis+sentinel://host:port,../name` or `redis+cluster://host:port,..`',
+  ),
+  ADMISSION_KEYS: required(
+    AdmissionKeySetting,
+    'JWK set of admission tokens: the keys of the edge, or the public halves of Ed25519 keys',
+  ),
+  EDGE_URL: optional(httpUrl, 'The edge, which is notified there of changes by operators'),
+  LOG_LEVEL: setting(
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
     'info',
+    'Least severe log lines that are written',
+  ),
+  ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
+  EDGE_TOKEN: setting(
+    bearer,
+    'development-edge-token-00000000000',
+    'Secret between edge and origin, the same in both',
+  ),
+  ORDER_TOKEN_SECRET: setting(
+    v.pipe(
+      v.string(),
+      v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`),
+    ),
+    'development-order-token-secret-000',
+    'Key that signs order tokens (HS256)',
+  ),
+  PAYMENT_PROVIDER: setting(
+    oneOf('sandbox', 'stripe'),
+    'sandbox',
+    'Takes the money; `sandbox` takes none. Production has no default',
   ),
 })
 
-const Stripe = v.pipe(
-  v.object({
-    STRIPE_SECRET_KEY: v.string(),
-    STRIPE_WEBHOOK_SECRET: v.string(),
-    /** Where Stripe is, when it is not where it usually is: a proxy, or a server that plays it. */
-    STRIPE_API_URL: v.optional(httpUrl),
-  }),
-  v.transform((stripe) => ({
-    provider: 'stripe' as const,
-    secretKey: stripe.STRIPE_SECRET_KEY,
-    webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
-    apiUrl: stripe.STRIPE_API_URL,
-  })),
-)
-const Sandbox = v.pipe(
-  v.object({
-    /** Without it the origin starts one of its own. */
-    SANDBOX_URL: v.optional(httpUrl),
-    /** How long an answer of the sandbox is waited for, and how late its slow and its late ones are. */
-    SANDBOX_TIMEOUT_MS: v.optional(
-      v.pipe(
-        milliseconds,
-        v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`),
-      ),
-      '2000',
+const Stripe = v.object({
+  STRIPE_SECRET_KEY: required(v.string(), 'Secret key of the Stripe account'),
+  STRIPE_WEBHOOK_SECRET: required(v.string(), 'Signing secret of the Stripe webhook endpoint'),
+  STRIPE_API_URL: optional(httpUrl, 'A proxy or a substitute for the API of Stripe'),
+})
+
+const Sandbox = v.object({
+  WEBHOOK_SECRET: setting(
+    v.string(),
+    'development-webhook-secret-0000000',
+    "Signs the sandbox's webhooks (HMAC-SHA256)",
+  ),
+  SANDBOX_URL: optional(httpUrl, 'A running sandbox; without it the origin starts its own'),
+  SANDBOX_TIMEOUT_MS: setting(
+    v.pipe(
+      milliseconds,
+      v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`),
     ),
-    SANDBOX_SLOW_MS: v.optional(milliseconds),
-    SANDBOX_LATE_MS: v.optional(milliseconds),
+    '2000',
+    'How long the origin waits for an answer of the sandbox',
+  ),
+  SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
+  SANDBOX_LATE_MS: setting(
+    milliseconds,
+    `${SANDBOX_DELAYS.lateMs}`,
+    'How late the webhook of a late charge comes',
+  ),
+})
+
+interface SettingDoc {
+  readonly name: string
+  /** As text; absent where there is none. */
+  readonly default?: string
+  readonly description: string
+}
+
+/** Every setting of the origin, for docs/settings.md. */
+export const SETTINGS: readonly SettingDoc[] = [Settings, Stripe, Sandbox].flatMap(({ entries }) =>
+  Object.entries(entries).map(([name, schema]) => {
+    const preset = 'default' in schema ? schema.default : undefined
+    return {
+      name,
+      description: v.getDescription(schema) ?? '',
+      ...(typeof preset === 'string' && { default: preset }),
+    }
   }),
-  v.transform((sandbox) => ({
-    provider: 'sandbox' as const,
-    url: sandbox.SANDBOX_URL,
-    timeoutMs: sandbox.SANDBOX_TIMEOUT_MS,
-    slowMs: sandbox.SANDBOX_SLOW_MS,
-    lateMs: sandbox.SANDBOX_LATE_MS,
-  })),
 )
 
+type PaymentConfig =
+  | {
+      readonly provider: 'stripe'
+      readonly secretKey: string
+      readonly webhookSecret: string
+      readonly apiUrl?: string | undefined
+    }
+  | {
+      readonly provider: 'sandbox'
+      readonly webhookSecret: string
+      readonly url?: string | undefined
+      readonly timeoutMs: number
+      readonly slowMs: number
+      readonly lateMs: number
+    }
+
 export interface Config extends v.InferOutput<typeof Settings> {
-  readonly ADMIN_TOKEN: string
-  readonly EDGE_TOKEN: string
-  readonly ORDER_TOKEN_SECRET: string
-  readonly payment:
-    | v.InferOutput<typeof Stripe>
-    | (v.InferOutput<typeof Sandbox> & { readonly webhookSecret: string })
+  readonly payment: PaymentConfig
   readonly warnings: readonly string[]
 }
 
@@ -114,11 +162,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Throws ConfigError with one line for each setting that is wrong, all at once: its name and why, never its value. */
+/** Throws ConfigError with one line per invalid setting, all at once: its name and the reason, never its value. */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const given: Record<string, string | undefined> = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== ''),
-  )
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const production = given.NODE_ENV === 'production'
   const errors: string[] = []
   const warnings: string[] = []
@@ -130,59 +176,57 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     return parsed.success ? parsed.output : undefined
   }
 
-  function secret(name: SecretName): string {
-    const value = given[name] ?? DEVELOPMENT_SECRETS[name]
-    if (value === DEVELOPMENT_SECRETS[name]) {
+  function checkSecret(name: string): void {
+    const preset = SETTINGS.find((one) => one.name === name)?.default
+    const value = given[name] ?? preset
+    if (value === preset) {
       if (production) errors.push(`${name}: must be set to a secret of your own in production`)
-      else warnings.push(`${name} is not set: a default known to everyone is used`)
-    } else if (production || name === 'ORDER_TOKEN_SECRET') requireLength(name, value)
-    return value
-  }
-
-  /** One that is shown in a header. */
-  function token(name: SecretName): string {
-    const value = secret(name)
-    if (!BEARER.test(value)) errors.push(`${name}: ${NO_BEARER}`)
-    return value
-  }
-
-  function requireLength(name: string, value: string): void {
-    if (value.length < MIN_SECRET_LENGTH)
+      else warnings.push(`${name} is not set: the public default is used`)
+    } else if (production && value !== undefined && value.length < MIN_SECRET_LENGTH)
       errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
   }
 
-  function readPayment(): Config['payment'] | undefined {
-    const { PAYMENT_PROVIDER = production ? undefined : 'sandbox' } = given
-    if (PAYMENT_PROVIDER === 'stripe') {
-      const stripe = read(Stripe)
+  function readPayment(): PaymentConfig | undefined {
+    const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
+    // Forgotten, it would give goods away; set to sandbox, it is a rehearsal.
+    if (provider === undefined)
+      errors.push(
+        'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)',
+      )
+    if (provider === 'stripe') {
       // Whoever guesses it has orders confirmed for nothing.
-      if (stripe && production) requireLength('STRIPE_WEBHOOK_SECRET', stripe.webhookSecret)
-      return stripe
+      if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
+      const stripe = read(Stripe)
+      return (
+        stripe && {
+          provider: 'stripe',
+          secretKey: stripe.STRIPE_SECRET_KEY,
+          webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
+          apiUrl: stripe.STRIPE_API_URL,
+        }
+      )
     }
-    if (PAYMENT_PROVIDER === 'sandbox') {
-      if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
-      const sandbox = read(Sandbox)
-      const webhookSecret = secret('WEBHOOK_SECRET')
-      return sandbox && { ...sandbox, webhookSecret }
-    }
-    errors.push(
-      PAYMENT_PROVIDER === undefined
-        ? // Forgotten, it would give goods away; said, it is a rehearsal.
-          'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)'
-        : 'PAYMENT_PROVIDER: sandbox or stripe is required',
+    if (provider !== 'sandbox') return undefined
+    if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
+    checkSecret('WEBHOOK_SECRET')
+    const sandbox = read(Sandbox)
+    return (
+      sandbox && {
+        provider: 'sandbox',
+        webhookSecret: sandbox.WEBHOOK_SECRET,
+        url: sandbox.SANDBOX_URL,
+        timeoutMs: sandbox.SANDBOX_TIMEOUT_MS,
+        slowMs: sandbox.SANDBOX_SLOW_MS,
+        lateMs: sandbox.SANDBOX_LATE_MS,
+      }
     )
-    return undefined
   }
 
   const settings = read(Settings)
-  const secrets = {
-    ADMIN_TOKEN: token('ADMIN_TOKEN'),
-    EDGE_TOKEN: token('EDGE_TOKEN'),
-    ORDER_TOKEN_SECRET: secret('ORDER_TOKEN_SECRET'),
-  }
+  for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET']) checkSecret(name)
   if (production && settings && isDevelopmentSet(settings.ADMISSION_KEYS))
     errors.push('ADMISSION_KEYS: must be keys of your own in production')
   const payment = readPayment()
-  if (!settings || !payment || errors.length > 0) throw new ConfigError(errors.join('\n'))
-  return { ...settings, ...secrets, payment, warnings }
+  if (!settings || !payment || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
+  return { ...settings, payment, warnings }
 }

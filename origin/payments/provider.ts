@@ -67,3 +67,6 @@ export function wasCaptured(status: ChargeRecord['status']): boolean {
 
 /** A call to a provider must end well before its job expires (EXPIRE_SECONDS in jobs.ts). */
 export const PROVIDER_TIMEOUT_MS = 6_000
+
+/** How slow the sandbox's slow and late answers are, unless set otherwise. */
+export const SANDBOX_DELAYS = { slowMs: 3_000, lateMs: 15_000 } as const

@@ -20,6 +20,7 @@ import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import postgres from 'postgres'
 import * as v from 'valibot'
+import { SANDBOX_DELAYS } from './provider.ts'
 
 /** "Never answers" ends some day, so that sockets do. */
 const NEVER_MS = 60_000
@@ -100,7 +101,7 @@ const RECORDS = `
 
 /** Starts it on a port of its own (or the one given); its records are in the schema `sandbox`, and outlive it. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { slowMs = 3_000, lateMs = 15_000 } = options
+  const { slowMs = SANDBOX_DELAYS.slowMs, lateMs = SANDBOX_DELAYS.lateMs } = options
   const sql = postgres(options.databaseUrl, {
     max: MAX_CONNECTIONS,
     connect_timeout: 3,
