@@ -1,45 +1,45 @@
 /**
- * What was found to be other than it should be, and what was changed because of it: two tables that operators read.
- * A finding is one row for as long as it is so, however often it is seen; the audit log has a row for every change.
+ * Findings and the audit log: what was found wrong, and what was changed because of it. A finding is one row for as long as
+ * the problem lasts, however often it is seen; the audit log has one row per change.
  */
 import type { Queryable } from './connection.ts'
 
 type FindingKind =
-  /** The fast gate was not in use, after a restart of Redis for instance. */
+  /** The fast gate was fenced, for instance after a restart of Redis. */
   | 'fenced'
-  /** The fast gate counted otherwise than the ledger. */
+  /** The fast gate's counters differ from the ledger. */
   | 'drift'
   /** The ledger's counters are not the sum of its orders. */
   | 'miscounted'
-  /** More units live than there are. */
+  /** More units are live than exist. */
   | 'oversold'
-  /** An intent in the stream that cannot be recorded. */
+  /** An intent in the stream cannot be recorded. */
   | 'unreadable_intent'
-  /** A charge in the provider's records for an order that the ledger does not have. */
+  /** The provider has a charge for an order that the ledger does not have. */
   | 'unknown_charge'
-  /** A refund that is owed and that the provider has refused to the last. */
+  /** A refund failed its last attempt. */
   | 'refund_failed'
-  /** The money of a confirmed order, which the provider has refused to the last, or which is not authorized any more. */
+  /** The capture of a confirmed order failed its last attempt, or is not authorized any more. */
   | 'capture_failed'
-  /** A charge of another amount than the price of its order. */
+  /** A charge has another amount than its order. */
   | 'wrong_amount'
-  /** An order that is sold, and whose money was given back without this system. */
+  /** A sold order was refunded outside this system. */
   | 'refunded_outside'
 
 export interface FindingNote {
   readonly sale: string
   readonly product: string
   readonly kind: FindingKind
-  /** What it is about, where one product can have several of a kind. */
+  /** Tells several findings of one kind and product apart. */
   readonly subject?: string
   readonly units: number
   readonly detail?: Readonly<Record<string, unknown>>
 }
 
-/** Where a finding stands that no sale can be told of; `readFindings` reads these as any sale's. */
+/** The sale of findings that belong to none. */
 export const NO_SALE = ''
 
-/** Opens a finding, or notes that it is still so. */
+/** Opens a finding, or updates the open one. */
 export async function note(sql: Queryable, finding: FindingNote): Promise<void> {
   const { sale, product, kind, subject = '', units, detail } = finding
   await sql`
@@ -49,20 +49,20 @@ export async function note(sql: Queryable, finding: FindingNote): Promise<void> 
     do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units, detail = excluded.detail`
 }
 
-/** Closes findings of a kind, if any are open. */
+/** Closes the open findings of a kind for a product. */
 export async function close(
   sql: Queryable,
-  sale: string,
-  product: string,
+  saleId: string,
+  productId: string,
   kind: FindingKind,
   outcome: string,
 ): Promise<void> {
   await sql`
     update findings set closed_at = clock_timestamp(), outcome = ${outcome}
-    where sale_id = ${sale} and product_id = ${product} and kind = ${kind} and closed_at is null`
+    where sale_id = ${saleId} and product_id = ${productId} and kind = ${kind} and closed_at is null`
 }
 
-/** Closes the findings of a kind about some things, if any are open, in whichever sale they stand. */
+/** Closes the open findings of a kind about these subjects, in any sale. */
 export async function closeAbout(
   sql: Queryable,
   kind: FindingKind,
@@ -75,7 +75,7 @@ export async function closeAbout(
 }
 
 interface AuditEntry {
-  /** Who decided: the reconciler by itself, or an operator. */
+  /** `reconciler` or `operator`. */
   readonly actor: string
   readonly action: string
   readonly sale: string
@@ -85,7 +85,7 @@ interface AuditEntry {
   readonly after?: unknown
 }
 
-/** Writes down changes; called with the transaction that makes them. */
+/** Logs changes, in the transaction that makes them. */
 export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   for (const { actor, action, sale, product, order, before, after } of entries) {
     await tx`
@@ -97,14 +97,14 @@ export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Prom
 
 const SHOWN = 200
 
-/** The latest findings of a sale (or of none, NO_SALE), and what was changed in it, the latest first. */
-export async function readFindings(sql: Queryable, sale: string) {
+/** The latest findings and changes of a sale (or NO_SALE), the latest first. */
+export async function readFindings(sql: Queryable, saleId: string) {
   const findings = await sql`
     select product_id, kind, subject, units, detail, seen, first_seen_at, last_seen_at, closed_at, outcome
-    from findings where sale_id = ${sale} order by finding_id desc limit ${SHOWN}`
+    from findings where sale_id = ${saleId} order by finding_id desc limit ${SHOWN}`
   const changes = await sql`
     select at, actor, action, product_id, order_id, before, after
-    from audit_log where sale_id = ${sale} order by entry_id desc limit ${SHOWN}`
+    from audit_log where sale_id = ${saleId} order by entry_id desc limit ${SHOWN}`
   return { findings, changes }
 }
 

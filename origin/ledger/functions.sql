@@ -1,30 +1,30 @@
--- The ledger's functions: what is decided about stock is decided here, under Postgres's locks.
+-- The ledger's functions: every decision about stock is made here, under Postgres's row locks.
 -- Applied at every start (create or replace), after the migrations.
 --
--- Nothing is dropped here: while a new version is rolled out or back, origins of both call what stands here. A function
--- with other arguments, or another return, therefore gets a new name, and the old one stays in the ledgers that have it
--- (record_reservations, which record_batch was before); what changes under its old name has to be right for the callers
--- of both.
+-- Nothing is dropped here: during a rollout old and new origins call the same functions. A function with other arguments or
+-- another result therefore gets a new name, and the old one stays in the ledgers that have it (record_reservations preceded
+-- record_batch). A change under the same name must be right for the callers of both versions.
 --
--- Which statuses hold units, and which have sold them, shared/order-status.ts says (HELD, SOLD, LIVE). Here they are spelled
--- out: asked of a function, even an immutable one, a batch took a tenth longer.
+-- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
+-- call instead, even of an immutable one, made a batch a tenth slower.
 
--- record_batch: writes a batch of reservations of one sale in one transaction, and says what became of them.
+-- record_batch: records a batch of reservations of one sale in one transaction.
 --
--- The sale's row is locked first, so that batches of one sale follow each other: the visitor's limit, summed over live
--- orders, is then exact whatever the limit and whichever the product. The statement after it sees what the batch
--- before committed (read committed: a new snapshot per statement). The arrays are parallel and in order of arrival, and
--- each reservation is answered as if it had come alone, after those before it.
+-- It locks the sale's row first, so batches of one sale run one after the other, and the visitor's limit, summed over live
+-- orders of all products, is exact. Each later statement sees what the batch before has committed (read committed: a new
+-- snapshot per statement). The arrays are parallel and in order of arrival. Each reservation gets the verdict that it would
+-- get alone, after those before it.
 --
--- recorded counts the orders that were, all of them held from created_at to reserved_until; others, where there are any, is
--- [{index, verdict, order, units}] for each of the rest: its place in the arrays (from 1), replay (the key has an order already),
--- limit (the visitor may not have so many more), too_many (they have had too many orders that came to nothing) or no_stock,
--- and the order that stands instead: null with too_many and no_stock, and with limit for who has none and wants too many; with
--- limit also units, which the visitor has by then. prices has the unit price and currency of each product as they were
--- written: a price may have changed since the caller last read it.
--- With p_note_refusals, who is refused gets an order all the same, cancelled: somebody was told to ask for it, or its intent
--- may be found later. So does who comes under a key that has another order. Whoever finds such a reservation again hears the
--- same, whatever is there by then. Its key is written as "key order", which nobody can send, and is free for another call.
+-- recorded: the number of orders inserted, all held from created_at to reserved_until.
+-- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:
+--   replay: the key has an order already, which is `order`.
+--   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
+--   too_many: the visitor has had too many orders that came to nothing.
+--   no_stock: too few units are left.
+-- prices: unit price and currency of each product as written. They may have changed since the caller read them.
+-- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
+--   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
+--   Its stored key is "key order", which no client can send, so the key stays free for another call.
 create or replace function record_batch(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
@@ -33,33 +33,33 @@ create or replace function record_batch(
 -- Planned once per connection: planning takes as long as recording thirty orders.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  -- A visitor's orders in a sale, besides one for each unit they may have. All of them are read when they come again, while
-  -- everyone else waits for the row: more than anyone who means to buy gives back, and read in less than a millisecond.
+  -- Limit of a visitor's orders in a sale beyond one per allowed unit. All are read under the sale's lock when the visitor
+  -- comes again: this is more than a real buyer gives back, and takes less than a millisecond.
   c_came_to_nothing constant int := 100;
   v_limit int;
   v_hold interval;
   v_simple boolean;
   v_oversold text[];
   v_one record;
-  -- What has been decided, by place in the batch.
+  -- Decisions, by place in the batch.
   v_verdicts text[];
   v_orders uuid[];
   v_had int[];
   v_written boolean[];
-  -- What a visitor has by then, and what is left of a product, at the place where they came first.
+  -- A visitor's units and latest live order, and the units left of a product, at the first place of each in the batch.
   v_units int[];
   v_live uuid[];
   v_left int[];
 begin
   select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
     from sales s where s.sale_id = p_sale for no key update;
-  -- Everyone takes product rows before order rows, and in the same order: no deadlocks.
+  -- All functions lock product rows before order rows, in the same order, to avoid deadlocks.
   perform 1 from products p where p.sale_id = p_sale and p.product_id = any(p_products)
     order by p.product_id for no key update;
   created_at := date_trunc('milliseconds', clock_timestamp());
   reserved_until := created_at + v_hold;
 
-  -- Most batches: all of it fits, and each visitor in it comes once, wants no more than they may, and has no order here.
+  -- The fast path of most batches: everything fits, and each visitor comes once, within the limit and without an order.
   select bool_and(coalesce(p.held + p.sold + w.units <= p.total, false) and w.most <= v_limit),
       jsonb_object_agg(w.product, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       array_agg(w.product) filter (where exists (
@@ -87,8 +87,8 @@ begin
     return;
   end if;
 
-  -- The row of a product that is oversold can say no more than "full": where it says less, since an order has ended or
-  -- the total has grown, its orders are counted.
+  -- An oversold product's row cannot show more than "full". If it shows less, because an order has ended or the total has
+  -- grown, count the orders.
   if v_oversold is not null then
     update products p set sold = least(o.sold, p.total), held = least(o.held, p.total - least(o.sold, p.total))
     from (select product_id, coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as held,
@@ -97,7 +97,7 @@ begin
     where p.sale_id = p_sale and p.product_id = o.product_id and p.held + p.sold < p.total;
   end if;
 
-  -- The others: who may have what is decided one by one, as the fast gate does.
+  -- The slow path decides one by one, as the fast gate does.
   v_verdicts := array_fill(null::text, array[cardinality(p_ids)]);
   v_orders := array_fill(null::uuid, array[cardinality(p_ids)]);
   v_had := array_fill(null::int, array[cardinality(p_ids)]);
@@ -114,7 +114,7 @@ begin
     from unnest(p_ids, p_products, p_visitors, p_quantities, p_keys)
       with ordinality as a(id, product, visitor, quantity, key, i)
     left join products p on p.sale_id = p_sale and p.product_id = a.product
-    -- Looked up one by one: joined, a plan made while the table was small reads all orders of the sale for each batch.
+    -- Lateral: with a join, a plan made while the table was small reads all orders of the sale for each batch.
     cross join lateral (
       select count(*) as orders,
         (array_agg(o.order_id) filter (where o.idempotency_key = a.key))[1] as known,
@@ -126,14 +126,14 @@ begin
     ) has
     order by a.i
   loop
-    -- If it is refused: not again, and not what is there as the key's own.
+    -- Whether a refusal is written: not twice, and not for the key's own order.
     v_written[v_one.i] := p_note_refusals and v_one.offered and v_one.noted is null
       and v_one.known is distinct from v_one.id;
     if v_one.known is not null then
       v_verdicts[v_one.i] := 'replay';
       v_orders[v_one.i] := v_one.known;
     elsif v_one.noted is null and v_one.first < v_one.i then
-      -- The key came twice: it hears what the first heard.
+      -- The key came earlier in this batch: repeat its verdict.
       v_verdicts[v_one.i] := v_verdicts[v_one.first];
       v_orders[v_one.i] := v_orders[v_one.first];
       v_had[v_one.i] := v_had[v_one.first];
@@ -184,11 +184,11 @@ begin
   into recorded, others from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", units, i);
 end $$;
 
--- move_orders: one transition, for all of the orders that are in one of the statuses it may start from; the guard makes
--- it happen once. Takes the inventory along and leaves an event. Returns the orders that moved, as they are now.
+-- move_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes an event
+-- for each. The guard on the status makes a transition happen once. Returns the moved orders in their new state.
 -- p_methods and p_charges are null, or parallel to p_ids.
 --
--- reserved, paying count as held; confirmed, fulfilled as sold; expired, cancelled as neither.
+-- reserved and paying count as held, confirmed and fulfilled as sold, expired and cancelled as neither.
 create or replace function move_orders(
   p_ids uuid[], p_from text[], p_to text, p_methods text[], p_charges text[], p_reason text
 ) returns setof orders
@@ -197,7 +197,7 @@ declare
   v_held boolean := p_to in ('reserved', 'paying');
   v_sold boolean := p_to in ('confirmed', 'fulfilled');
 begin
-  -- The hot row is left alone by transitions that keep a unit where it is.
+  -- Lock the hot row only if the transition changes its counters.
   if exists (select 1 from unnest(p_from) f
              where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled'))) then
     perform 1 from products p
@@ -206,7 +206,7 @@ begin
   end if;
 
   return query
-  with asked as (
+  with input as (
     select distinct on (a.id) a.id, a.method, a.charge
     from unnest(p_ids, p_methods, p_charges) with ordinality as a(id, method, charge, i)
     order by a.id, a.i
@@ -222,13 +222,13 @@ begin
       payment_method = coalesce(a.method, o.payment_method),
       charge_id = coalesce(a.charge, o.charge_id),
       reason = coalesce(p_reason, o.reason)
-    from before b join asked a on a.id = b.order_id
+    from before b join input a on a.id = b.order_id
     where o.order_id = b.order_id
     returning o.*
   ),
   counted as (
-    -- The bounds only ever hold where orders and counters had come apart, which the reconciler finds and puts right;
-    -- until then a sale must go on, and must not count more units than there are.
+    -- The bounds matter only where counters and orders differ, which the reconciler repairs. Until then the sale must
+    -- continue, and must not count more units than exist.
     update products p set
       held = least(greatest(0, p.held + d.held), p.total),
       sold = least(greatest(0, p.sold + d.sold), p.total - least(greatest(0, p.held + d.held), p.total))
@@ -243,8 +243,8 @@ begin
   noted as (
     insert into order_events (order_id, status) select m.order_id, p_to from moved m
   ),
-  told as (
+  notified as (
     select pg_notify('order_changed', m.order_id::text) from moved m
   )
-  select m.* from moved m where (select count(*) from told) >= 0;
+  select m.* from moved m where (select count(*) from notified) >= 0;
 end $$;

@@ -1,11 +1,11 @@
 /**
- * Group commit: the reservations of one sale are recorded in one transaction, behind the exact gate. Whatever Redis believes,
- * live orders never exceed the total, because the product rows say so.
+ * Group commit: all reservations of a batch are recorded in one transaction of the exact gate. Live orders never exceed the
+ * total, whatever Redis believes, because the product rows say so.
  */
 import type { Queryable } from './connection.ts'
 import type { ProductRow } from './sales.ts'
 
-/** What is needed to record a reservation, and nothing that could change meanwhile: it also travels as an intent. */
+/** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
 export interface Reservation {
   readonly order: string
   readonly sale: string
@@ -18,60 +18,59 @@ export interface Reservation {
   readonly method: string | null
 }
 
-/** What was written for all that were recorded together. */
+/** What all recorded reservations of a batch have in common. */
 export interface Recorded {
   readonly verdict: 'recorded'
   readonly createdAt: Date
   readonly reservedUntil: Date
-  readonly prices: Prices
+  /** By product, as written: they may have changed since the caller read them. */
+  readonly prices: Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
 }
-
-/** By product. */
-type Prices = Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
 
 export type RecordVerdict =
   | Recorded
   | { readonly verdict: 'replay'; readonly order: string }
-  /** The visitor may not have so many more; the order is the one they have, null if they have none, with all their units. */
+  /** The visitor's limit is used up. `order` is their live order, if any; `units` counts those of all their live orders. */
   | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
-  /** The visitor has had so many orders in this sale that came to nothing. */
+  /** The visitor has had too many orders in this sale that came to nothing. */
   | { readonly verdict: 'too_many' }
   | { readonly verdict: 'no_stock' }
-
-/**
- * Records reservations of one sale in one transaction. `noteRefusals` leaves a cancelled order for each refused one,
- * and for each whose key has another order, for those who were told to ask for it; it is refused so ever after.
- */
-export async function record(
-  sql: Queryable,
-  sale: string,
-  batch: readonly Reservation[],
-  noteRefusals: boolean,
-): Promise<RecordVerdict[]> {
-  const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
-  const [told] = await sql<RecordRow[]>`
-    select recorded, others, created_at, reserved_until, prices from record_batch(
-      ${sale}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
-      ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
-      ${column('method')}::text[], ${noteRefusals})`
-  const others = told?.others ?? []
-  if (!told || told.recorded + others.length !== batch.length)
-    throw new Error(`recorded ${told?.recorded}, and not ${others.length}, of ${batch.length} reservations`)
-  const recorded: Recorded = {
-    verdict: 'recorded',
-    createdAt: told.created_at,
-    reservedUntil: told.reserved_until,
-    prices: told.prices,
-  }
-  const verdicts: RecordVerdict[] = batch.map(() => recorded)
-  for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
-  return verdicts
-}
 
 interface RecordRow {
   readonly recorded: number
   readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
   readonly created_at: Date
   readonly reserved_until: Date
-  readonly prices: Prices
+  readonly prices: Recorded['prices']
+}
+
+/**
+ * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
+ * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
+ * whenever it comes again.
+ */
+export async function record(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+  noteRefusals: boolean,
+): Promise<RecordVerdict[]> {
+  const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
+  const [row] = await sql<RecordRow[]>`
+    select recorded, others, created_at, reserved_until, prices from record_batch(
+      ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
+      ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
+      ${column('method')}::text[], ${noteRefusals})`
+  const others = row?.others ?? []
+  if (!row || row.recorded + others.length !== batch.length)
+    throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
+  const { created_at: createdAt, reserved_until: reservedUntil, prices } = row
+  const verdicts: RecordVerdict[] = Array(batch.length).fill({
+    verdict: 'recorded',
+    createdAt,
+    reservedUntil,
+    prices,
+  })
+  for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
+  return verdicts
 }

@@ -1,5 +1,6 @@
-/** Sales and their products: reading, writing, the operator's switches and restocks. */
+/** Sales and their products: reads, writes, the operator's switches and restocks. */
 import type { SaleConfig } from '../../shared/api/operator.ts'
+import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from './connection.ts'
 import { audit } from './findings.ts'
 
@@ -27,21 +28,21 @@ export interface SaleRow {
   readonly max_inside: number | null
   readonly oversell_policy: SaleConfig['oversell_policy']
   readonly paused: boolean
-  /** It may have holds, intents or a counter to look after. */
+  /** The sale may still have holds, intents or gates. */
   readonly in_use: boolean
   readonly products: readonly ProductRow[]
 }
 
 /**
- * A sale that ended so long ago, and holds nothing any more, has nothing left to be looked after: a day, since what was
- * promised as it ended waits in Redis for the ledger, however many hours that is away.
+ * A sale without held units is in use until this long after its end. Intents of its last minutes may wait in Redis while the
+ * ledger is away for hours.
  */
-const AFTER_THE_END_MS = 24 * 3_600_000
+const IN_USE_AFTER_END_MS = 24 * 3_600_000
 
-/** The sales in use, those of these names, and the ledger's time (ms since the epoch): one clock decides, and it is Postgres's. */
+/** The sales in use and those with these ids, and the ledger's time (ms since the epoch), which is the clock of all processes. */
 export async function readSales(
   sql: Sql,
-  names: readonly string[],
+  ids: readonly string[],
 ): Promise<{ nowMs: number; sales: SaleRow[] }> {
   const rows = await sql<(SaleRow & { now_ms: number })[]>`
     select s.*, extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
@@ -50,10 +51,10 @@ export async function readSales(
           'total', p.total, 'held', p.held, 'sold', p.sold) order by p.place)
         from products p where p.sale_id = s.sale_id) as products
     from (
-      select *, (coalesce(ended_at, ends_at) < clock_timestamp() - ${AFTER_THE_END_MS} * interval '1 millisecond') is not true
+      select *, (coalesce(ended_at, ends_at) < clock_timestamp() - ${IN_USE_AFTER_END_MS} * interval '1 millisecond') is not true
           or exists (select from products where products.sale_id = sales.sale_id and held > 0) as in_use
       from sales) s
-    where in_use or sale_id = any(${names as string[]}::text[])`
+    where in_use or sale_id = any(${ids as string[]}::text[])`
   const [first] = rows
   if (first) return { nowMs: first.now_ms, sales: rows }
   const [clock] = await sql<
@@ -62,28 +63,29 @@ export async function readSales(
   return { nowMs: clock?.now_ms ?? Date.now(), sales: [] }
 }
 
-type WriteSale =
-  | { readonly result: 'created' | 'changed' }
-  | { readonly result: 'refused'; readonly detail: string }
-
 export const ENDED_FOR_GOOD = 'The sale has been ended, which is for good.'
 
+const conflict = (detail: string) => new ProblemError(problem('conflict', { detail }))
+
 /**
- * Creates or changes a sale as a whole; refuses, and changes nothing, what would leave orders without their units, or would
- * change nothing.
+ * Creates or changes a sale as a whole. Throws, and changes nothing, if the sale has been ended, or if orders would lose
+ * their units or their product.
  */
-export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Promise<WriteSale> {
-  return sql
-    .begin(async (tx): Promise<WriteSale> => {
-      const [written] = await tx<{ created: boolean; ended: boolean }[]>`
+export async function writeSale(
+  sql: Sql,
+  saleId: string,
+  config: SaleConfig,
+): Promise<'created' | 'changed'> {
+  return sql.begin(async (tx) => {
+    const [written] = await tx<{ created: boolean; ended: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
                          rate_per_second, max_inside, oversell_policy)
-      values (${sale}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
+      values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
               ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy})
       on conflict (sale_id) do update set
         name = excluded.name,
-        -- A sale that is open stays open: "in the past means now" holds for one that is not.
+        -- "In the past means now" applies to a sale that is not open. An open one keeps its time.
         opens_at = case when sales.opens_at <= clock_timestamp() and ${config.opens_at}::timestamptz <= clock_timestamp()
                         then sales.opens_at else excluded.opens_at end,
         ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
@@ -91,67 +93,52 @@ export async function writeSale(sql: Sql, sale: string, config: SaleConfig): Pro
         rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
         oversell_policy = excluded.oversell_policy
       returning xmax = 0 as created, ended_at is not null as ended`
-      if (written?.ended) throw new Refused(ENDED_FOR_GOOD)
-      const kept = config.products.map((p) => p.product_id)
-      // Of a product that stays nothing is asked of its orders: where it has none, all of the sale would be read to know.
-      const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
+    if (written?.ended) throw conflict(ENDED_FOR_GOOD)
+    const kept = config.products.map((p) => p.product_id)
+    // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
+    const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
       select p.product_id, p.held, p.sold, p.product_id <> all(${kept}::text[]) and exists (
         select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
-      from products p where p.sale_id = ${sale} order by p.product_id for no key update of p`
-      const refused = refusal(present, config)
-      if (refused) throw new Refused(refused)
-      await tx`delete from products where sale_id = ${sale} and product_id <> all(${kept}::text[])`
-      for (const [place, p] of config.products.entries()) {
-        await tx`
+      from products p where p.sale_id = ${saleId} order by p.product_id for no key update of p`
+    for (const { product_id, held, sold, ordered } of present) {
+      const product = config.products.find((p) => p.product_id === product_id)
+      if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
+      if (product && product.total < held + sold)
+        throw conflict(
+          `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${product.total}`,
+        )
+    }
+    await tx`delete from products where sale_id = ${saleId} and product_id <> all(${kept}::text[])`
+    for (const [place, p] of config.products.entries()) {
+      await tx`
         insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total)
-        values (${sale}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total})
+        values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total})
         on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
           unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total`
-      }
-      return { result: written?.created ? 'created' : 'changed' }
-    })
-    .catch((error) => {
-      if (error instanceof Refused) return { result: 'refused', detail: error.message }
-      throw error
-    })
-}
-
-/** Carries a refusal out of the transaction, so that it is rolled back. */
-class Refused extends Error {}
-
-function refusal(
-  present: readonly { product_id: string; held: number; sold: number; ordered: boolean }[],
-  config: SaleConfig,
-): string | null {
-  for (const { product_id, held, sold, ordered } of present) {
-    const wanted = config.products.find((p) => p.product_id === product_id)
-    if (!wanted && ordered) return `${product_id} has orders and cannot be removed`
-    if (wanted && wanted.total < held + sold) {
-      return `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${wanted.total}`
     }
-  }
-  return null
+    return written?.created ? 'created' : 'changed'
+  })
 }
 
-/** The operator's switches; for an unknown sale nothing changes, and whether there is one is the caller's to know. */
+/** The operator's switches. For an unknown sale they change nothing; the caller checks that it exists. */
 export const switches = {
-  open: (sql: Sql, sale: string) =>
+  open: (sql: Sql, saleId: string) =>
     sql`update sales set opens_at = least(opens_at, date_trunc('milliseconds', clock_timestamp())), paused = false
-        where sale_id = ${sale} and ended_at is null`,
-  pause: (sql: Sql, sale: string) => sql`update sales set paused = true where sale_id = ${sale}`,
-  resume: (sql: Sql, sale: string) => sql`update sales set paused = false where sale_id = ${sale}`,
-  end: (sql: Sql, sale: string) =>
-    sql`update sales set ended_at = coalesce(ended_at, clock_timestamp()) where sale_id = ${sale}`,
+        where sale_id = ${saleId} and ended_at is null`,
+  pause: (sql: Sql, saleId: string) => sql`update sales set paused = true where sale_id = ${saleId}`,
+  resume: (sql: Sql, saleId: string) => sql`update sales set paused = false where sale_id = ${saleId}`,
+  end: (sql: Sql, saleId: string) =>
+    sql`update sales set ended_at = coalesce(ended_at, clock_timestamp()) where sale_id = ${saleId}`,
 } as const
 
-export async function setRate(sql: Sql, sale: string, ratePerSecond: number): Promise<void> {
-  await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${sale}`
+export async function setRate(sql: Sql, saleId: string, ratePerSecond: number): Promise<void> {
+  await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${saleId}`
 }
 
-/** How long a restock's key is remembered, as long as a client may go on trying. */
+/** A restock's key is remembered this long; clients may retry meanwhile. */
 const RESTOCK_KEY_HOURS = 24
-/** Of a sale's log so many entries are looked through for a key: more than any sale but a badly oversold one has in a day. */
-const RESTOCK_KEY_LOOK = 10_000
+/** Entries of the audit log searched for a key: more than a sale has in a day, unless it is badly oversold. */
+const RESTOCK_KEY_ENTRIES = 10_000
 
 interface RestockEntry {
   readonly total: number
@@ -160,35 +147,45 @@ interface RestockEntry {
 }
 
 /**
- * More units, once for each key. Nothing is changed where they have been added under the key before (`replay`), where it came
- * with another quantity (`reused`), for a sale ended for good (`ended`), and for an unknown product or a total out of bounds
- * (`refused`).
+ * Adds units to a product, once per key. Throws, and changes nothing, if the key came with another quantity, the sale has
+ * been ended, or the total would exceed `max`.
  */
 export async function restock(
   sql: Sql,
-  sale: string,
-  product: string,
+  saleId: string,
+  productId: string,
   { quantity, key, max }: { quantity: number; key: string | null; max: number },
-): Promise<'restocked' | 'replay' | 'reused' | 'ended' | 'refused'> {
+): Promise<'restocked' | 'replay'> {
   return sql.begin(async (tx) => {
-    // The same key at the same moment waits here, and then finds what the first has written.
+    // The lock lets a simultaneous call with the same key see the first one's entry.
     const [row] = await tx<{ total: number; ended: boolean }[]>`
       select total, ended_at is not null as ended from products join sales using (sale_id)
-      where sale_id = ${sale} and product_id = ${product} for no key update of products`
+      where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
     if (key !== null) {
-      const [known] = await tx<{ after: RestockEntry }[]>`
+      const [earlier] = await tx<{ after: RestockEntry }[]>`
         select after from (
-          select * from audit_log where sale_id = ${sale} order by entry_id desc limit ${RESTOCK_KEY_LOOK}) latest
-        where action = 'restocked' and product_id = ${product} and after ->> 'key' = ${key}
+          select * from audit_log where sale_id = ${saleId} order by entry_id desc limit ${RESTOCK_KEY_ENTRIES}) latest
+        where action = 'restocked' and product_id = ${productId} and after ->> 'key' = ${key}
           and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
-      if (known) return known.after.quantity === quantity ? 'replay' : 'reused'
+      if (earlier && earlier.after.quantity !== quantity)
+        throw new ProblemError(problem('idempotency-key-reused'))
+      if (earlier) return 'replay'
     }
-    if (row?.ended) return 'ended'
-    if (!row || row.total + quantity > max) return 'refused'
+    if (!row) throw new ProblemError(problem('unknown-product'))
+    if (row.ended) throw conflict(ENDED_FOR_GOOD)
+    if (row.total + quantity > max)
+      throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
     const after: RestockEntry = { total: row.total + quantity, quantity, key }
-    await tx`update products set total = ${after.total} where sale_id = ${sale} and product_id = ${product}`
+    await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`
     await audit(tx, [
-      { actor: 'operator', action: 'restocked', sale, product, before: { total: row.total }, after },
+      {
+        actor: 'operator',
+        action: 'restocked',
+        sale: saleId,
+        product: productId,
+        before: { total: row.total },
+        after,
+      },
     ])
     return 'restocked'
   })

@@ -1,7 +1,4 @@
-/**
- * The ledger's tables: what Postgres says is what is true. Migrations are generated from here (`npm run migrations`);
- * the statements whose plan matters are in functions.sql.
- */
+/** The ledger's tables. Migrations are generated from here (`npm run migrations`); see functions.sql for the hot statements. */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -38,7 +35,7 @@ export const sales = pgTable('sales', {
   createdAt: instant('created_at').notNull().defaultNow(),
 })
 
-/** The inventory: one row per product, taken once per batch. `held + sold <= total` is the exact gate. */
+/** The inventory: one row per product, locked once per batch. `held + sold <= total` is the exact gate. */
 export const products = pgTable(
   'products',
   {
@@ -46,7 +43,7 @@ export const products = pgTable(
       .notNull()
       .references(() => sales.saleId),
     productId: text('product_id').notNull(),
-    /** Order on the page. */
+    /** The order on the page. */
     place: integer('place').notNull(),
     name: text('name').notNull(),
     unitPriceMinor: bigint('unit_price_minor', { mode: 'number' }).notNull(),
@@ -54,7 +51,7 @@ export const products = pgTable(
     total: integer('total').notNull(),
     held: integer('held').notNull().default(0),
     sold: integer('sold').notNull().default(0),
-    /** One more with every change of the row, by a trigger: what is put right is put right against what was seen. */
+    /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
     version: bigint('version', { mode: 'number' }).notNull().default(0),
   },
   (t) => [
@@ -63,7 +60,7 @@ export const products = pgTable(
   ],
 )
 
-/** A reservation is an order in status `reserved`; one that is refused begins as `cancelled`, held for no time at all. */
+/** A reservation is an order in status `reserved`. A noted refusal begins as `cancelled`, with a hold of no length. */
 export const orders = pgTable(
   'orders',
   {
@@ -77,7 +74,7 @@ export const orders = pgTable(
     currency: text('currency').notNull(),
     status: text('status').notNull(),
     idempotencyKey: text('idempotency_key').notNull(),
-    /** SHA-256 of what the body asked for: the same key with another body is refused. */
+    /** SHA-256 of the request: the same key with another body is refused. */
     requestHash: text('request_hash').notNull(),
     reservedUntil: instant('reserved_until').notNull(),
     paymentMethod: text('payment_method'),
@@ -87,7 +84,7 @@ export const orders = pgTable(
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (t) => [
-    // A visitor's orders, and those of a sale, are found by the beginning of it.
+    // Its prefixes find the orders of a visitor and of a sale.
     uniqueIndex('one_order_per_key').on(t.saleId, t.visitor, t.idempotencyKey),
     index('holds_by_end').on(t.reservedUntil).where(sql`status = 'reserved'`),
     index('payments_to_begin').on(t.createdAt).where(sql`status = 'reserved' and payment_method is not null`),
@@ -99,7 +96,7 @@ export const orders = pgTable(
   ],
 )
 
-/** Every status an order has come to since it began, in order: what the event stream replays. */
+/** Every status of an order after its first, in order; the event stream replays them. */
 export const orderEvents = pgTable(
   'order_events',
   {
@@ -111,20 +108,20 @@ export const orderEvents = pgTable(
   (t) => [index('events_of_order').on(t.orderId, t.seq)],
 )
 
-/** Money to be taken of a confirmed order, once per charge; not written down any more when it is to be given back. */
+/** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
 export const captures = pgTable(
   'captures',
   {
     chargeId: text('charge_id').primaryKey(),
     orderId: uuid('order_id').notNull(),
     askedAt: instant('asked_at').notNull().defaultNow(),
-    /** When the provider has confirmed it. */
+    /** When the provider confirmed it. */
     capturedAt: instant('captured_at'),
   },
   (t) => [index('captures_open').on(t.askedAt).where(sql`captured_at is null`)],
 )
 
-/** Money to be given back, once per charge, whoever finds out that it must be. */
+/** Refunds, one per charge. */
 export const refunds = pgTable(
   'refunds',
   {
@@ -132,30 +129,30 @@ export const refunds = pgTable(
     orderId: uuid('order_id').notNull(),
     reason: text('reason').notNull(),
     askedAt: instant('asked_at').notNull().defaultNow(),
-    /** When the provider has confirmed it. */
+    /** When the provider confirmed it. */
     refundedAt: instant('refunded_at'),
   },
   (t) => [index('refunds_open').on(t.askedAt).where(sql`refunded_at is null`)],
 )
 
-/** How far the provider's records have been compared, by a cursor of the provider's own. */
+/** The cursor up to which the provider's records have been compared. */
 export const comparisons = pgTable('comparisons', {
   provider: text('provider').primaryKey(),
   cursor: text('cursor').notNull(),
   comparedAt: instant('compared_at').notNull().defaultNow(),
 })
 
-/** What the reconciler found to be other than it should be; one row for as long as it is so. */
+/** Problems found; one row for as long as a problem lasts. */
 export const findings = pgTable(
   'findings',
   {
     findingId: bigserial('finding_id', { mode: 'number' }).primaryKey(),
     saleId: text('sale_id').notNull(),
-    /** Empty where it is not about one product. */
+    /** Empty if it concerns no single product. */
     productId: text('product_id').notNull(),
-    /** What kinds there are is said in findings.ts. */
+    /** FindingKind in findings.ts. */
     kind: text('kind').notNull(),
-    /** What it is about, where one product can have several of a kind. */
+    /** Tells several findings of one kind and product apart. */
     subject: text('subject').notNull().default(''),
     units: integer('units').notNull().default(0),
     detail: jsonb('detail'),
@@ -163,7 +160,7 @@ export const findings = pgTable(
     lastSeenAt: instant('last_seen_at').notNull().defaultNow(),
     seen: integer('seen').notNull().default(1),
     closedAt: instant('closed_at'),
-    /** How it ended: healed, or by which policy. */
+    /** How it ended: healed, or by a policy. */
     outcome: text('outcome'),
   },
   (t) => [
@@ -174,7 +171,7 @@ export const findings = pgTable(
   ],
 )
 
-/** Everything the reconciler changed, and on whose decision, and every restock; written in the transaction of the change. */
+/** Repairs and restocks, and who decided them; written in the transaction of the change. */
 export const auditLog = pgTable(
   'audit_log',
   {
