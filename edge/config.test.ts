@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { ConfigError, type Env, readConfig } from './config.ts'
+import wrangler from '../wrangler.toml?raw'
+import { ConfigError, type Env, readConfig, SETTINGS } from './config.ts'
 import { call, edgeEnv } from './testing/visitors.ts'
 
 const ED25519_PUBLIC = JSON.stringify({
@@ -75,4 +76,12 @@ it('answers 503 and keeps the reason to the log when a setting is wrong', async 
   const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' })
   expect(response.status).toBe(503)
   expect(await response.text()).not.toContain('QUEUE_KEYS')
+})
+
+it('is documented by wrangler.toml, with the same defaults', () => {
+  for (const { name, default: preset } of SETTINGS) {
+    const value = new RegExp(`^${name} = "(.*)"$`, 'm').exec(wrangler)?.[1]
+    if (value === undefined) expect(wrangler.split('[secrets]')[1], name).toContain(`"${name}"`)
+    else if (preset !== undefined && value !== '') expect(value, name).toBe(preset)
+  }
 })

@@ -1,11 +1,12 @@
 /**
- * The Worker's settings: what wrangler.toml (or raw workerd's bindings) gives as text, read once per isolate.
- * wrangler.toml says what each one means; here stand the defaults and what is refused.
+ * The edge's settings: the one place for the name, the form, the default and the description of each. They come with every
+ * request and are read once per isolate. What is wrong with one is said by its name, never by its value.
  */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import * as v from 'valibot'
+import { optional, required, setting, settingDocs } from '../shared/settings.ts'
 import {
   AdmissionKeySetting,
   canSign,
@@ -14,6 +15,7 @@ import {
   type JwkSet,
   publicJwks,
   QueueKeySetting,
+  type SecretJwkSet,
   type TokenKeys,
   webCryptoKey,
 } from '../shared/tokens.ts'
@@ -21,284 +23,273 @@ import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/view.ts'
 import { type Asset, namedByContent } from './routes/assets.ts'
 
-export interface Env {
-  readonly WAITING_ROOM: DurableObjectNamespace
-  readonly TICKET_SHARD: DurableObjectNamespace
-  readonly ORIGIN_URL: string
-  readonly EDGE_TOKEN: string
-  readonly QUEUE_KEYS: string
-  readonly ADMISSION_KEYS: string
-  readonly ENVIRONMENT?: string
-  readonly TICKET_SHARDS?: string
-  readonly CLAIM_SECONDS?: string
-  readonly ADMISSIONS_PER_UNIT?: string
-  readonly NO_SHOW_BOOST?: string
-  readonly JOINS_PER_ADDRESS?: string
-  readonly JOINS_PER_VISITOR?: string
-  readonly STATUS_PER_ADDRESS?: string
-  readonly STATUS_PER_VISITOR?: string
-  readonly ADDRESS_HEADER?: string
-  readonly POW_DIFFICULTY?: string
-  readonly PAYMENT_PAGE?: string
-  readonly SHOP_JWKS_URL?: string
-  readonly SHOP_ISSUER?: string
-  readonly SHOP_AUDIENCE?: string
-  readonly SHOP_COOKIE?: string
-  readonly PROTECT_UPSTREAM?: string
-  readonly PROTECT_SALE?: string
-  readonly PROTECT_PATHS?: string
-  readonly PROTECT_BYPASS?: string
-  readonly PROTECT_SESSION_SECONDS?: string
-  readonly DRAW_BEACON_URL?: string
-  readonly BRAND_NAME?: string
-  readonly BRAND_LOGO?: string
-  readonly BRAND_ACCENT?: string
-  readonly BRAND_ACCENT_DARK?: string
-}
+const url = v.pipe(
+  v.string(),
+  v.check((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'must be an http(s) URL'),
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
 
-type Setting = Exclude<keyof Env, 'WAITING_ROOM' | 'TICKET_SHARD'>
+function number(min: number, max: number) {
+  const between = `must be between ${min} and ${max}`
+  return v.pipe(
+    v.string(),
+    v.transform(Number),
+    v.number(between),
+    v.minValue(min, between),
+    v.maxValue(max, between),
+  )
+}
+const whole = (min: number, max: number) => v.pipe(number(min, max), v.integer('must be a whole number'))
 
 /** So many calls in so many seconds. */
 export interface Rate {
   readonly calls: number
   readonly seconds: number
 }
+const rate = v.pipe(
+  v.string(),
+  v.regex(/^(off|\d+(\.\d+)?\/\d+(\.\d+)?)$/, 'must be "off" or calls/seconds, such as 60/60'),
+  v.transform((text): Rate | null => {
+    const [calls = 0, seconds = 0] = text.split('/').map(Number)
+    return text === 'off' ? null : { calls, seconds }
+  }),
+  v.check((limit) => !limit || (limit.calls > 0 && limit.seconds > 0), 'must be above 0/0'),
+)
 
-export interface Config {
-  readonly originUrl: string
-  readonly edgeToken: string
-  readonly production: boolean
-  readonly ticketShards: number
-  /** How long a turn waits for whoever it is. */
-  readonly claimSeconds: number
-  readonly limits: {
-    readonly joinsPerAddress: Rate | null
-    readonly joinsPerVisitor: Rate | null
-    readonly statusPerAddress: Rate | null
-    readonly statusPerVisitor: Rate | null
-  }
-  readonly addressHeader: string
-  /** Largest number a client may have to try in the proof of work; 0 when none is asked for. */
-  readonly powDifficulty: number
-  /** The shop's own page for paying, a path of this host with `{order}` in it; null where the sandbox is played with. */
-  readonly paymentPage: string | null
-  readonly shop: {
-    readonly jwksUrl: string
-    readonly issuer: string
-    readonly audience: string
-    readonly cookie: string
-  } | null
-  readonly protect: {
-    readonly upstream: string
-    readonly sale: string
-    readonly paths: RegExp
-    readonly bypass: RegExp
-    readonly sessionSeconds: number
-  } | null
-  /** Whose shop it is; without a name, pages show the sale's. */
-  readonly brand: Omit<Brand, 'name'> & { readonly name: string | null; readonly style: Asset | null }
-  readonly keys: Keys
+const colour = v.pipe(v.string(), v.regex(HEX_COLOUR, 'must be a colour such as #0b6450'))
+
+/** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
+const patterns = (flags: string) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => {
+      const each = text
+        .split(/[\s,]+/)
+        .filter((pattern) => pattern !== '')
+        .map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'))
+      return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`, flags) : /^(?!)/
+    }),
+  )
+
+/** What the coordinator reads too; it needs no keys. */
+const Room = v.object({
+  ORIGIN_URL: required(url, 'The origin, asked for the state of each live sale about once a second'),
+  EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
+  TICKET_SHARDS: setting(whole(1, 256), '1', 'Ticket shards per sale; must not change during one'),
+  CLAIM_SECONDS: setting(number(1, 24 * 3600), '180', 'How long a turn can be claimed'),
+  ADMISSIONS_PER_UNIT: setting(
+    number(1, 1000),
+    '1.2',
+    'Most people on their way in or inside for each available unit',
+  ),
+  NO_SHOW_BOOST: setting(
+    number(1, 10),
+    '2',
+    'How many times the configured rate the line may reach, to make up for no-shows',
+  ),
+  DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
+})
+
+const Worker = v.object({
+  ...Room.entries,
+  QUEUE_KEYS: required(QueueKeySetting, 'JWK set that signs places in line, symmetric'),
+  ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
+  ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
+  JOINS_PER_ADDRESS: setting(rate, '120/60', 'Joins per address; also leaving and challenges, counted apart'),
+  JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
+  STATUS_PER_ADDRESS: setting(rate, '2400/60', 'Status calls per address; also calls for orders'),
+  STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor'),
+  ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
+  POW_DIFFICULTY: setting(whole(0, 10_000_000), '0', 'Proof of work: largest number to try; 0 for none'),
+  PAYMENT_PAGE: required(
+    v.pipe(
+      v.string(),
+      // On this host, since the cookie that says whose order it is goes to no other.
+      v.regex(
+        /^(sandbox$|\/(?![/\\]).*\{order\})/,
+        'must be a path of this host with {order} in it, or sandbox',
+      ),
+    ),
+    "The shop's page for paying, a path with `{order}`, or `sandbox`; required in production",
+  ),
+  BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
+  BRAND_LOGO: optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image'),
+    ),
+    'Picture shown instead of the name',
+  ),
+  BRAND_ACCENT: optional(colour, 'Accent colour, such as #0b6450'),
+  BRAND_ACCENT_DARK: optional(colour, 'Accent colour of the dark look'),
+})
+
+const Shop = v.object({
+  SHOP_JWKS_URL: required(
+    url,
+    "Keys of the shop's own sessions (JWTs); whoever is signed in joins as that account",
+  ),
+  SHOP_ISSUER: required(v.string(), 'Issuer of the sessions'),
+  SHOP_AUDIENCE: required(v.string(), 'Audience of the sessions'),
+  SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
+})
+
+const Protect = v.object({
+  PROTECT_UPSTREAM: required(url, 'The site that the waiting room stands before'),
+  PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
+  // In any case, and over line breaks: a site may read them all as one path. What is let through is read to the letter.
+  PROTECT_PATHS: setting(patterns('is'), '/*', 'Protected paths; `*` stands for anything'),
+  PROTECT_BYPASS: setting(patterns(''), '', 'Paths that are open all the same'),
+  PROTECT_SESSION_SECONDS: setting(number(60, 24 * 3600), '1800', 'How long an admitted visitor may stay'),
+})
+
+const DEVELOPMENT = {
+  // A whole crowd comes from one machine there.
+  JOINS_PER_ADDRESS: 'off',
+  JOINS_PER_VISITOR: 'off',
+  STATUS_PER_ADDRESS: 'off',
+  STATUS_PER_VISITOR: 'off',
+  PAYMENT_PAGE: 'sandbox',
 }
 
-interface Keys {
-  /** Sign and read places in line. */
-  readonly queue: TokenKeys
-  readonly admission: TokenKeys
-  /**
-   * Signs challenges of the proof of work, and makes visitors' names of their secrets. Both are derived from the last of
-   * QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped. Places and turns hold a
-   * visitor's name and are not affected; a visitor without either is a new one then.
-   */
-  readonly proof: string
-  readonly visitor: Uint8Array
-  /** What `/.well-known/jwks.json` answers. */
-  readonly jwks: string
-  /** The key that signs admissions now. */
-  readonly kid: string
+/** Every setting of the edge, for docs/settings.md. */
+export const SETTINGS = settingDocs(Worker, Shop, Protect)
+
+type SettingName = keyof typeof Worker.entries | keyof typeof Shop.entries | keyof typeof Protect.entries
+type Required = 'ORIGIN_URL' | 'EDGE_TOKEN' | 'QUEUE_KEYS' | 'ADMISSION_KEYS'
+export type Env = { readonly [Name in Required]: string } & {
+  readonly [Name in SettingName]?: string
+} & {
+  readonly WAITING_ROOM: DurableObjectNamespace
+  readonly TICKET_SHARD: DurableObjectNamespace
 }
 
-/** What is wrong with the settings, for the log: names of settings, never their values. */
+/** One line for each setting that is wrong. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** The coordinator's settings; it needs no keys. */
-export interface RoomConfig {
-  readonly originUrl: string
-  readonly edgeToken: string
-  readonly ticketShards: number
-  readonly beaconUrl: string | null
-  readonly claimSeconds: number
-  readonly admissionsPerUnit: number
-  readonly noShowBoost: number
+function read<T>(schema: v.GenericSchema<unknown, T>, given: Partial<Env>, presets: object = {}): T {
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+  const parsed = v.safeParse(schema, { ...presets, ...set })
+  if (parsed.success) return parsed.output
+  const lines = parsed.issues.map(
+    (issue) => `${v.getDotPath(issue)} ${issue.received === 'undefined' ? 'must be set' : issue.message}`,
+  )
+  throw new ConfigError(lines.join('\n'))
 }
 
-const MAX_TICKET_SHARDS = 256
-
-export function readRoomConfig(env: Env): RoomConfig {
+export function readRoomConfig(env: Env) {
+  const room = read(Room, env)
   return {
-    originUrl: url(env, 'ORIGIN_URL'),
-    edgeToken: required(env, 'EDGE_TOKEN'),
-    ticketShards: whole(env, 'TICKET_SHARDS', 1, 1, MAX_TICKET_SHARDS),
-    beaconUrl: env.DRAW_BEACON_URL ? url(env, 'DRAW_BEACON_URL') : null,
-    claimSeconds: number(env, 'CLAIM_SECONDS', 180, 1, 24 * 3600),
-    admissionsPerUnit: number(env, 'ADMISSIONS_PER_UNIT', 1.2, 1, 1000),
-    noShowBoost: number(env, 'NO_SHOW_BOOST', 2, 1, 10),
+    originUrl: room.ORIGIN_URL,
+    edgeToken: room.EDGE_TOKEN,
+    ticketShards: room.TICKET_SHARDS,
+    beaconUrl: room.DRAW_BEACON_URL ?? null,
+    claimSeconds: room.CLAIM_SECONDS,
+    admissionsPerUnit: room.ADMISSIONS_PER_UNIT,
+    noShowBoost: room.NO_SHOW_BOOST,
   }
 }
+export type RoomConfig = Readonly<ReturnType<typeof readRoomConfig>>
 
-export async function readConfig(env: Env): Promise<Config> {
+export async function readConfig(env: Env) {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = env.ENVIRONMENT !== 'development'
-  // The coordinator's settings too: what it refuses the Worker must not take, or all seems well and nobody can join.
-  const { originUrl, ticketShards, claimSeconds } = readRoomConfig(env)
-  // In development nothing is limited: a whole crowd comes from one machine there.
-  const limit = (name: Setting, usual: string) => rate(env, name, production ? usual : 'off')
+  // Before somebody else's site that site sees to the paying.
+  const presets = production ? (env.PROTECT_UPSTREAM ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
+  const worker = read(Worker, env, presets)
+  if (production) refusePublicSecrets(worker)
+  if (!canSign(worker.ADMISSION_KEYS))
+    throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
+  const shop = env.SHOP_JWKS_URL ? read(Shop, env) : null
+  const protect = env.PROTECT_UPSTREAM ? read(Protect, env) : null
   return {
-    originUrl,
-    edgeToken: secret(env, 'EDGE_TOKEN', production),
     production,
-    ticketShards,
-    claimSeconds,
+    originUrl: worker.ORIGIN_URL,
+    edgeToken: worker.EDGE_TOKEN,
+    ticketShards: worker.TICKET_SHARDS,
+    claimSeconds: worker.CLAIM_SECONDS,
     limits: {
-      joinsPerAddress: limit('JOINS_PER_ADDRESS', '120/60'),
-      joinsPerVisitor: limit('JOINS_PER_VISITOR', '10/60'),
-      statusPerAddress: limit('STATUS_PER_ADDRESS', '2400/60'),
-      statusPerVisitor: limit('STATUS_PER_VISITOR', '120/60'),
+      joinsPerAddress: worker.JOINS_PER_ADDRESS,
+      joinsPerVisitor: worker.JOINS_PER_VISITOR,
+      statusPerAddress: worker.STATUS_PER_ADDRESS,
+      statusPerVisitor: worker.STATUS_PER_VISITOR,
     },
-    addressHeader: env.ADDRESS_HEADER || 'CF-Connecting-IP',
-    powDifficulty: whole(env, 'POW_DIFFICULTY', 0, 0, 10_000_000),
-    paymentPage: paymentPage(env, production),
-    shop: env.SHOP_JWKS_URL
-      ? {
-          jwksUrl: url(env, 'SHOP_JWKS_URL'),
-          issuer: required(env, 'SHOP_ISSUER'),
-          audience: required(env, 'SHOP_AUDIENCE'),
-          cookie: env.SHOP_COOKIE || 'shop_session',
-        }
-      : null,
-    protect: env.PROTECT_UPSTREAM
-      ? {
-          upstream: url(env, 'PROTECT_UPSTREAM'),
-          sale: required(env, 'PROTECT_SALE'),
-          // In any case, and over line breaks: a site may read them all as one path. What is let through is read to the letter.
-          paths: patterns(env.PROTECT_PATHS || '/*', 'is'),
-          bypass: patterns(env.PROTECT_BYPASS || ''),
-          sessionSeconds: number(env, 'PROTECT_SESSION_SECONDS', 1800, 60, 24 * 3600),
-        }
-      : null,
-    brand: await readBrand(env),
-    keys: await readKeys(env, production),
+    addressHeader: worker.ADDRESS_HEADER,
+    /** Largest number a client may have to try in the proof of work; 0 when none is asked for. */
+    powDifficulty: worker.POW_DIFFICULTY,
+    /** Null: pages offer the sandbox's ways to pay. */
+    paymentPage: worker.PAYMENT_PAGE === 'sandbox' ? null : worker.PAYMENT_PAGE,
+    shop: shop && {
+      jwksUrl: shop.SHOP_JWKS_URL,
+      issuer: shop.SHOP_ISSUER,
+      audience: shop.SHOP_AUDIENCE,
+      cookie: shop.SHOP_COOKIE,
+    },
+    protect: protect && {
+      upstream: protect.PROTECT_UPSTREAM,
+      sale: protect.PROTECT_SALE,
+      paths: protect.PROTECT_PATHS,
+      bypass: protect.PROTECT_BYPASS,
+      sessionSeconds: protect.PROTECT_SESSION_SECONDS,
+    },
+    brand: await brandOf(worker),
+    keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
   }
 }
+export type Config = Readonly<Awaited<ReturnType<typeof readConfig>>>
 
-/** In production it is not left to chance that nobody can pay; before somebody else's site that site sees to it. */
-function paymentPage(env: Env, production: boolean): string | null {
-  const page = env.PAYMENT_PAGE || (production && !env.PROTECT_UPSTREAM ? '' : 'sandbox')
-  if (page === 'sandbox') return null
-  // On this host, since the cookie that says whose order it is goes to no other.
-  if (!/^\/(?![/\\]).*\{order\}/.test(page))
-    throw new ConfigError('PAYMENT_PAGE must be a path of this host with {order} in it, or sandbox')
-  return page
+/** The secrets that the repository gives away. */
+function refusePublicSecrets({ EDGE_TOKEN, QUEUE_KEYS, ADMISSION_KEYS }: v.InferOutput<typeof Worker>) {
+  const found = {
+    EDGE_TOKEN: EDGE_TOKEN.startsWith('development'),
+    QUEUE_KEYS: isDevelopmentSet(QUEUE_KEYS),
+    ADMISSION_KEYS: isDevelopmentSet(ADMISSION_KEYS),
+  }
+  for (const [name, isPublic] of Object.entries(found))
+    if (isPublic) throw new ConfigError(`${name} is the one for development`)
 }
 
-async function readBrand(env: Env): Promise<Config['brand']> {
-  const logo = env.BRAND_LOGO || undefined
-  if (logo !== undefined && !/^(\/(?!\/)|data:image\/)/.test(logo))
-    throw new ConfigError('BRAND_LOGO must be a path of this host, or a data: URI of an image')
-  const accent = colour(env, 'BRAND_ACCENT')
-  const accentDark = colour(env, 'BRAND_ACCENT_DARK')
-  const style =
-    accent === undefined
-      ? null
-      : await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark }))
-  return { name: env.BRAND_NAME || null, logo, sheet: style?.path, style }
+interface BrandConfig extends Omit<Brand, 'name'> {
+  /** Null: pages show the name of the sale. */
+  readonly name: string | null
+  readonly style: Asset | null
 }
 
-function colour(env: Env, name: Setting): string | undefined {
-  const text = env[name]
-  if (!text) return undefined
-  if (!HEX_COLOUR.test(text)) throw new ConfigError(`${name} must be a colour such as #0b6450`)
-  return text
+async function brandOf(worker: v.InferOutput<typeof Worker>): Promise<BrandConfig> {
+  const { BRAND_NAME, BRAND_LOGO: logo, BRAND_ACCENT: accent, BRAND_ACCENT_DARK: accentDark } = worker
+  const style = accent
+    ? await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark }))
+    : null
+  return { name: BRAND_NAME ?? null, logo, sheet: style?.path, style }
 }
 
-async function readKeys(env: Env, production: boolean): Promise<Keys> {
-  const queue = keySet(env, 'QUEUE_KEYS', QueueKeySetting, production)
-  const admission = keySet(env, 'ADMISSION_KEYS', AdmissionKeySetting, production)
-  if (!canSign(admission)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
+interface Keys {
+  readonly queue: TokenKeys
+  readonly admission: TokenKeys
+  /** The key that signs admissions now. */
+  readonly kid: string
+  /** What `/.well-known/jwks.json` answers. */
+  readonly jwks: string
+  /**
+   * Signs challenges of the proof of work, and makes visitors' names of their secrets. Both are derived from the last of
+   * QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped. Places and turns hold the
+   * visitor's name and are not affected; whoever has neither is a new visitor then.
+   */
+  readonly proof: string
+  readonly visitor: Uint8Array
+}
+
+async function keysOf(queue: SecretJwkSet, admission: JwkSet): Promise<Keys> {
   const last = base64url.decode(queue.keys.at(-1)?.k ?? '')
   const derived = (purpose: string) => hmac(sha256, last, new TextEncoder().encode(purpose))
   return {
     queue: await importKeys(queue, webCryptoKey),
     admission: await importKeys(admission, webCryptoKey),
+    kid: admission.keys[0]?.kid ?? '',
+    jwks: JSON.stringify(publicJwks(admission)),
     proof: base64url.encode(derived('proof of work')),
     visitor: derived('names of visitors'),
-    jwks: JSON.stringify(publicJwks(admission)),
-    kid: admission.keys[0]?.kid ?? '',
   }
-}
-
-function keySet<T extends JwkSet>(
-  env: Env,
-  name: Setting,
-  schema: v.GenericSchema<unknown, T>,
-  production: boolean,
-): T {
-  const parsed = v.safeParse(schema, required(env, name))
-  if (!parsed.success) throw new ConfigError(`${name} ${parsed.issues[0].message}`)
-  if (production && isDevelopmentSet(parsed.output))
-    throw new ConfigError(`${name} is the one for development`)
-  return parsed.output
-}
-
-function required(env: Env, name: Setting): string {
-  const text = env[name]
-  if (!text) throw new ConfigError(`${name} is not set`)
-  return text
-}
-
-/** A secret; in production not one of those that the repository gives away. */
-function secret(env: Env, name: Setting, production: boolean): string {
-  const given = required(env, name)
-  if (production && given.startsWith('development'))
-    throw new ConfigError(`${name} is the one for development`)
-  return given
-}
-
-function url(env: Env, name: Setting): string {
-  const given = required(env, name)
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
-    throw new ConfigError(`${name} must be an http(s) URL`)
-  return given.replace(/\/+$/, '')
-}
-
-function number(env: Env, name: Setting, usual: number, min: number, max: number): number {
-  const text = env[name]
-  const value = text ? Number(text) : usual
-  if (!(value >= min && value <= max)) throw new ConfigError(`${name} must be between ${min} and ${max}`)
-  return value
-}
-
-function whole(env: Env, name: Setting, usual: number, min: number, max: number): number {
-  const value = number(env, name, usual, min, max)
-  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number`)
-  return value
-}
-
-function rate(env: Env, name: Setting, usual: string): Rate | null {
-  const text = env[name] || usual
-  if (text === 'off') return null
-  const [calls, seconds] = text.split('/').map(Number)
-  if (!calls || !seconds || !(calls > 0) || !(seconds > 0))
-    throw new ConfigError(`${name} must be "off" or calls/seconds, such as 60/60`)
-  return { calls, seconds }
-}
-
-/** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
-function patterns(text: string, flags = ''): RegExp {
-  const each = text
-    .split(/[\s,]+/)
-    .filter((pattern) => pattern !== '')
-    .map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*'))
-  return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`, flags) : /^(?!)/
 }

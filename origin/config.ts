@@ -3,6 +3,7 @@
  * the environment once. In production no secret has a default, and neither has what decides about money.
  */
 import * as v from 'valibot'
+import { optional, required, setting, settingDocs } from '../shared/settings.ts'
 import { AdmissionKeySetting, isDevelopmentSet } from '../shared/tokens.ts'
 import { isRedisUrl } from './lib/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/provider.ts'
@@ -29,17 +30,6 @@ const httpUrl = url(/^https?:/, 'an http(s) URL')
 const oneOf = <const T extends string>(...values: T[]) =>
   v.picklist(values, `${values.slice(0, -1).join(', ')} or ${values.at(-1)} is required`)
 const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
-
-/** A setting with its description, for docs/settings.md, and the text that stands for it where it is not set. */
-const required = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.description(description))
-const optional = <S extends v.GenericSchema<string, unknown>>(schema: S, description: string) =>
-  v.pipe(v.optional(schema), v.description(description))
-const setting = <S extends v.GenericSchema<string, unknown>>(
-  schema: S,
-  preset: string,
-  description: string,
-) => v.pipe(v.optional(schema, preset), v.description(description))
 
 const Settings = v.object({
   NODE_ENV: optional(v.string(), '`production`: every secret and the payment provider must be set'),
@@ -118,24 +108,8 @@ const Sandbox = v.object({
   ),
 })
 
-interface SettingDoc {
-  readonly name: string
-  /** As text; absent where there is none. */
-  readonly default?: string
-  readonly description: string
-}
-
 /** Every setting of the origin, for docs/settings.md. */
-export const SETTINGS: readonly SettingDoc[] = [Settings, Stripe, Sandbox].flatMap(({ entries }) =>
-  Object.entries(entries).map(([name, schema]) => {
-    const preset = 'default' in schema ? schema.default : undefined
-    return {
-      name,
-      description: v.getDescription(schema) ?? '',
-      ...(typeof preset === 'string' && { default: preset }),
-    }
-  }),
-)
+export const SETTINGS = settingDocs(Settings, Stripe, Sandbox)
 
 type PaymentConfig =
   | {
