@@ -116,6 +116,18 @@ describe('a token', () => {
     }
   })
 
+  it('is read whatever order another signer gives its header, and without a type', async () => {
+    for (const header of [
+      { kid: 'a', alg: 'HS256' },
+      { typ: 'JWT', kid: 'a', alg: 'HS256' },
+    ]) {
+      const token = await new SignJWT({ ...place, iss: EDGE_ISSUER, aud: 'queue' })
+        .setProtectedHeader(header)
+        .sign(secretA)
+      expect(readToken(QUEUE, a, token, NOW)).toEqual({ ok: true, claims: place })
+    }
+  })
+
   it('is refused with another key, kid, kind, algorithm or header', async () => {
     const claims = { ...admission, iss: EDGE_ISSUER, aud: 'checkout' }
     const jwt = (header: object, key = secretA, changed: JWTPayload = {}) =>

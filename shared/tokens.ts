@@ -6,7 +6,7 @@
  *   order      the right to see one order, the origin's own             aud "order"
  *
  * Keys come as a JWK set: the first signs, all verify. The key decides the algorithm: a symmetric key HS256, an Ed25519
- * key EdDSA. A token's header must equal the header that one of the keys writes, so it can choose nothing by itself.
+ * key EdDSA. A token's header names a key by its `kid` and must agree with that key's algorithm: it chooses nothing else.
  * Reading returns a value and never throws. The caller passes the time in milliseconds.
  */
 import { hmac } from '@noble/hashes/hmac.js'
@@ -154,7 +154,8 @@ export interface SyncKey extends Key {
 
 export interface TokenKeys<K extends Key = Key> {
   readonly first: K
-  readonly byHeader: ReadonlyMap<string, K>
+  /** Keys by the header that they write, encoded. Headers that other signers write are added as they are met. */
+  readonly byHeader: Map<string, K>
 }
 
 function tokenKeys<K extends Key>(keys: readonly K[]): TokenKeys<K> {
@@ -185,6 +186,20 @@ export function importSecrets({ keys }: SecretJwkSet): TokenKeys<SyncKey> {
 /** One secret without a `kid`, for tokens that only their signer reads. The header is the one they always had. */
 export function importSecret(secret: Uint8Array): TokenKeys<SyncKey> {
   return tokenKeys([nobleKey(base64url.encode('{"typ":"JWT","alg":"HS256"}'), secret)])
+}
+
+/** Headers remembered, besides those that the keys write themselves. */
+const MAX_HEADERS = 100
+
+/** The key that a header names. Other signers may order its members otherwise, or leave `typ` out (RFC 7515, 4.1). */
+function keyOf<K extends Key>({ byHeader }: TokenKeys<K>, encoded: string): K | undefined {
+  const known = byHeader.get(encoded)
+  if (known) return known
+  const header = decoded(encoded)
+  if (header === undefined || (header.typ ?? 'JWT') !== 'JWT' || header.crit !== undefined) return undefined
+  const key = byHeader.get(headerOf(String(header.alg), String(header.kid)))
+  if (key && byHeader.size < MAX_HEADERS) byHeader.set(encoded, key)
+  return key
 }
 
 const headerOf = (alg: string, kid: string) => base64url.encode(JSON.stringify({ alg, typ: 'JWT', kid }))
@@ -281,13 +296,13 @@ export function readToken<C extends { exp: number }>(
 ): Awaitable<Verified<C>>
 export function readToken<C extends { exp: number }>(
   kind: Kind<C>,
-  { byHeader }: TokenKeys,
+  keys: TokenKeys,
   token: string,
   nowMs: number,
 ): Awaitable<Verified<C>> {
   if (token.length > MAX_TOKEN_LENGTH) return INVALID
   const [header = '', payload = '', signature = '', more] = token.split('.')
-  const key = byHeader.get(header)
+  const key = keyOf(keys, header)
   if (!key || more !== undefined) return INVALID
   return settled(key.verify(`${header}.${payload}`, signature), (holds) =>
     holds ? claimsIn(kind, payload, nowMs) : INVALID,
@@ -297,13 +312,18 @@ export function readToken<C extends { exp: number }>(
 const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R> =>
   value instanceof Promise ? value.then(then) : then(value)
 
-function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, nowMs: number): Verified<C> {
-  let json: { iss?: unknown; aud?: unknown }
+/** A part of a token as JSON; undefined if it is none. */
+function decoded(part: string): Record<string, unknown> | undefined {
   try {
-    json = Object(JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))))
+    return Object(JSON.parse(atob(part.replaceAll('-', '+').replaceAll('_', '/'))))
   } catch {
-    return INVALID
+    return undefined
   }
+}
+
+function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, nowMs: number): Verified<C> {
+  const json = decoded(payload)
+  if (json === undefined) return INVALID
   const claims = v.safeParse(kind.claims, json)
   if (!claims.success || json.iss !== kind.issuer || json.aud !== kind.audience) return INVALID
   return unlessExpired(claims.output, nowMs)
