@@ -1,29 +1,129 @@
+/** The one decision of a checkout: what the gates said and what exists already, as an outcome. */
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { problem } from '../../shared/problem.ts'
 import { reservationOf } from '../../test/origin-process.ts'
-import type { OrderRow } from '../ledger/orders.ts'
-import { orderAt, orderFrom } from './outcome.ts'
+import type { OrderView } from '../ledger/orders.ts'
+import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sales.ts'
+import type { GateVerdict } from '../stock/gate.ts'
+import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf } from './outcome.ts'
 
 const now = new Date()
-const recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {} } as const
-const told = (status: OrderRow['status'], reason: string | null) =>
-  orderAt({ ...orderFrom(reservationOf('sale'), recorded), status, reason }, now.getTime())
+const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {} }
+const product = { product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR' }
+const sale = {
+  ...{ sale_id: 'sale', limit_per_visitor: 2 },
+  products: [{ ...product, total: 10, held: 3, sold: 4 }],
+} as unknown as SaleRow
+const mine: Reservation = reservationOf('sale')
+const other: Reservation = { ...mine, order: randomUUID() }
+const otherKey = { ...other, key: 'another' }
+const order = (r = other, changes: Partial<OrderView> = {}): OrderView => ({
+  ...orderFrom(r, recorded),
+  ...changes,
+})
+const stock = { available: 5, held: 1 }
+const gateLimit = (units: number): GateVerdict => ({
+  ...{ verdict: 'limit', units, order: other.order },
+  ...stock,
+})
+const ledgerLimit = (units: number): RecordVerdict => ({ verdict: 'limit', order: other.order, units })
 
-describe('a buyer is told why an order was cancelled', () => {
-  test.each([
-    ['given_back', 'given_back'],
-    ['declined', 'declined'],
-    ['declined: card_expired', 'declined'],
-    ['payment_timeout', 'payment_timeout'],
-    ['oversold', 'oversold'],
-    ['no_stock', 'no_stock'],
-    ['too_many', 'too_many'],
-  ])('%s as %s', (reason, as) => {
-    expect(told('cancelled', reason)).toMatchObject({ status: 'cancelled', reason: as })
+const said = (outcome: Outcome | undefined) =>
+  outcome &&
+  (outcome.kind === 'problem'
+    ? `${outcome.problem.type} ${outcome.problem.errors?.[0]?.detail ?? ''}`.trim()
+    : `${outcome.kind}${outcome.replayed ? ' again' : ''}`)
+const outcome = (attempt: Partial<Attempt>, existing?: Existing) =>
+  outcomeOf({ sale, reservation: mine, ...attempt }, existing)
+
+const byKey = (found: OrderView | typeof mine): Existing => ({ by: 'key', found })
+const byVisitor = (found: OrderView | typeof mine): Existing => ({ by: 'visitor', found })
+const closed = problem('ended')
+const none: GateVerdict = { verdict: 'none', available: 0, held: 0 }
+const replay: GateVerdict = { verdict: 'replay', order: other.order, hash: 'h', ...stock }
+
+describe('an order that exists already comes before any refusal', () => {
+  test.each<[string, Partial<Attempt>, Existing, string]>([
+    ['recorded', { gate: replay }, byKey(order()), 'recorded again'],
+    ['closed', { closed }, byKey(order()), 'recorded again'],
+    ['sold out', { gate: none }, byKey(order()), 'recorded again'],
+    ['waiting', { gate: { verdict: 'fenced' } }, byKey(other), 'processing again'],
+    ['of a remembered key', { gate: replay }, byKey(order(otherKey, { status: 'expired' })), 'live again'],
+    [
+      'of another body',
+      { closed },
+      byKey(order({ ...other, hash: 'x' })),
+      '/problems/idempotency-key-reused',
+    ],
+    ['of another body, by the gate', { gate: replay }, 'reused', '/problems/idempotency-key-reused'],
+    [
+      'recorded by a worker',
+      { ledger: { verdict: 'replay', order: mine.order } },
+      byKey(order(mine)),
+      'recorded',
+    ],
+    [
+      'in progress, refused',
+      { gate: replay },
+      { by: 'key', outcome: { kind: 'problem', problem: closed } },
+      '/problems/ended',
+    ],
+    ['live of the visitor', { gate: gateLimit(2) }, byVisitor(order(otherKey)), 'live'],
+    ['waiting of the visitor', { gate: gateLimit(2) }, byVisitor(otherKey), 'processing'],
+    ['live, by the ledger', { ledger: ledgerLimit(2) }, byVisitor(order(otherKey)), 'live'],
+    ['unreadable', { gate: none }, 'unreadable', '/problems/try-again'],
+  ])('%s', (_, attempt, existing, expected) => {
+    expect(said(outcome(attempt, existing))).toBe(expected)
+  })
+})
+
+describe('without one', () => {
+  test.each<[string, Partial<Attempt>, string]>([
+    ['a closed sale refuses', { closed }, '/problems/ended'],
+    ['the ledger records', { ledger: recorded }, 'recorded'],
+    ['nothing held or available is sold out', { gate: none }, '/problems/sold-out'],
+    ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
+    ['the ledger has units in carts', { ledger: { verdict: 'no_stock' } }, '/problems/all-in-carts'],
+    ['too many orders came to nothing', { ledger: { verdict: 'too_many' } }, '/problems/too-many-requests'],
+    [
+      'some are left of the limit',
+      { ledger: ledgerLimit(1) },
+      '/problems/invalid-fields at most 1 more per visitor',
+    ],
+    ['the live order is gone', { ledger: ledgerLimit(2) }, '/problems/try-again'],
+    [
+      'the own order is recorded but unreadable',
+      { ledger: { verdict: 'replay', order: mine.order } },
+      'processing',
+    ],
+    [
+      "the key's order is unreadable",
+      { ledger: { verdict: 'replay', order: other.order } },
+      '/problems/try-again',
+    ],
+  ])('%s', (_, attempt, expected) => {
+    expect(said(outcome(attempt))).toBe(expected)
   })
 
-  test('and nothing where there is no word for it, or the order is not cancelled', () => {
-    expect(told('cancelled', 'by hand')).not.toHaveProperty('reason')
-    expect(told('cancelled', null)).not.toHaveProperty('reason')
-    expect(told('expired', 'not_paid_in_time')).not.toHaveProperty('reason')
+  test('a request for more than can ever be sold names the most', () => {
+    const reservation = { ...mine, quantity: 7 }
+    expect(said(outcome({ reservation, gate: { ...none, held: 1 } }))).toContain('at most 6 can be had')
   })
+})
+
+test('leaves to the ledger what the gate cannot decide', () => {
+  expect(outcome({ gate: { verdict: 'fenced' } })).toBeUndefined()
+  expect(outcome({ gate: gateLimit(2) })).toBeUndefined()
+  const ended = byVisitor(order(otherKey, { status: 'expired' }))
+  expect(outcome({ gate: gateLimit(2) }, ended)).toBeUndefined()
+  // The ledger counts all products, the gate only one.
+  expect(outcome({ gate: gateLimit(1) }, byVisitor(order(otherKey)))).toBeUndefined()
+  expect(said(outcome({ gate: gateLimit(1) }, byVisitor(otherKey)))).toContain('at most 1 more per visitor')
+})
+
+test('tells how many units are left, by the gate if it knows', () => {
+  expect(outcome({ ledger: recorded })).toMatchObject({ remaining: 3 })
+  expect(outcome({ gate: replay }, byKey(order()))).toMatchObject({ remaining: 5 })
 })

@@ -1,25 +1,44 @@
 /**
- * What a checkout call comes to, and in which words it and its order are told: pure, of what the gates, the ledger and the
- * sale have said.
+ * The outcome of a checkout: a pure function of what the sale, the gates and the order that may exist already have said.
  */
-import type { Order } from '../../shared/api/public.ts'
-import { CANCEL_REASONS } from '../../shared/order-status.ts'
+
+import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import type { OrderRow, OrderView } from '../ledger/orders.ts'
-import type { Recorded, Reservation } from '../ledger/record.ts'
-import type { ProductRow, SaleRow } from '../ledger/sales.ts'
-import { phaseOf } from '../sales/sales.ts'
-import type { Stock } from '../stock/gate.ts'
+import type { OrderView } from '../ledger/orders.ts'
+import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
+import type { SaleRow } from '../ledger/sales.ts'
+import { available, phaseOf, remainingIn } from '../sales/sales.ts'
+import type { GateVerdict, Stock } from '../stock/gate.ts'
+
+/** What one checkout call has come to so far. */
+export interface Attempt {
+  readonly sale: SaleRow
+  readonly reservation: Reservation
+  /** Why the sale takes no such order; the gates were not asked then. */
+  readonly closed?: Problem
+  readonly gate?: GateVerdict
+  readonly ledger?: RecordVerdict
+}
+
+/** What already exists for a call: by its key, or by its visitor, who has all they may. */
+export type Existing =
+  | { readonly by: 'key' | 'visitor'; readonly found: OrderView | Reservation }
+  /** The first call of the key was still in progress, and ended so. */
+  | { readonly by: 'key'; readonly outcome: Outcome }
+  /** The key belongs to a request with another body. */
+  | 'reused'
+  /** There is an order, and it cannot be read now. */
+  | 'unreadable'
 
 export type Outcome =
-  /** Of this key; where it is a replay, the order may have come to anything by now. */
+  /** The order of this key. In a replay it may have any status by now. */
   | {
       readonly kind: 'recorded'
       readonly order: OrderView
       readonly replayed: boolean
       readonly remaining: number
     }
-  /** Of another key: it lived when this key was answered with it first. */
+  /** An order of another key, which was live when this key was first answered with it. */
   | {
       readonly kind: 'live'
       readonly order: OrderView
@@ -29,6 +48,72 @@ export type Outcome =
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
+/** The outcome; undefined where only the ledger can decide, which has not been asked. */
+export function outcomeOf(attempt: Attempt & { ledger: RecordVerdict }, existing?: Existing): Outcome
+export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | undefined
+export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | undefined {
+  const { sale, reservation: r, closed, gate, ledger } = attempt
+  if (ledger?.verdict === 'recorded')
+    return { kind: 'recorded', order: orderFrom(r, ledger), replayed: false, remaining: remainingOf(attempt) }
+  if (existing === 'reused') return refusal(problem('idempotency-key-reused'))
+  if (existing === 'unreadable') return unreadable()
+  if (existing?.by === 'key') return ofKey(attempt, existing)
+  if (closed) return refusal(closed)
+
+  const limit = sale.limit_per_visitor
+  const ofVisitor = existing && ofLiveOrder(existing.found, remainingOf(attempt))
+  switch (ledger?.verdict) {
+    case 'too_many':
+      return refusal(tooMany())
+    case 'no_stock':
+      return refusal(noStock(sale, r))
+    case 'limit':
+      // Visitors who may still have some are told how many, and not given another order.
+      if (ledger.order === null || ledger.units < limit) return refusal(overLimit(sale, ledger.units))
+      return ofVisitor ?? unreadable()
+    case 'replay':
+      // A worker has recorded this very reservation, though it cannot be read.
+      return ledger.order === r.order ? processing(r) : unreadable()
+  }
+  if (gate?.verdict === 'none') return refusal(noStock(sale, r, gate))
+  if (gate?.verdict === 'limit') {
+    // The gate knows the latest order, not whether it lives, and counts this product only: else the ledger decides.
+    if (ofVisitor && gate.units >= limit) return ofVisitor
+    // What is not recorded yet, only the gate has counted.
+    if (ofVisitor?.kind === 'processing') return refusal(overLimit(sale, gate.units))
+  }
+  return undefined
+}
+
+/** The first answer of the key again. */
+function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
+  const { reservation: r } = attempt
+  if ('outcome' in existing)
+    return existing.outcome.kind === 'live' ? { ...existing.outcome, replayed: true } : existing.outcome
+  const { found } = existing
+  if ('status' in found && found.idempotency_key !== r.key)
+    // A remembered key. The gate has compared the hashes.
+    return { kind: 'live', order: found, replayed: true, remaining: remainingOf(attempt) }
+  if (('status' in found ? found.request_hash : found.hash) !== r.hash)
+    return refusal(problem('idempotency-key-reused'))
+  // Not a replay if a worker has recorded this very call's reservation.
+  if (!('status' in found))
+    return { kind: 'processing', reservation: found, replayed: found.order !== r.order }
+  const replayed = found.order_id !== r.order
+  return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
+}
+
+/** The visitor's other order, while it is live. */
+function ofLiveOrder(found: OrderView | Reservation, remaining: number): Outcome | undefined {
+  if (!('status' in found)) return processing(found)
+  return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
+}
+
+/** Units left: as the gate has just said, or as the ledger had them a moment ago. */
+function remainingOf({ sale, reservation, gate }: Attempt): number {
+  return gate && 'available' in gate ? gate.available : remainingIn(sale, reservation.product)
+}
+
 export const refusal = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
 
 export const processing = (reservation: Reservation): Outcome => ({
@@ -37,12 +122,11 @@ export const processing = (reservation: Reservation): Outcome => ({
   replayed: false,
 })
 
-/** Nothing was taken: what this call would be answered with cannot be found at this moment. */
-export const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
+const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
-/** The order that has come of a reservation, as it was written. */
-export function orderFrom(r: Reservation, at: Recorded): OrderView {
-  const price = at.prices[r.product]
+/** The order that was recorded of a reservation. */
+export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
+  const price = recorded.prices[r.product]
   return {
     order_id: r.order,
     sale_id: r.sale,
@@ -55,41 +139,19 @@ export function orderFrom(r: Reservation, at: Recorded): OrderView {
     status: 'reserved',
     idempotency_key: r.key,
     request_hash: r.hash,
-    reserved_until: at.reservedUntil,
+    reserved_until: recorded.reservedUntil,
     payment_method: r.method,
     charge_id: null,
     reason: null,
-    created_at: at.createdAt,
-    updated_at: at.createdAt,
-    left_ms: at.reservedUntil.getTime() - at.createdAt.getTime(),
+    created_at: recorded.createdAt,
+    updated_at: recorded.createdAt,
+    left_ms: recorded.reservedUntil.getTime() - recorded.createdAt.getTime(),
   }
 }
 
-/** Of a reason such as `declined: card_expired` what comes before the detail, of which there may be very many. */
-export const kindOf = (reason: string) => reason.split(':', 1)[0]
-
-/** An order as it is told of at `nowMs`, to its buyer and to operators alike. */
-export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
-  const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
-  const kind = order.status === 'cancelled' && order.reason !== null && kindOf(order.reason)
-  const reason = CANCEL_REASONS.find((one) => one === kind)
-  return {
-    order_id: order.order_id,
-    sale: order.sale_id,
-    product_id: order.product_id,
-    quantity: order.quantity,
-    unit_price_minor: order.unit_price_minor,
-    currency: order.currency,
-    status: order.status,
-    ...(reason && { reason }),
-    reserved_until: order.reserved_until.toISOString(),
-    expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
-    created_at: order.created_at.toISOString(),
-  }
-}
-
-/** Why a sale takes no order now; null if it does. */
-export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
+/** Why a sale takes no such order now; null if it does. */
+export function closedFor(sale: SaleRow, quantity: number, nowMs: number): Problem | null {
+  if (quantity > sale.limit_per_visitor) return overLimit(sale)
   switch (phaseOf(sale, nowMs)) {
     case 'upcoming':
       return problem('not-open', {
@@ -106,33 +168,31 @@ export function closedFor(sale: SaleRow, nowMs: number): Problem | null {
   }
 }
 
-/** More than a visitor may have who has so many units; not for one who has all they may. */
-export const overLimit = ({ limit_per_visitor }: SaleRow, units = 0) =>
+/** More than a visitor may have who has this many units. */
+const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
   invalidField(
     'quantity',
-    units > 0
-      ? `at most ${limit_per_visitor - units} more per visitor`
-      : `at most ${limit_per_visitor} per visitor`,
+    units > 0 ? `at most ${limit - units} more per visitor` : `at most ${limit} per visitor`,
   )
 
-/** No time is told to ask again: there is none. */
-export const tooMany = () =>
+/** Without Retry-After: trying again does not help. */
+const tooMany = () =>
   problem('too-many-requests', { detail: 'You have had too many orders in this sale that came to nothing.' })
 
 export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })
 
-/** Not so many are there to take: some may come back, or none will, or never so many. */
-export function noStock(
-  { product_id, total, sold }: Pick<ProductRow, 'product_id' | 'total' | 'sold'>,
-  { available, held }: Stock,
-  quantity: number,
-): Problem {
-  if (available === 0 && held === 0) return soldOut()
-  const unsold = total - sold
+/** Not enough units: some may come back, or none will, or never so many. The stock is the gate's, or else the ledger's. */
+function noStock(sale: SaleRow, { product: productId, quantity }: Reservation, gate?: Stock): Problem {
+  const product = sale.products.find((p) => p.product_id === productId)
+  if (!product) return problem('unknown-product')
+  const left = gate?.available ?? available(product)
+  if (left === 0 && (gate ?? product).held === 0) return soldOut()
+  const about = { product_id: productId, remaining: left }
+  const unsold = product.total - product.sold
   if (unsold > 0 && quantity > unsold)
-    return { ...invalidField('quantity', `at most ${unsold} can be had`), product_id, remaining: available }
-  const detail = available > 0 ? `Only ${available} left.` : 'All units are in carts. Some may come back.'
-  return problem('all-in-carts', { detail, product_id, remaining: available, retry_after_seconds: 5 })
+    return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
+  const detail = left > 0 ? `Only ${left} left.` : 'All units are in carts. Some may come back.'
+  return problem('all-in-carts', { detail, ...about, retry_after_seconds: 5 })
 }
 
 export const tryAgain = (detail: string) =>

@@ -1,60 +1,59 @@
 /**
- * Promises: reservations whose unit is taken, and which the ledger does not have yet. While it is slow or away their buyers
- * hear "processing": from then on there must come to be an order, whatever becomes of this process, since somebody will
- * ask for it. What a process may promise so is bounded, by what the workers record in their time. Only where neither store
- * may have heard of a reservation is it for this process to record it, for as long as it lives.
+ * Reservations whose unit is taken and which the ledger does not have yet. While it is slow or away, their buyers are
+ * answered "processing": they will ask for the order, so it must come to exist whatever becomes of this process. A process
+ * may have a bounded number of them, which shrinks as workers record their intents. Only if neither store may have heard of
+ * a reservation, this process itself goes on recording it.
  */
-
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Unrecorded reservations one process may promise while the ledger is away. */
-const MAX_PROMISES = 20_000
-/** When there are so many, what workers have recorded of them is found out so often. */
-const COUNT_AGAIN_MS = 1_000
-/** How long the end of a process waits for what is on its way. */
-const SETTLE_WITHIN_MS = 5_000
+/** Unrecorded reservations of one process while the ledger is away. */
+const MAX_PENDING = 20_000
+/** At the maximum, the intents that workers have not recorded yet are counted this often. */
+const COUNT_EVERY_MS = 1_000
+/** How long the end of a process waits for reservations in progress. */
+const DRAIN_TIMEOUT_MS = 5_000
+
+interface InProgress {
+  readonly reservation: Reservation
+  readonly outcome: Promise<Outcome>
+}
 
 export class PendingReservations {
-  /** Reservations of this process on their way into the ledger, with what they will come to. */
-  readonly #underWay = new Map<
-    string,
-    { readonly reservation: Reservation; readonly outcome: Promise<Outcome> }
-  >()
-  /** Those of them whose buyers were told "processing". */
-  readonly #told = new Set<string>()
+  /** Reservations that this process is recording. */
+  readonly #inProgress = new Map<string, InProgress>()
+  /** Those of them whose buyers were answered "processing". */
+  readonly #answered = new Set<string>()
   /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
   #counting: Promise<void> | undefined
 
-  /** A reservation sets out for the ledger. */
   begin(reservation: Reservation, outcome: Promise<Outcome>): void {
-    this.#underWay.set(reservation.order, { reservation, outcome })
+    this.#inProgress.set(reservation.order, { reservation, outcome })
   }
 
-  /** What a reservation will come to that is on its way. */
+  /** The coming outcome of a reservation in progress. */
   outcomeOf(order: string): Promise<Outcome> | undefined {
-    return this.#underWay.get(order)?.outcome
+    return this.#inProgress.get(order)?.outcome
   }
 
-  /** A reservation that is on its way. */
   reservationOf(order: string): Reservation | undefined {
-    return this.#underWay.get(order)?.reservation
+    return this.#inProgress.get(order)?.reservation
   }
 
-  /** Notes that a buyer is told "processing"; false when the ledger has spoken meanwhile, and there is more to tell. */
-  tell(order: string): boolean {
-    if (!this.#underWay.has(order)) return false
-    this.#told.add(order)
+  /** Notes that the buyer is answered "processing"; false if the ledger has answered meanwhile. */
+  answerProcessing(order: string): boolean {
+    if (!this.#inProgress.has(order)) return false
+    this.#answered.add(order)
     return true
   }
 
-  /** The ledger has spoken, or failed; true if the buyer was told "processing" and will ask for the order. */
+  /** The ledger has answered or failed; true if the buyer was answered "processing" and will ask for the order. */
   end(order: string): boolean {
-    this.#underWay.delete(order)
-    return this.#told.delete(order)
+    this.#inProgress.delete(order)
+    return this.#answered.delete(order)
   }
 
   /** The intent stays in the gate's stream: a worker records it, or notes that it was refused. */
@@ -62,25 +61,25 @@ export class PendingReservations {
     this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
   }
 
-  /** True when no more may be promised, as far as is known. */
-  areMany(): boolean {
-    let unrecorded = this.#underWay.size
+  /** True at the maximum, as far as is known. */
+  isFull(): boolean {
+    let unrecorded = this.#inProgress.size
     for (const left of this.#leftBy.values()) unrecorded += left
-    return unrecorded >= MAX_PROMISES
+    return unrecorded >= MAX_PENDING
   }
 
-  /** The same once those that workers have kept meanwhile are counted out. */
-  async areStillMany(): Promise<boolean> {
+  /** The same, without the intents that workers have recorded meanwhile. */
+  async isStillFull(): Promise<boolean> {
     this.#counting ??= this.#countOut().finally(() =>
       setTimeout(() => {
         this.#counting = undefined
-      }, COUNT_AGAIN_MS).unref(),
+      }, COUNT_EVERY_MS).unref(),
     )
     await this.#counting
-    return this.areMany()
+    return this.isFull()
   }
 
-  /** Of those left in a stream there cannot be more than wait in it. */
+  /** Of those left in a stream, there cannot be more unrecorded than wait in it. */
   async #countOut(): Promise<void> {
     for (const [gate, left] of [...this.#leftBy]) {
       const waiting = await gate.countIntents().catch(() => left)
@@ -89,11 +88,9 @@ export class PendingReservations {
     }
   }
 
-  /** Waits, within a bound, until nothing is on its way any more. */
-  async settled(): Promise<void> {
-    await withTimeout(
-      Promise.allSettled([...this.#underWay.values()].map(({ outcome }) => outcome)),
-      SETTLE_WITHIN_MS,
-    ).catch(() => {})
+  /** Waits, within a bound, until no reservation is in progress. */
+  async drain(): Promise<void> {
+    const outcomes = [...this.#inProgress.values()].map(({ outcome }) => outcome)
+    await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS).catch(() => {})
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Who is told "sold out" from memory. When every unit of a sale is sold nobody can come to an order of it any more: of those
- * who ask then, which may be nearly all there are, only they have anything to be found who have had an order by then. Their
- * names are read once; everyone else is answered without a question to either store.
+ * Answers "sold out" from memory. Once every unit of a sale is sold, nobody can get an order any more, and of the visitors
+ * who still ask only those with an earlier order have anything to find. Their names are read once; everyone else is
+ * answered without asking either store.
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
@@ -9,38 +9,35 @@ import { buyersOf } from '../ledger/orders.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import { phaseOf, type Sales } from '../sales/sales.ts'
 
-/** Names kept, of some 100 bytes each, of all sales; the buyers of a sale that has more are looked for in the stores. */
+/** Names in memory, of about 100 bytes each, of all sales. A sale with more buyers asks the stores. */
 const MAX_NAMES = 250_000
-/** Names that could not be read are read again after so long. */
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
-interface Closed {
-  /** The row by which the stock was compared last, and the stock: with another, orders may be made again. */
+interface ClosedSale {
+  /** The row whose stock was compared last, and that stock: with another, there may be new orders. */
   row: SaleRow
   readonly stock: string
-  /** Products of which the fast gate has nothing either. */
-  readonly emptied: Set<string>
-  /** Who has had an order, whatever has become of it; null until that is known. */
+  /** Products of which the fast gate has nothing left either. */
+  readonly empty: Set<string>
+  /** Everyone who had an order, whatever its status; null until they are read. */
   buyers: ReadonlySet<string> | null
 }
 
-interface SoldOutDeps {
-  readonly sql: Sql
-  readonly sales: Sales
-  readonly log: Logger
-}
-
 export class SoldOut {
-  readonly #deps: SoldOutDeps
-  /** By sale, the one learnt first first. */
-  readonly #closed = new Map<string, Closed>()
+  readonly #sql: Sql
+  readonly #sales: Sales
+  readonly #log: Logger
+  /** By sale, the oldest first. */
+  readonly #closed = new Map<string, ClosedSale>()
 
-  constructor(deps: SoldOutDeps) {
-    this.#deps = deps
+  constructor(sql: Sql, sales: Sales, log: Logger) {
+    this.#sql = sql
+    this.#sales = sales
+    this.#log = log
   }
 
-  /** True where a visitor can have no order of a sale, nor get one of this product. */
-  isAllFor({ visitor, product }: { visitor: string; product: string }, sale: SaleRow): boolean {
+  /** True if the visitor has no order of the sale and cannot get one of this product. */
+  isFor(sale: SaleRow, productId: string, visitor: string): boolean {
     const closed = this.#closed.get(sale.sale_id)
     if (!closed || !this.#isSoldOut(sale)) return false
     if (closed.row !== sale) {
@@ -50,27 +47,27 @@ export class SoldOut {
       }
       closed.row = sale
     }
-    return closed.buyers !== null && closed.emptied.has(product) && !closed.buyers.has(visitor)
+    return closed.buyers !== null && closed.empty.has(productId) && !closed.buyers.has(visitor)
   }
 
-  /** Notes what somebody has heard from the fast gate: of a product it has nothing, neither to sell nor promised. */
-  emptied(product: string, sale: SaleRow): void {
+  /** Notes that the fast gate has nothing of a product, neither to sell nor held. */
+  noteEmpty(sale: SaleRow, productId: string): void {
     if (!this.#isSoldOut(sale)) return
     const known = this.#closed.get(sale.sale_id)
-    if (known) return void known.emptied.add(product)
-    const closed: Closed = { row: sale, stock: stockOf(sale), emptied: new Set([product]), buyers: null }
+    if (known) return void known.empty.add(productId)
+    const closed: ClosedSale = { row: sale, stock: stockOf(sale), empty: new Set([productId]), buyers: null }
     this.#closed.set(sale.sale_id, closed)
-    this.#learn(sale.sale_id, closed).catch((error) => {
-      this.#deps.log.warn({ sale: sale.sale_id, error: String(error) }, 'who has bought cannot be read')
+    this.#loadBuyers(sale.sale_id, closed).catch((error) => {
+      this.#log.warn({ sale: sale.sale_id, error: String(error) }, 'failed to load buyers')
       setTimeout(() => {
         if (this.#closed.get(sale.sale_id) === closed) this.#closed.delete(sale.sale_id)
-      }, AGAIN_MS).unref()
+      }, RETRY_MS).unref()
     })
   }
 
-  async #learn(sale: string, closed: Closed): Promise<void> {
+  async #loadBuyers(saleId: string, closed: ClosedSale): Promise<void> {
     const buyers = new Set<string>()
-    for await (const some of buyersOf(this.#deps.sql, sale)) {
+    for await (const some of buyersOf(this.#sql, saleId)) {
       for (const buyer of some) buyers.add(buyer)
       if (buyers.size > MAX_NAMES) return
     }
@@ -82,16 +79,15 @@ export class SoldOut {
     }
   }
 
-  /** While the ledger is silent nobody here hears of a restock. */
+  /** While the ledger is unresponsive, this process would not hear of a restock. */
   #isSoldOut(sale: SaleRow): boolean {
-    const { sales } = this.#deps
-    return !sales.isLedgerUnresponsive() && phaseOf(sale, sales.nowMs()) === 'sold_out'
+    return !this.#sales.isLedgerUnresponsive() && phaseOf(sale, this.#sales.nowMs()) === 'sold_out'
   }
 }
 
 /**
- * Where both are as they were, nobody has come to a unit meanwhile: only who had an order that came to nothing, while a total
- * was higher that was lowered again, is told "sold out" instead of that.
+ * While total and sold are unchanged, nobody got a unit meanwhile. A visitor is only missed if their order came to nothing
+ * while the total was higher, and the total was lowered again: they are told "sold out" instead of that.
  */
 const stockOf = ({ products }: SaleRow) =>
   JSON.stringify(products.map(({ product_id, total, sold }) => [product_id, total, sold]))

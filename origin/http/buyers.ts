@@ -1,4 +1,4 @@
-/** What admitted visitors call: checkout, their order, its payment, giving it back. */
+/** Routes of admitted visitors: check out, read an order, pay it, give it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shared/api/public.ts'
@@ -12,70 +12,72 @@ import {
   ORDER,
   ORDER_TOKEN_TTL_SECONDS,
   readToken,
+  type SyncKey,
   signToken,
-  type Verified,
+  type TokenKeys,
 } from '../../shared/tokens.ts'
-import { type Outcome, orderAt, tryAgain } from '../checkout/outcome.ts'
-import type { Deps } from '../deps.ts'
+import type { Checkout } from '../checkout/checkout.ts'
+import { type Outcome, tryAgain } from '../checkout/outcome.ts'
+import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
-import { available } from '../sales/sales.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { OrderEvents } from '../orders/order-events.ts'
+import { orderAt, processingOrder } from '../orders/order-json.ts'
+import type { Orders } from '../orders/orders.ts'
+import type { Arrivals } from '../sales/arrivals.ts'
+import { available, type Sales } from '../sales/sales.ts'
+import type { LoadShedder } from './load-shedder.ts'
 import { bearer, keyOf, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './request.ts'
 
-const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
-
-/** How a call is counted. */
-function labelOf(outcome: Outcome): string {
-  if (outcome.kind === 'problem') return nameOf(outcome.problem)
-  if (outcome.replayed) return 'replayed'
-  return outcome.kind === 'recorded' ? 'reserved' : outcome.kind
+interface BuyerDeps {
+  readonly sql: Sql
+  readonly sales: Sales
+  readonly checkout: Checkout
+  readonly orders: Orders
+  readonly events: OrderEvents
+  readonly arrivals: Arrivals
+  readonly loadShedder: LoadShedder
+  readonly metrics: Metrics
+  readonly keys: { readonly admission: TokenKeys; readonly order: TokenKeys<SyncKey> }
 }
 
-/** When an order's id was made: it begins with the time, in milliseconds since the epoch (UUIDv7, RFC 9562). */
-const madeAtMs = (order: string) => Number.parseInt(order.replace('-', '').slice(0, 12), 16)
+const NO_STORE = { 'cache-control': 'no-store' }
 
-function recorded(found: OrderView | Reservation): OrderView {
-  if ('status' in found) return found
-  return refuse(problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }))
-}
-
-export function buyerRoutes(deps: Deps): Hono {
-  const { sql, sales, checkout, loadShedder, orders, arrivals, metrics, keys } = deps
+export function buyerRoutes(deps: BuyerDeps): Hono {
+  const { sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
   const app = new Hono()
 
   app.post('/sales/:sale/checkout', async (c) => {
-    const sale = c.req.param('sale')
-    // Anyone can make up a path: only a sale that there is has a count of its own, and a share.
-    const counted = sales.get(sale)?.sale_id
-    let answered = 'failed'
-    let done: (() => number) | undefined
+    const saleId = c.req.param('sale')
+    // Anyone can make up a path: only a sale that exists is counted by name, and has a share of the load.
+    const counted = sales.get(saleId)?.sale_id
+    let outcomeLabel = 'failed'
+    let stopTimer: (() => number) | undefined
     try {
-      // Read before a place is taken for it: a body that never comes must keep nobody out.
+      // Read before the call is counted as load: a body that never comes must keep nobody out.
       const body = await readText(c)
       if (!loadShedder.enter(counted)) {
-        answered = 'shed'
+        outcomeLabel = 'shed'
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
-      done = metrics.checkoutSeconds.startTimer()
-      const token = bearer(c)
-      const verified =
-        token === undefined ? INVALID : await readToken(ADMISSION, keys.admission, token, sales.nowMs())
-      const admission = admittedTo(sale, verified)
-      const row = sales.get(sale) ?? (await sales.find(sale)) ?? refuse(problem('unknown-sale'))
-      arrivals.arrived(sale, admission.num)
+      stopTimer = metrics.checkoutSeconds.startTimer()
+      const admission = await admissionTo(saleId, bearer(c))
+      const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
+      arrivals.arrived(saleId, admission.num)
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
       const buyer = { visitor: admission.sub, number: admission.num }
-      const outcome = await checkout.checkout(row, buyer, request, key)
-      answered = labelOf(outcome)
-      return answerTo(outcome, sale, admission.sub)
+      const outcome = await checkout.checkout(sale, buyer, request, key)
+      outcomeLabel = labelOf(outcome)
+      return respond(outcome, saleId, admission.sub)
     } catch (error) {
-      if (error instanceof ProblemError) answered = nameOf(error.problem)
+      if (error instanceof ProblemError) outcomeLabel = nameOf(error.problem)
       throw error
     } finally {
-      metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: answered })
-      if (done) {
-        done()
+      metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: outcomeLabel })
+      if (stopTimer) {
+        stopTimer()
         loadShedder.leave(counted)
       }
     }
@@ -83,15 +85,13 @@ export function buyerRoutes(deps: Deps): Hono {
 
   app.get('/orders/:order', async (c) => {
     const found = await ownOrder(c)
-    return sendJson('status' in found ? orderOf(found) : processingOf(found), 200, {
-      'cache-control': 'no-store',
-    })
+    const order = 'status' in found ? orderNow(found) : processingOrder(found, sales.get(found.sale))
+    return sendJson(order, 200, NO_STORE)
   })
 
   app.get('/orders/:order/events', async (c) => {
     const found = await ownOrder(c)
-    const id = 'order' in found ? found.order : found.order_id
-    return deps.events.stream(c, id, orderOf)
+    return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
   })
 
   app.post('/orders/:order/payment', async (c) => {
@@ -100,74 +100,64 @@ export function buyerRoutes(deps: Deps): Hono {
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'paying' || isSold(order.status)) {
-      return sendJson(orderOf(order), 202, { 'cache-control': 'no-store' })
-    }
-    return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderOf(order) }))
+    if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202, NO_STORE)
+    return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
   })
 
   app.delete('/orders/:order', async (c) => {
     const { order_id } = recorded(await ownOrder(c))
     const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
     const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'cancelled') return sendJson(orderOf(order), 200, { 'cache-control': 'no-store' })
-    return refuse(
-      problem('conflict', {
-        detail: `The order is ${order.status} and cannot be given back.`,
-        order: orderOf(order),
-      }),
-    )
+    if (order.status === 'cancelled') return sendJson(orderNow(order), 200, NO_STORE)
+    const detail = `The order is ${order.status} and cannot be given back.`
+    return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
 
-  /** The admission, if there is one and it is for this sale. */
-  function admittedTo(sale: string, verified: Verified<AdmissionClaims>): AdmissionClaims {
-    if (!verified.ok) {
+  /** The admission in the token. Throws unless it is valid and for this sale. */
+  async function admissionTo(saleId: string, token: string | undefined): Promise<AdmissionClaims> {
+    const read =
+      token === undefined ? INVALID : await readToken(ADMISSION, keys.admission, token, sales.nowMs())
+    if (!read.ok)
       return refuse(
         problem('not-admitted', {
-          ...(verified.reason === 'expired' && { detail: 'The admission has expired.' }),
-          queue: `/sales/${encodeURIComponent(sale)}/queue`,
+          ...(read.reason === 'expired' && { detail: 'The admission has expired.' }),
+          queue: `/sales/${encodeURIComponent(saleId)}/queue`,
           retry_after_seconds: 5,
         }),
       )
-    }
-    const { claims } = verified
-    if (claims.sale !== sale)
+    const { claims } = read
+    if (claims.sale !== saleId)
       refuse(problem('wrong-sale', { detail: `The admission is for ${claims.sale}.` }))
     return claims
   }
 
   /**
-   * What a visitor's call has come to, as it is sent. Who finds all units in carts is counted as hoping for one; not while
-   * there are any, too few for this visitor or of another product, since for those others may be called.
+   * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock; not while any are left, too few
+   * for this visitor or of another product, because others may be called for those.
    */
-  function answerTo(outcome: Outcome, sale: string, visitor: string): Response {
+  function respond(outcome: Outcome, saleId: string, visitor: string): Response {
     if (outcome.kind === 'problem') {
       if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
       const { product_id, remaining } = outcome.problem
-      const others = sales.get(sale)?.products.filter((p) => p.product_id !== product_id) ?? []
-      arrivals.waitsForStock(sale, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
-      return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(sale) })
+      const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
+      arrivals.waitsForStock(saleId, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
+      return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(saleId) })
     }
-    arrivals.waitsForStock(sale, visitor, false)
-    const headers: Record<string, string> = { 'cache-control': 'no-store' }
-    if (outcome.replayed) headers['Idempotency-Replayed'] = 'true'
-    if (outcome.kind === 'processing') {
-      if (!outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
-      const order = processingOf(outcome.reservation)
-      headers.Location = `/orders/${order.order_id}`
-      return sendJson({ ...order, order_token: tokenFor(order) }, 202, headers)
-    }
+    arrivals.waitsForStock(saleId, visitor, false)
+    const isProcessing = outcome.kind === 'processing'
+    const order = isProcessing
+      ? processingOrder(outcome.reservation, sales.get(saleId))
+      : { ...orderNow(outcome.order), remaining: outcome.remaining }
+    if (isProcessing && !outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
     if (outcome.kind === 'recorded' && !outcome.replayed) orders.beginPayment(outcome.order)
-    const order = orderOf(outcome.order)
-    headers.Location = `/orders/${order.order_id}`
-    return sendJson(
-      { ...order, remaining: outcome.remaining, order_token: tokenFor(order) },
-      outcome.kind === 'live' ? 200 : 201,
-      headers,
-    )
+    return sendJson({ ...order, order_token: tokenFor(order) }, STATUS[outcome.kind], {
+      ...NO_STORE,
+      ...(outcome.replayed && { 'Idempotency-Replayed': 'true' }),
+      Location: `/orders/${order.order_id}`,
+    })
   }
 
-  /** The order in the path, if the caller may see it; its reservation while it is still being recorded. */
+  /** The order in the path, if the caller may see it; its reservation while it is not recorded. */
   async function ownOrder(c: Context): Promise<OrderView | Reservation> {
     const right = await rightOf(bearer(c))
     if (!right) {
@@ -176,14 +166,14 @@ export function buyerRoutes(deps: Deps): Hono {
     }
     const id = tryParse(OrderId, c.req.param('order'))
     if (id === undefined || (right.order ?? id) !== id) return refuse(problem('unknown-order'))
-    const found = await checkout.standing.find(right.sale, id).catch(() => null)
+    const found = await checkout.existing.byId(right.sale, id).catch(() => null)
     if (found === null) return refuse(tryAgain('Orders cannot be read at this moment.'))
     const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === right.sale
     const owns = isOfSale && (right.visitor ?? found.visitor) === found.visitor
     return owns ? found : refuse(problem('unknown-order'))
   }
 
-  /** What a token gives a right to: an admission to a visitor's orders of a sale, an order's own token to that order. */
+  /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
   async function rightOf(
     token: string | undefined,
   ): Promise<{ sale: string; visitor?: string; order?: string } | null> {
@@ -195,23 +185,7 @@ export function buyerRoutes(deps: Deps): Hono {
     return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null
   }
 
-  function processingOf(r: Reservation): Order {
-    const product = sales.get(r.sale)?.products.find((p) => p.product_id === r.product)
-    return {
-      order_id: r.order,
-      sale: r.sale,
-      product_id: r.product,
-      quantity: r.quantity,
-      unit_price_minor: product?.unit_price_minor ?? 0,
-      currency: product?.currency ?? '',
-      status: 'processing',
-      reserved_until: null,
-      expires_in_seconds: 0,
-      created_at: new Date(madeAtMs(r.order)).toISOString(),
-    }
-  }
-
-  const orderOf = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
+  const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
 
   function tokenFor(order: Order): string {
     const iat = Math.floor(sales.nowMs() / 1000)
@@ -224,4 +198,20 @@ export function buyerRoutes(deps: Deps): Hono {
   }
 
   return app
+}
+
+const STATUS = { recorded: 201, live: 200, processing: 202 }
+
+const nameOf = ({ type }: Problem) => type.slice('/problems/'.length)
+
+/** The label of a call in the metrics. */
+function labelOf(outcome: Outcome): string {
+  if (outcome.kind === 'problem') return nameOf(outcome.problem)
+  if (outcome.replayed) return 'replayed'
+  return outcome.kind === 'recorded' ? 'reserved' : outcome.kind
+}
+
+function recorded(found: OrderView | Reservation): OrderView {
+  if ('status' in found) return found
+  return refuse(problem('conflict', { detail: 'The order is still being recorded.', retry_after_seconds: 1 }))
 }

@@ -6,7 +6,6 @@ import { AdmissionChange, MAX_UNITS, OversellPolicy, Restock, SaleConfig } from 
 import { ID_FORM, OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
-import { orderAt } from '../checkout/outcome.ts'
 import type { Deps } from '../deps.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
@@ -20,6 +19,7 @@ import {
   switches,
   writeSale,
 } from '../ledger/sales.ts'
+import { orderAt } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { EdgeNotifier } from '../sales/edge-notifier.ts'

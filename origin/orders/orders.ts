@@ -8,7 +8,6 @@
  * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
-import { kindOf } from '../checkout/outcome.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { findOrder, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
 import type { ChargeOf } from '../ledger/payments.ts'
@@ -16,6 +15,7 @@ import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { HoldEnd } from '../stock/gate.ts'
 import type { Gates } from '../stock/gates.ts'
+import { kindOf } from './order-json.ts'
 
 /** Payments begun in one transaction: the product's row is locked once for all of them. */
 const PAYMENT_BATCH = 200

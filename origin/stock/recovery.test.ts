@@ -355,7 +355,7 @@ describe('a checkout without a worker behind it', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
     const [waiting] = await its.intents(10)
     expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
-    await expect(checkout.standing.find(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
+    await expect(checkout.existing.byId(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
       visitor: 'ann',
     })
   })
@@ -405,7 +405,7 @@ describe('a checkout without a worker behind it', () => {
       replayed: true,
       order: { order_id: kept.order },
     })
-    expect(await checkout.standing.find(sale, promised.order)).toMatchObject({ status: 'cancelled' })
+    expect(await checkout.existing.byId(sale, promised.order)).toMatchObject({ status: 'cancelled' })
   })
 
   test('finds an order that is recorded while it is looked for', async () => {
@@ -419,7 +419,7 @@ describe('a checkout without a worker behind it', () => {
     // What Redis is told from now on it does a moment later, one after the other.
     await redis.client('PAUSE', 300, 'ALL')
     const acknowledged = its.acknowledge([waiting?.entry ?? ''])
-    const found = checkout.standing.find(sale, reservation.order)
+    const found = checkout.existing.byId(sale, reservation.order)
     await new Promise((resolve) => setTimeout(resolve, 100))
     await record(sql, sale, [reservation], false)
     await acknowledged
@@ -500,7 +500,7 @@ describe('a checkout without a worker behind it', () => {
     const answer = await buy('ann')
     expect(said(answer)).toBe('processing')
     const order = orderOf(answer)
-    expect(await checkout.standing.find(sale, order)).toMatchObject({ order, visitor: 'ann' })
+    expect(await checkout.existing.byId(sale, order)).toMatchObject({ order, visitor: 'ann' })
     for (const way of [toGate, toLedger]) way.back()
     const orders = await eventually(
       () => sql`select status from orders where order_id = ${order}`,

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { OrderRow } from '../ledger/orders.ts'
+import { orderAt } from './order-json.ts'
+
+const now = new Date()
+const order = {
+  ...{ order_id: randomUUID(), sale_id: 'sale', product_id: 'one', visitor: 'v', ticket_number: 1 },
+  ...{ quantity: 1, unit_price_minor: 1000, currency: 'EUR', idempotency_key: 'k', request_hash: 'h' },
+  ...{ reserved_until: now, created_at: now, updated_at: now, payment_method: null, charge_id: null },
+}
+const shown = (status: OrderRow['status'], reason: string | null) =>
+  orderAt({ ...order, status, reason }, now.getTime())
+
+test.each([
+  ['given_back', 'given_back'],
+  ['declined', 'declined'],
+  ['declined: card_expired', 'declined'],
+  ['payment_timeout', 'payment_timeout'],
+  ['oversold', 'oversold'],
+  ['no_stock', 'no_stock'],
+  ['too_many', 'too_many'],
+])('shows a buyer the cancel reason %s as %s', (reason, as) => {
+  expect(shown('cancelled', reason)).toMatchObject({ status: 'cancelled', reason: as })
+})
+
+test('shows no reason that the API does not know, and none of an order that is not cancelled', () => {
+  expect(shown('cancelled', 'by hand')).not.toHaveProperty('reason')
+  expect(shown('cancelled', null)).not.toHaveProperty('reason')
+  expect(shown('expired', 'not_paid_in_time')).not.toHaveProperty('reason')
+})
