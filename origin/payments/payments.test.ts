@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { record } from '../ledger/record.ts'
-import { signWebhook, startSandbox } from './sandbox.ts'
+import { signWebhook } from './sandbox.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -253,22 +252,3 @@ test.concurrent('what was paid and never recorded is found in the records of the
     values (${`ch_${randomUUID()}`}, ${`charge-${id}`}, ${id}, 1000, 'EUR', 'pm_ok', 'authorized')`
   await becomes('confirmed', id, token, 25_000)
 }, 30_000)
-
-describe('the sandbox', () => {
-  const old = useDatabase()
-
-  test('takes over its records of a time when what was authorized was taken at once', async () => {
-    const options = { databaseUrl: old.url, webhookUrl: 'http://127.0.0.1:9', secret: WEBHOOK_SECRET }
-    await (await startSandbox(options)).stop()
-    const sql = postgres(old.url, { max: 1 })
-    await sql`alter table sandbox.charges drop column capture_attempts`
-    await sql`
-      insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
-      values ('ch_old', 'charge-old', ${randomUUID()}, 1000, 'EUR', 'pm_ok', 'succeeded')`
-    await (await startSandbox(options)).stop()
-    expect(await sql`select status, capture_attempts from sandbox.charges`).toEqual([
-      { status: 'captured', capture_attempts: 0 },
-    ])
-    await sql.end()
-  })
-})

@@ -58,6 +58,13 @@ export interface PaymentProvider {
   readWebhook(headers: Headers, body: string): Promise<ChargeRecord | null | undefined>
 }
 
+/** The result of an authorization by the state of its charge. */
+export function authorizeResult({ charge, status }: ChargeRecord): AuthorizeResult {
+  if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
+  if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
+  return { result: 'unknown', reason: `the charge is ${status}` }
+}
+
 /** Whether a charge was captured, by its status after the attempt; throws for "not yet". */
 export function wasCaptured(status: ChargeRecord['status']): boolean {
   if (status === 'captured' || status === 'refunded') return true

@@ -1,7 +1,7 @@
-/** The sandbox, as a payment provider. */
+/** The sandbox as a payment provider. */
 import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
-import { type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
+import { authorizeResult, type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.pipe(
@@ -15,21 +15,21 @@ const Charge = v.pipe(
   v.transform(({ amount_minor: amountMinor, ...charge }): ChargeRecord => ({ ...charge, amountMinor })),
 )
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
-/** A webhook older than this is a replay. */
+/** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
 
 interface SandboxClientOptions {
-  /** Undefined where nothing but webhooks is read. */
+  /** Undefined if only webhooks are read. */
   readonly url: string | undefined
   readonly secret: string
   readonly timeoutMs: number
-  /** The ledger's time: whether a webhook is fresh must not depend on this machine's clock. */
+  /** The ledger's time, since the age of a webhook must not depend on this machine's clock. */
   readonly nowMs: () => number
 }
 
 export function sandboxProvider(options: SandboxClientOptions): PaymentProvider {
   const call = async (path: string, post?: { body: unknown; key?: string }): Promise<unknown> => {
-    if (options.url === undefined) throw new Error('no sandbox is known here')
+    if (options.url === undefined) throw new Error('no sandbox URL is set')
     const response = await fetch(new URL(path, options.url), {
       ...(post && { method: 'POST', body: JSON.stringify(post.body) }),
       headers: {
@@ -40,12 +40,12 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
     })
     if (response.ok) return response.json()
     await response.body?.cancel()
-    throw new Error(`the sandbox answered ${response.status}`)
+    throw new Error(`the sandbox responded ${response.status}`)
   }
 
-  /** Asks for something to be done with a charge; what stands then may be something else. */
-  const ask = async (charge: string, what: 'capture' | 'cancel' | 'refund') =>
-    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${what}`, { body: {} }))
+  /** Returns the charge after the action, which its state may not have allowed. */
+  const act = async (charge: string, action: 'capture' | 'cancel' | 'refund') =>
+    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { body: {} }))
 
   return {
     name: 'sandbox',
@@ -53,26 +53,23 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
     async authorize({ order, amountMinor, currency, method }) {
       const body = { order, amount_minor: amountMinor, currency, method }
       try {
-        const { charge, status } = v.parse(Charge, await call('/charges', { body, key: `charge-${order}` }))
-        if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
-        if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
-        return { result: 'unknown', reason: `the charge is ${status}` }
+        return authorizeResult(v.parse(Charge, await call('/charges', { body, key: `charge-${order}` })))
       } catch (error) {
         return { result: 'unknown', reason: String(error) }
       }
     },
 
     async capture({ charge }) {
-      const { status } = await ask(charge, 'capture')
+      const { status } = await act(charge, 'capture')
       return wasCaptured(status)
     },
 
-    cancel: (charge) => ask(charge, 'cancel'),
+    cancel: (charge) => act(charge, 'cancel'),
 
     async refund({ charge }) {
-      // What is cancelled first can be captured by nobody meanwhile.
-      const { status } = await ask(charge, 'cancel')
-      if (status !== 'cancelled') await ask(charge, 'refund')
+      // Cancelled first, so that nobody captures it meanwhile.
+      const { status } = await act(charge, 'cancel')
+      if (status !== 'cancelled') await act(charge, 'refund')
     },
 
     async find(order): Promise<ChargeRecord | undefined> {
@@ -92,8 +89,8 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
     async readWebhook(headers, body) {
       const given = headers.get('sandbox-signature') ?? ''
       const seconds = Number(/^t=(\d{1,12}),/.exec(given)?.[1] ?? Number.NaN)
-      const holds = await timingSafeEqual(given, signWebhook(options.secret, body, seconds))
-      if (!holds || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
+      const isValid = await timingSafeEqual(given, signWebhook(options.secret, body, seconds))
+      if (!isValid || Math.abs(options.nowMs() / 1000 - seconds) > TOLERANCE_SECONDS) return undefined
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Charge), body)
       return parsed.success ? parsed.output : null
     },

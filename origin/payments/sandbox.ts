@@ -1,33 +1,35 @@
 /**
- * A payment provider to play with: a real HTTP server that keeps its own records, and answers by the payment method as
- * a provider does on a good or a bad day. Nothing in it knows of stock or holds, and it would charge one order twice if
- * it were asked under two keys: that this never happens is for the shop to see to, and for tests to read in its records.
+ * The sandbox: a payment provider to play with, a real HTTP server with its own records, whose responses depend on the
+ * payment method. It knows nothing of stock or holds, and would charge an order twice under two keys: to prevent that is the
+ * shop's task, and tests check it in these records.
  *
  *   pm_ok             is authorized                   pm_declined       is declined
- *   pm_slow           after three seconds, and        pm_timeout        never answers, and never happens
+ *   pm_slow           after three seconds, and        pm_timeout        never responds, and never happens
  *                     captured after as many
- *   pm_flaky          times out, then is authorized   pm_webhook_twice  is authorized, and says so twice
- *   pm_late           never answers, cannot be cancelled, and is authorized when nobody waits for it any more
+ *   pm_flaky          times out, then is authorized   pm_webhook_twice  is authorized, with two webhooks
+ *   pm_late           never responds, cannot be cancelled, and is authorized when nobody waits any more
  *
- * What is authorized is captured when that is asked for, once; or it is cancelled, and never captured.
+ * An authorized charge is captured on request, once, or cancelled and never captured.
  *
- * The origin starts one of its own unless it is given an address; by hand:
+ * The origin starts its own sandbox unless it gets an address. By hand:
  *
  *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/sandbox.ts
  */
 import { createHmac, randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import postgres from 'postgres'
 import * as v from 'valibot'
 import { SANDBOX_DELAYS } from './provider.ts'
 
-/** "Never answers" ends some day, so that sockets do. */
+/** "Never responds" ends after this long, so that sockets close. */
 const NEVER_MS = 60_000
 const WEBHOOK_ATTEMPTS = 5
-const WEBHOOK_WITHIN_MS = 2_000
+const WEBHOOK_TIMEOUT_MS = 2_000
 const PAGE = 1_000
-const LATE_EVERY_MS = 500
+const LATE_INTERVAL_MS = 500
 const MAX_CONNECTIONS = 4
 
 const ChargeBody = v.object({
@@ -39,17 +41,12 @@ const ChargeBody = v.object({
 
 interface SandboxOptions {
   readonly databaseUrl: string
-  /** Where to say what became of a charge. */
+  /** Where webhooks are sent. */
   readonly webhookUrl: string
   readonly secret: string
   readonly port?: number
   readonly slowMs?: number | undefined
   readonly lateMs?: number | undefined
-}
-
-interface Sandbox {
-  readonly url: string
-  stop(): Promise<void>
 }
 
 interface Row {
@@ -62,11 +59,8 @@ interface Row {
   readonly attempts: number
 }
 
-/** A charge that has just changed. */
-type Changed = Row & {
-  /** When, in seconds since the epoch. */
-  readonly at: number
-}
+/** A charge that has just changed, with the time of it in seconds since the epoch. */
+type Changed = Row & { readonly at: number }
 
 /** Signs a webhook as `t=<seconds>,v1=<hex HMAC-SHA-256 of "t.body">`. */
 export function signWebhook(secret: string, body: string, seconds: number): string {
@@ -74,9 +68,8 @@ export function signWebhook(secret: string, body: string, seconds: number): stri
 }
 
 /**
- * `changed_by` is the transaction that changed the row last. What is below the oldest one still running has been
- * committed for good, so that a reader who goes on from there misses nothing; of the many rows of one transaction, by the
- * charge.
+ * `changed_by` is the last transaction that changed the row. A reader gets only rows below the oldest running transaction,
+ * which are final, and continues by transaction and charge: so it misses none.
  */
 const RECORDS = `
   create schema if not exists sandbox;
@@ -89,18 +82,16 @@ const RECORDS = `
     method text not null,
     status text not null,
     attempts int not null default 1,
+    capture_attempts int not null default 0,
     created_at timestamptz not null default clock_timestamp(),
     changed_by xid8 not null default pg_current_xact_id()
   );
-  -- Records of a time when nothing was captured, since what was authorized was taken at once.
-  alter table sandbox.charges add column if not exists capture_attempts int not null default 0;
-  update sandbox.charges set status = 'captured' where status = 'succeeded';
   create index if not exists charges_of_order on sandbox.charges (order_id);
   create index if not exists charges_by_change on sandbox.charges (changed_by);
   create index if not exists charges_pending on sandbox.charges (created_at) where status = 'pending';`
 
-/** Starts it on a port of its own (or the one given); its records are in the schema `sandbox`, and outlive it. */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+/** Starts a sandbox on a free port, or the given one. Its records are in the schema `sandbox`, and outlive it. */
+export async function startSandbox(options: SandboxOptions) {
   const { slowMs = SANDBOX_DELAYS.slowMs, lateMs = SANDBOX_DELAYS.lateMs } = options
   const sql = postgres(options.databaseUrl, {
     max: MAX_CONNECTIONS,
@@ -114,18 +105,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await tx.unsafe(RECORDS)
   })
   const app = new Hono()
-  const pauses = new Set<() => void>()
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer)
-        pauses.delete(end)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      pauses.add(end)
-    })
-  const changed = sql`returning *, extract(epoch from clock_timestamp())::int as at`
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
+  const returning = sql`returning *, extract(epoch from clock_timestamp())::int as at`
   const view = ({ charge_id: charge, order_id: order, status, amount_minor, currency }: Row) => ({
     ...{ charge, order, status, currency },
     amount_minor: Number(amount_minor),
@@ -145,15 +128,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (row.order_id !== order || row.method !== method)
       return c.json({ error: 'the key was used with another body' }, 422)
     if (row.status !== 'pending') return c.json(view(row))
-    const late = method === 'pm_timeout' || method === 'pm_late'
-    if (late || (method === 'pm_flaky' && row.attempts === 1)) {
+    const isUnresponsive =
+      method === 'pm_timeout' || method === 'pm_late' || (method === 'pm_flaky' && row.attempts === 1)
+    if (isUnresponsive) {
       await pause(NEVER_MS)
-      return c.json({ error: 'no answer' }, 504)
+      return c.json({ error: 'no response' }, 504)
     }
     if (method === 'pm_slow') await pause(slowMs)
-    const good = method === 'pm_ok' || method === 'pm_slow' || method === 'pm_flaky'
-    if (method === 'pm_webhook_twice') return c.json(view(await end(row.charge_id, 'authorized', 2)))
-    return c.json(view(await end(row.charge_id, good ? 'authorized' : 'declined')))
+    const isGood = ['pm_ok', 'pm_slow', 'pm_flaky', 'pm_webhook_twice'].includes(method)
+    const changed = await change(row.charge_id, isGood ? 'authorized' : 'declined', ['pending'])
+    if (changed && method === 'pm_webhook_twice') void sendWebhook(changed)
+    return c.json(view(changed ?? (await find(row.charge_id)) ?? row))
   })
 
   app.get('/charges', async (c) => {
@@ -182,79 +167,69 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   app.post('/charges/:charge/capture', async (c) => {
     const charge = c.req.param('charge')
-    const [asked] = await sql<Row[]>`
-      update sandbox.charges set capture_attempts = capture_attempts + 1 where charge_id = ${charge} returning *`
-    if (!asked) return c.json({ error: 'no such charge' }, 404)
-    if (asked.method === 'pm_slow') await pause(slowMs)
-    const [row] = await sql<Changed[]>`
-      update sandbox.charges set status = 'captured', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status = 'authorized' ${changed}`
-    if (row) void tell(row)
-    const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
-    return c.json(view(stands ?? asked))
-  })
-
-  app.post('/charges/:charge/refund', async (c) => {
-    const charge = c.req.param('charge')
     const [row] = await sql<Row[]>`
-      update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status in ('captured', 'refunded') returning *`
-    return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
+      update sandbox.charges set capture_attempts = capture_attempts + 1 where charge_id = ${charge} returning *`
+    if (!row) return c.json({ error: 'no such charge' }, 404)
+    if (row.method === 'pm_slow') await pause(slowMs)
+    return c.json(view((await change(charge, 'captured', ['authorized'])) ?? (await find(charge)) ?? row))
   })
 
   app.post('/charges/:charge/cancel', async (c) => {
-    const charge = c.req.param('charge')
-    await sql`
-      update sandbox.charges set status = 'cancelled', changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and (status = 'authorized' or (status = 'pending' and method <> 'pm_late'))`
-    const [row] = await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
+    const row = await find(c.req.param('charge'))
+    if (!row) return c.json({ error: 'no such charge' }, 404)
+    const from = row.method === 'pm_late' ? ['authorized'] : ['authorized', 'pending']
+    return c.json(
+      view((await change(row.charge_id, 'cancelled', from)) ?? (await find(row.charge_id)) ?? row),
+    )
+  })
+
+  app.post('/charges/:charge/refund', async (c) => {
+    const row = await change(c.req.param('charge'), 'refunded', ['captured', 'refunded'])
     return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
   })
 
-  /** What a charge comes to, once; whoever asks later hears the same. */
-  async function end(charge: string, status: 'authorized' | 'declined', webhooks = 1): Promise<Row> {
-    const [row] = await sql<Changed[]>`
-      update sandbox.charges set status = ${status}, changed_by = pg_current_xact_id()
-      where charge_id = ${charge} and status = 'pending' ${changed}`
-    if (row) for (let i = 0; i < webhooks; i++) void tell(row)
-    const [stands] = row ? [row] : await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
-    if (!stands) throw new Error('no such charge')
-    return stands
+  async function find(charge: string): Promise<Row | undefined> {
+    const [row] = await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
+    return row
   }
 
-  async function tell(row: Changed): Promise<void> {
+  /** Changes the status of a charge, and sends a webhook of its authorization, decline or capture. */
+  async function change(charge: string, to: Row['status'], from: string[]): Promise<Changed | undefined> {
+    const [row] = await sql<Changed[]>`
+      update sandbox.charges set status = ${to}, changed_by = pg_current_xact_id()
+      where charge_id = ${charge} and status = any(${from}) ${returning}`
+    if (row && to !== 'cancelled' && to !== 'refunded') void sendWebhook(row)
+    return row
+  }
+
+  async function sendWebhook(row: Changed): Promise<void> {
     const body = JSON.stringify({ type: `charge.${row.status}`, ...view(row) })
-    const signature = signWebhook(options.secret, body, row.at)
-    for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS; attempt++) {
-      const told = await post(body, signature).catch(() => false)
-      if (told || stopped) return
+    const headers = {
+      'content-type': 'application/json',
+      'sandbox-signature': signWebhook(options.secret, body, row.at),
+    }
+    for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS && !stopping.signal.aborted; attempt++) {
+      const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS)
+      const response = await fetch(options.webhookUrl, { method: 'POST', headers, body, signal }).catch(
+        () => undefined,
+      )
+      await response?.body?.cancel()
+      if (response && response.status < 500) return
       await pause(200 * 2 ** attempt * (0.5 + Math.random()))
     }
   }
 
-  async function post(body: string, signature: string): Promise<boolean> {
-    const response = await fetch(options.webhookUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
-      body,
-      signal: AbortSignal.timeout(WEBHOOK_WITHIN_MS),
-    })
-    await response.body?.cancel()
-    return response.status < 500
-  }
-
-  let stopped = false
-  /** The late ones come in whether or not anyone is still there to hear it. */
+  /** Authorizes the late charges, whether or not anybody still waits. */
   const lateCharges = (async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const rows = await sql<Changed[]>`
         update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id()
         where status = 'pending' and method = 'pm_late'
-          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' ${changed}`.catch(
+          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' ${returning}`.catch(
         () => [],
       )
-      for (const row of rows) void tell(row)
-      await pause(LATE_EVERY_MS)
+      for (const row of rows) void sendWebhook(row)
+      await pause(LATE_INTERVAL_MS)
     }
   })()
 
@@ -267,8 +242,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return {
     url: `http://127.0.0.1:${port}`,
     async stop() {
-      stopped = true
-      for (const endPause of [...pauses]) endPause()
+      stopping.abort()
       const closed = new Promise((done) => server.close(done))
       if ('closeAllConnections' in server) server.closeAllConnections()
       await Promise.all([closed, lateCharges])
@@ -285,6 +259,6 @@ if (import.meta.main) {
     secret: WEBHOOK_SECRET,
     port: Number(PORT),
   })
-  console.log(`the sandbox listens at ${sandbox.url}`)
+  console.log(`sandbox listening at ${sandbox.url}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.stop())
 }

@@ -1,13 +1,19 @@
 /**
- * Stripe, through its own library. A charge is a payment intent, confirmed as it is created, under the order's
- * idempotency key, and captured later; what became of it is learned from the answer, from signed webhooks, and from the
- * list of events that Stripe keeps for thirty days.
+ * Stripe as a payment provider, through its own library. A charge is a payment intent, confirmed at its creation under the
+ * order's idempotency key, and captured later. Its state comes from responses, from signed webhooks, and from the list of
+ * events that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
-import { type ChargeRecord, type PaymentProvider, PROVIDER_TIMEOUT_MS, wasCaptured } from './provider.ts'
+import {
+  authorizeResult,
+  type ChargeRecord,
+  type PaymentProvider,
+  PROVIDER_TIMEOUT_MS,
+  wasCaptured,
+} from './provider.ts'
 
-/** Without a cursor, events are read so far back: longer than any order stays unpaid. */
-const FIRST_LOOK_SECONDS = 24 * 3600
+/** How far back events are read without a cursor: longer than any order stays unpaid. */
+const FIRST_READ_SECONDS = 24 * 3600
 const PAGE = 100
 const TOLERANCE_SECONDS = 300
 const EVENTS = [
@@ -19,19 +25,15 @@ const EVENTS = [
   'refund.failed',
 ]
 
-/**
- * Decimals by which Stripe's smallest unit of a currency is smaller than the minor unit of ISO 4217, where they differ
- * (docs.stripe.com/currencies: zero-decimal currencies, and their special cases).
- */
+/** Extra decimals of Stripe's smallest unit compared to the minor unit of ISO 4217 (docs.stripe.com/currencies). */
 const MORE_DECIMALS: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: -2 }
 
 interface StripeOptions {
   readonly secretKey: string
   readonly webhookSecret: string
-  /** Where Stripe is, when it is not where it usually is. */
   readonly apiUrl?: string | undefined
   readonly timeoutMs?: number
-  /** The ledger's time, by which a webhook is fresh. */
+  /** The ledger's time, for the age of a webhook. */
   readonly nowMs: () => number
 }
 
@@ -39,7 +41,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   const { timeoutMs = PROVIDER_TIMEOUT_MS } = options
   const at = options.apiUrl === undefined ? undefined : new URL(options.apiUrl)
   const stripe = new Stripe(options.secretKey, {
-    // The job is retried, with its backoff and its end; a retry inside it would only blur both.
+    // The job is retried, with backoff and a limit.
     maxNetworkRetries: 0,
     timeout: timeoutMs,
     telemetry: false,
@@ -50,7 +52,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     }),
   })
 
-  /** False once Stripe keeps the event no longer, after a month in which there was none. */
+  /** False if Stripe has deleted the event, after a month without one. */
   async function isKept(event: string): Promise<boolean> {
     try {
       await stripe.events.retrieve(event)
@@ -62,15 +64,15 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   }
 
   /**
-   * Where to begin without a cursor: the last event before what matters, or the very first where there is none before. From
-   * there everything is read as ever, the oldest first, so that a break leaves nothing out.
+   * The event to begin with if there is no cursor: the last one before the relevant time, or else the very first. From there
+   * all events are read as usual, the oldest first, so that an interruption skips nothing.
    */
-  async function beginning(): Promise<Stripe.Event | undefined> {
-    const lt = Math.floor(options.nowMs() / 1000) - FIRST_LOOK_SECONDS
+  async function firstEvent(): Promise<Stripe.Event | undefined> {
+    const lt = Math.floor(options.nowMs() / 1000) - FIRST_READ_SECONDS
     const [before] = (await stripe.events.list({ types: EVENTS, created: { lt }, limit: 1 })).data
     if (before) return before
     let oldest: Stripe.Event | undefined
-    // No more than a day's, and more of them come only at the other end.
+    // At most the events of a day; new ones arrive at the other end.
     for (let more = true; more; ) {
       const { data, has_more } = await stripe.events.list({
         types: EVENTS,
@@ -83,16 +85,16 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     return oldest
   }
 
-  /** What stands after a change of an intent, also where its state did not allow the change any more. */
-  async function standsAfter(change: Promise<Stripe.PaymentIntent>, charge: string): Promise<ChargeRecord> {
+  /** The charge after a change, even if its state did not allow the change. */
+  async function stateAfter(change: Promise<Stripe.PaymentIntent>, charge: string): Promise<ChargeRecord> {
     const intent = await change.catch((error) => {
       if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
       return stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
     })
-    return recordOf(intent, orderOf(intent))
+    return recordOf(intent)
   }
 
-  const cancel = (charge: string) => standsAfter(stripe.paymentIntents.cancel(charge), charge)
+  const cancel = (charge: string) => stateAfter(stripe.paymentIntents.cancel(charge), charge)
 
   return {
     name: 'stripe',
@@ -106,37 +108,34 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
             payment_method: method,
             confirm: true,
             capture_method: 'manual',
-            // Nobody is there to be sent to their bank: what would need that is declined.
+            // The buyer cannot be sent to their bank here; a charge that needs it is declined.
             error_on_requires_action: true,
             automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
             metadata: { order },
           },
           { idempotencyKey: `charge-${order}` },
         )
-        const { charge, status } = recordOf(intent, order)
-        if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
-        if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
-        return { result: 'unknown', reason: `the charge is ${status}` }
+        return authorizeResult(recordOf(intent))
       } catch (error) {
         if (isRefusal(error)) return { result: 'declined', reason: error.code ?? error.type }
-        return { result: isTurnedAway(error) ? 'turned_away' : 'unknown', reason: wordsOf(error) }
+        return { result: isTurnedAway(error) ? 'turned_away' : 'unknown', reason: messageOf(error) }
       }
     },
 
     async capture({ charge }) {
-      const { status } = await standsAfter(stripe.paymentIntents.capture(charge), charge)
+      const { status } = await stateAfter(stripe.paymentIntents.capture(charge), charge)
       return wasCaptured(status)
     },
 
     cancel,
 
     async refund({ charge, order }) {
-      // What is cancelled first can be captured by nobody meanwhile.
+      // Cancelled first, so that nobody captures it meanwhile.
       const { status } = await cancel(charge)
       if (status === 'cancelled') return
       try {
-        // Without an idempotency key: under one, Stripe would answer every later attempt with the failure of the first, for
-        // a day. It gives the whole of a charge back only once, whatever the key.
+        // Without an idempotency key, under which Stripe would repeat a failure for a day. It refunds a whole charge only
+        // once in any case.
         const { status } = await stripe.refunds.create({ payment_intent: charge, metadata: { order } })
         if (status !== 'succeeded' && status !== 'pending') throw new Error(`the refund is ${status}`)
       } catch (error) {
@@ -151,7 +150,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         limit: 10,
         expand: ['data.latest_charge'],
       })
-      const records = data.map((intent) => recordOf(intent, order))
+      const records = data.map(recordOf)
       const first = (status: ChargeRecord['status']) => records.find((r) => r.status === status)
       return first('captured') ?? first('authorized') ?? first('pending') ?? records[0]
     },
@@ -159,13 +158,13 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async *changes(since) {
       let cursor = since !== null && (await isKept(since)) ? since : null
       if (cursor === null) {
-        const first = await beginning()
+        const first = await firstEvent()
         if (!first) return
         cursor = first.id
         yield { records: recordOfEvent(first), cursor }
       }
       for (let more = true; more; ) {
-        // The page just after the cursor; within a page the newest comes first.
+        // The page just after the cursor, with its newest event first.
         const { data, has_more } = await stripe.events.list({
           types: EVENTS,
           limit: PAGE,
@@ -198,17 +197,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   }
 }
 
-/** Other systems may use the same account, and call their things orders as well. */
+/** Other systems may use the same account, and the same name in their metadata. */
 const isOrder = (id: string | undefined): id is string =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
 
-/** True for answers that are a no for good; everything else may have happened, or may yet. */
+/** True for final refusals. After any other error the charge may have happened, or may happen later. */
 function isRefusal(error: unknown): error is Stripe.errors.StripeError {
   if (error instanceof Stripe.errors.StripeCardError) return true
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400
 }
 
-/** True for what Stripe does not begin with: too much was asked of it, or the key may not ask for this. */
+/** True if Stripe has not begun with the charge: a rate limit, or a key without permission. */
 function isTurnedAway(error: unknown): boolean {
   const { StripeAuthenticationError, StripePermissionError, StripeRateLimitError } = Stripe.errors
   return [StripeAuthenticationError, StripePermissionError, StripeRateLimitError].some(
@@ -216,27 +215,24 @@ function isTurnedAway(error: unknown): boolean {
   )
 }
 
-/** What went wrong in Stripe's own words, without the parts of the key that it repeats. */
-function wordsOf(error: unknown): string {
-  const words = error instanceof Stripe.errors.StripeError ? `${error.type}: ${error.message}` : String(error)
-  return words.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
+/** Stripe's error message, without the parts of the key that it repeats. */
+function messageOf(error: unknown): string {
+  const message =
+    error instanceof Stripe.errors.StripeError ? `${error.type}: ${error.message}` : String(error)
+  return message.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
-/** Divided where it gets smaller, since no power of ten below 1 is exact. What is no whole number then, Stripe refuses. */
+/** Divides by a power of ten, since those below 1 are inexact. Stripe rejects a fraction. */
 const shifted = (amount: number, decimals: number) =>
   decimals < 0 ? amount / 10 ** -decimals : amount * 10 ** decimals
 
-function orderOf(intent: Stripe.PaymentIntent): string {
-  return intent.metadata.order ?? ''
-}
-
-function recordOf(intent: Stripe.PaymentIntent, order: string): ChargeRecord {
+function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
   const status = statusOf(intent)
-  const of = { charge: intent.id, order }
-  if (status !== 'authorized' && status !== 'captured') return { ...of, status }
+  const ref = { charge: intent.id, order: intent.metadata.order ?? '' }
+  if (status !== 'authorized' && status !== 'captured') return { ...ref, status }
   const amount = status === 'authorized' ? intent.amount_capturable : intent.amount_received
   const currency = intent.currency.toUpperCase()
-  return { ...of, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
+  return { ...ref, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
 }
 
 function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
@@ -258,7 +254,7 @@ function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
   }
 }
 
-/** The charge an event is about, if it is one of ours. */
+/** The charge of an event, if it belongs to one of our orders. */
 function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
   switch (event.type) {
     case 'payment_intent.amount_capturable_updated':
@@ -266,20 +262,16 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
     case 'payment_intent.payment_failed':
     case 'payment_intent.canceled': {
       const intent = event.data.object
-      const { order } = intent.metadata
-      return isOrder(order) ? [recordOf(intent, order)] : []
+      return isOrder(intent.metadata.order) ? [recordOf(intent)] : []
     }
-    case 'charge.refunded': {
-      const { payment_intent, metadata, refunded } = event.data.object
-      const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
-      const { order } = metadata
-      return refunded && charge && isOrder(order) ? [{ charge, order, status: 'refunded' }] : []
-    }
+    case 'charge.refunded':
     case 'refund.failed': {
       const { payment_intent, metadata } = event.data.object
       const charge = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
       const order = metadata?.order
-      return charge && isOrder(order) ? [{ charge, order, status: 'refund_failed' }] : []
+      if (!charge || !isOrder(order)) return []
+      if (event.type === 'refund.failed') return [{ charge, order, status: 'refund_failed' }]
+      return event.data.object.refunded ? [{ charge, order, status: 'refunded' }] : []
     }
     default:
       return []
