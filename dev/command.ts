@@ -1,20 +1,22 @@
-/** What commands share: how they are told what to do, how they show it in a terminal, and the one way out. */
+/** What the commands share: options, the lines they show in a terminal, and the one way out. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs, styleText } from 'node:util'
-import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './processes.ts'
+import { killEverything, LocalError, stopEverything } from './processes.ts'
 
-/** How often to look whether npm, which started us, is still there. */
-const PARENT_LOOK_EVERY_MS = 1000
+/** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
+const SAME_KEYSTROKE_MS = 500
+/** Longest that stopping in good order may take, all together. */
+const STOP_ALL_WITHIN_MS = 30_000
+/** How often to check that npm, which started us, still runs. */
+const PARENT_CHECK_EVERY_MS = 1000
 
-/** Told something it cannot do; the message is one line for the person at the terminal. */
+/** The person asked for something impossible; the message is one line for the terminal. */
 export class UsageError extends Error {}
 
-export const terminal = process.stdout.isTTY === true
-export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  terminal ? styleText(format, text) : text
+// -- Options ---------------------------------------------------------------------------------------------------------
 
-/** The options as they stand on the command line: an unknown one is refused, and so is one with nothing in it. */
+/** The options on the command line. Refuses an unknown option, and one with an empty value. */
 export function optionsOf<const T extends ParseArgsOptionsConfig>(
   options: T,
   command: string,
@@ -30,7 +32,7 @@ export function optionsOf<const T extends ParseArgsOptionsConfig>(
     try {
       return parseArgs({ args: [...args], options }).values
     } catch (error) {
-      // What is wrong stands in the first sentence; how to escape a dash, in the lines after it, is not what helps.
+      // The first sentence says what is wrong; the lines after it say how to escape a dash, which does not help.
       const [sentence = ''] = (error as Error).message.split(/\.\s/)
       throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm ${command} -- --help`)
     }
@@ -50,7 +52,7 @@ export function wholeOf(name: string, text: string | undefined, usual: number, m
   return value
 }
 
-/** Makes a folder for results, and sees that it can be written to: before all is measured, not after. */
+/** Makes a folder for results and checks that it is writable: before the work, not after. */
 export function writableFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true })
@@ -62,59 +64,111 @@ export function writableFolder(path: string): void {
   }
 }
 
-/** Started by npm, and npm was killed: nobody is left who could press Ctrl-C. */
-export function whenNpmIsGone(leave: () => void): void {
-  if (process.env.npm_lifecycle_event === undefined) return
-  const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid !== parent) leave()
-  }, PARENT_LOOK_EVERY_MS).unref()
+// -- The terminal ----------------------------------------------------------------------------------------------------
+
+export const terminal = process.stdout.isTTY === true
+export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+  terminal ? styleText(format, text) : text
+
+/** A line for each part that is ready; on a terminal also one that names the parts that are starting. */
+export class ProgressLines {
+  readonly #startedAt = new Map<string, number>()
+
+  begin(part: string): void {
+    this.#startedAt.set(part, performance.now())
+    this.#show()
+  }
+
+  ready(part: string, detail: string): void {
+    const seconds = (performance.now() - (this.#startedAt.get(part) ?? 0)) / 1000
+    this.#startedAt.delete(part)
+    const name = `${part[0]?.toUpperCase()}${part.slice(1)}`.padEnd(12)
+    this.say(`${paint('green', '✓')} ${name} ${paint('dim', `${seconds.toFixed(1)} s  ${detail}`)}`)
+  }
+
+  say(line: string): void {
+    this.#clear()
+    console.log(line)
+    this.#show()
+  }
+
+  done(): void {
+    this.#startedAt.clear()
+    this.#clear()
+  }
+
+  #clear(): void {
+    if (terminal) process.stdout.write('\r\x1b[K')
+  }
+
+  #show(): void {
+    const parts = [...this.#startedAt.keys()].join(', ')
+    if (terminal && parts !== '') process.stdout.write(`\r\x1b[K${paint('cyan', '…')} starting ${parts}`)
+  }
 }
 
+// -- From start to end -----------------------------------------------------------------------------------------------
+
+export type Leave = (status: number, why?: string) => Promise<void>
+
 /**
- * Runs a command and leaves with the status it comes to: 2 for what could not be done (`failure` says what that was), 130
- * when it is interrupted. Whatever ends it, servers that were started are stopped, after `before` has had its say; a
- * second interruption stops all at once.
+ * Runs a command and leaves with the status that it returns, or with one for a failure or an interruption. Whatever ends it,
+ * it calls `before` and stops all servers, within a bound; a second interruption kills them at once.
  */
 export async function run(
   failure: string,
-  command: (leave: (status: number, line?: string) => Promise<void>) => Promise<number>,
+  command: (leave: Leave) => Promise<number>,
   before: () => Promise<void> = async () => {},
+  status = { failed: 2, interrupted: 130 },
 ): Promise<void> {
   let leaving = false
-  const leave = async (status: number, line?: string) => {
+  const leave = async (status: number, why?: string, lastLine?: string) => {
     if (leaving) return
     leaving = true
-    if (line !== undefined) console.error(line)
+    setTimeout(kill, STOP_ALL_WITHIN_MS, 1)
+    if (why !== undefined) console.error(why)
     await before().catch(() => {})
     await stopEverything().catch(() => {})
+    if (lastLine !== undefined) console.log(lastLine)
+    process.exit(status)
+  }
+  const kill = (status: number) => {
+    killEverything()
     process.exit(status)
   }
   let interruptedAtMs: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const nowMs = performance.now()
-      if (interruptedAtMs !== undefined && nowMs - interruptedAtMs > SAME_KEYSTROKE_MS) {
-        killEverything()
-        process.exit(130)
-      }
+      if (interruptedAtMs !== undefined && nowMs - interruptedAtMs > SAME_KEYSTROKE_MS) kill(130)
       interruptedAtMs ??= nowMs
-      void leave(130, '\nInterrupted. Stopping (once more to stop at once) ...')
+      if (leaving) return
+      console.log(`${terminal ? '\n' : ''}Stopping (once more to stop at once) ...`)
+      void leave(status.interrupted, undefined, 'Stopped.')
     })
   }
-  // Whoever read our output has gone (`| head`): nobody is left to tell.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(2))
-  whenNpmIsGone(() => void leave(2))
+  // Whoever read our output has gone (`| head`).
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void leave(status.failed))
+  leaveWithNpm(() => void leave(status.failed))
   try {
     await leave(await command(leave))
   } catch (error) {
-    await leave(2, `${failure} ${textOf(error)}`)
+    if (error instanceof UsageError) await leave(2, error.message)
+    else await leave(status.failed, `${failure} ${textOf(error)}`)
   }
 }
 
-/** What a person can do something about is a sentence; anything else is shown with where it came from. */
+/** If npm started us and was killed, nobody is left who could press Ctrl-C. */
+function leaveWithNpm(leave: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) leave()
+  }, PARENT_CHECK_EVERY_MS).unref()
+}
+
+/** The message alone where a person can act on it; anything else with its stack. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isTold = error instanceof UsageError || error instanceof LocalError
-  return isTold ? error.message : (error.stack ?? error.message)
+  return error instanceof LocalError ? error.message : (error.stack ?? error.message)
 }

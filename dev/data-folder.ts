@@ -1,6 +1,6 @@
 /**
- * The data folder of a system on one machine: used by one system at a time, and what is found there again at the next
- * start. Secrets are made once, so that tokens outlive a restart.
+ * The data folder of a system on one machine. One system at a time uses it, and the next start finds data and secrets there
+ * again. Secrets are made once, so that tokens outlive a restart.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -8,39 +8,76 @@ import {
   chmodSync,
   constants,
   existsSync,
-  mkdirSync,
+  globSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
 import { newKeySet, SecretJwkSet } from '../shared/tokens.ts'
-import { LocalError, temporaryFolder } from './processes.ts'
+import { folderFor, LocalError, readPidFile, stopLeftovers, writePidFile } from './processes.ts'
 
-/** Takes the folder into use, a temporary one where none is wanted, until it is released. */
-export function takeFolder(wanted: string | undefined): { path: string; release: () => void } {
+/** A lock that its owner has not renewed for so long is free: the owner was killed. It renews the lock every second. */
+const LOCK_STALE_MS = 5_000
+const LOCK_RETRY_MS = 250
+
+/** Takes the folder into use until `release`, a temporary one where none is wanted, and stops what a killed start left there. */
+export async function takeFolder(wanted: string | undefined) {
+  const { path, remove } = folderFor(wanted, 'system')
   if (wanted === undefined) {
-    const temporary = temporaryFolder('system')
     // Postgres may run as another user, who must pass through here to its own folder.
-    chmodSync(temporary.path, 0o711)
-    return { path: temporary.path, release: () => temporary.remove() }
+    chmodSync(path, 0o711)
+    return { path, release: async () => remove() }
   }
-  const folder = resolve(wanted)
-  mkdirSync(folder, { recursive: true })
-  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-  return { path: folder, release: lock(folder) }
+  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+  const owner = join(path, 'start.pid')
+  const unlock = await lockFolder(path, owner)
+  writePidFile(owner, process.pid)
+  await stopLeftovers(path)
+  // The logs of the run before stay once, so that logs never fill the disk.
+  for (const log of globSync('*/*.log', { cwd: path })) renameSync(join(path, log), join(path, `${log}.old`))
+  const release = async () => {
+    rmSync(owner, { force: true })
+    await unlock().catch(() => {})
+  }
+  return { path, release }
 }
 
-/** What the file system refuses in the data folder, whichever part wanted it, is for the person to put right. */
-export function folderTrouble(error: unknown, wanted: string | undefined): unknown {
+/** Keeps a second system off the same data. */
+async function lockFolder(folder: string, owner: string): Promise<() => Promise<void>> {
+  const deadline = performance.now() + LOCK_STALE_MS + 1_000
+  const options = {
+    lockfilePath: join(folder, 'start.lock'),
+    ...{ stale: LOCK_STALE_MS, update: 1_000 },
+    // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
+    onCompromised() {},
+  }
+  while (true) {
+    const { pid, runs } = readPidFile(owner) ?? {}
+    const isOpen = !runs || pid === process.pid
+    try {
+      if (isOpen) return await lock(folder, options)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error
+    }
+    if (runs || performance.now() > deadline)
+      throw new LocalError(
+        `Process ${pid ?? '(unknown)'} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
+      )
+    await sleep(LOCK_RETRY_MS)
+  }
+}
+
+/** Turns what the file system refuses in the data folder, whichever part wanted it, into a line for the person. */
+export function folderError(error: unknown, wanted: string | undefined): unknown {
   const folder = resolve(wanted ?? tmpdir())
   const { code, path } = error as NodeJS.ErrnoException
-  // What cannot be written is told without its path, unlike what cannot be opened.
+  // A failed write names no path, unlike a failed open.
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new LocalError(`The disk with ${folder} is full (${code}): make room there, or choose another.`)
   if (wanted === undefined || code === undefined || !path?.startsWith(folder)) return error
@@ -48,53 +85,6 @@ export function folderTrouble(error: unknown, wanted: string | undefined): unkno
   return new LocalError(
     `The data folder ${folder} cannot be used (${why}): make all of it your own, or choose another with --data.`,
   )
-}
-
-/**
- * Keeps a second system off the same data. A lock whose process has ended is worth nothing. It is a link that leads
- * nowhere: such a one is made with its owner in it or not at all, and by one only of those who start at the same moment.
- */
-function lock(folder: string): () => void {
-  const file = join(folder, 'lock')
-  for (let attempt = 1; ; attempt++) {
-    try {
-      symlinkSync(`${process.pid} ${startedAt(process.pid)}`, file)
-      return () => rmSync(file, { force: true })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    const [pid, since] = ownerOf(file).split(' ')
-    if (startedAt(Number(pid)) === since || attempt > 1) {
-      throw new LocalError(
-        `Process ${pid} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
-      )
-    }
-    rmSync(file, { force: true })
-  }
-}
-
-function ownerOf(file: string): string {
-  try {
-    return readlinkSync(file)
-  } catch {
-    return 'nobody before' // It has been released meanwhile, or is no lock.
-  }
-}
-
-/** When a process began, so that a later one with the same number is not taken for it; undefined if there is none. */
-function startedAt(pid: number): string | undefined {
-  try {
-    // Linux: the 22nd field; the second, the program's name, may hold spaces and ends with the last parenthesis.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19]
-  } catch {
-    if (existsSync('/proc/self/stat')) return undefined
-  }
-  try {
-    process.kill(pid, 0)
-    return 'alive'
-  } catch {
-    return undefined
-  }
 }
 
 // -- Secrets -------------------------------------------------------------------------------------------------------
@@ -110,7 +100,7 @@ const Secrets = v.object({
 })
 export type Secrets = Readonly<v.InferOutput<typeof Secrets>>
 
-/** Where the operator's token of this start stands by itself: for `$(cat ...)` on a command line, and for a rehearsal. */
+/** Holds only the operator's token of this start: for `$(cat ...)` on a command line, and for a rehearsal. */
 export const ADMIN_TOKEN_FILE = 'admin-token'
 
 /** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */

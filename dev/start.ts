@@ -1,15 +1,15 @@
 /**
- * `npm start`: the whole system on this machine, with a demo sale that opens in seconds. Says what it does while it does
- * it, says in one line what is wrong when it cannot, and leaves nothing running, whatever ends it.
+ * `npm start`: the whole system on this machine, with a demo sale that opens in seconds. It says what it does while it does
+ * it, and in one line what is wrong when it cannot, and leaves nothing running.
  */
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BEARER, NO_BEARER } from '../origin/config.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
-import { optionsOf, paint, terminal, UsageError, whenNpmIsGone } from './command.ts'
+import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
-import { killEverything, LocalError, SAME_KEYSTROKE_MS, stopEverything } from './processes.ts'
-import { type Progress, type System, startSystem } from './system.ts'
+import { LocalError } from './processes.ts'
+import { type System, startSystem } from './system.ts'
 import { WORKER_SETTINGS } from './workerd.ts'
 
 const HELP = `Starts the whole system on this machine: Postgres, Redis, the origin, the edge, and a demo sale.
@@ -24,86 +24,8 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --help             this text
 
 Environment: PORT, EDGE_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
-that are there already. Whatever else the origin and the Worker read (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) is passed on to them.
+that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
-
-/** How long after the start the demo sale opens: time enough to open the page and join the line. */
-const DEMO_OPENS_AFTER_MS = 20_000
-/** A sold-out demo is followed by demo-2, demo-3 and so on. */
-const MAX_DEMOS = 1000
-const CALL_WITHIN_MS = 10_000
-/** Longest that stopping in good order may take, all together. */
-const STOP_WITHIN_MS = 30_000
-
-interface Settings {
-  readonly dataDir: string | undefined
-  readonly port: number
-  readonly edgePort: number
-  readonly demo: boolean
-}
-
-// -- The terminal --------------------------------------------------------------------------------------------------
-
-/** With a terminal, a line that moves while work is under way; without one, a plain line for each thing done. */
-class Display implements Progress {
-  private readonly under = new Map<string, number>()
-  private readonly timer: NodeJS.Timeout
-  private frame = 0
-
-  constructor() {
-    this.timer = setInterval(() => this.tick(), terminal ? 100 : 5_000)
-    this.timer.unref()
-  }
-
-  begin(part: string): void {
-    this.under.set(part, performance.now())
-    if (terminal) this.tick()
-  }
-
-  ready(part: string, detail: string): void {
-    const seconds = (performance.now() - (this.under.get(part) ?? performance.now())) / 1000
-    this.under.delete(part)
-    const name = `${part[0]?.toUpperCase()}${part.slice(1)}`
-    this.say(
-      `${paint('green', '✓')} ${name.padEnd(12)} ${paint('dim', `${seconds.toFixed(1)} s  ${withoutSecrets(detail)}`)}`,
-    )
-  }
-
-  say(line: string): void {
-    this.clear()
-    console.log(line)
-    if (terminal) this.tick()
-  }
-
-  done(): void {
-    clearInterval(this.timer)
-    this.under.clear()
-    this.clear()
-  }
-
-  private clear(): void {
-    if (terminal) process.stdout.write('\r\x1b[K')
-  }
-
-  private tick(): void {
-    if (this.under.size === 0) return
-    const names = [...this.under.keys()].join(', ')
-    if (!terminal) {
-      console.log(`still starting ${names}`)
-      return
-    }
-    const wheel = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
-    this.frame = (this.frame + 1) % wheel.length
-    process.stdout.write(`\r\x1b[K${paint('cyan', wheel[this.frame] ?? '')} starting ${names}`)
-  }
-}
-
-function withoutSecrets(address: string): string {
-  const url = URL.parse(address)
-  return url === null ? address : `${url.protocol}//${url.host}`
-}
-
-// -- Settings ------------------------------------------------------------------------------------------------------
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -112,41 +34,53 @@ const OPTIONS = {
   help: { ...flag, short: 'h' },
 } as const
 
-function readSettings(): Settings | 'help' {
-  const values = optionsOf(OPTIONS, 'start')
-  if (values.help) return 'help'
-  if (values.temporary && values.data !== undefined) {
-    throw new UsageError('--temporary and --data exclude each other.')
+/** How long after the start the demo sale opens: time enough to open the page and join the line. */
+const DEMO_OPENS_AFTER_MS = 20_000
+/** A sold-out demo is followed by demo-2, demo-3 and so on. */
+const MAX_DEMOS = 1000
+const CALL_WITHIN_MS = 10_000
+
+async function main(leave: Leave): Promise<number> {
+  const { help, temporary, data, ...options } = optionsOf(OPTIONS, 'start')
+  if (help) {
+    console.log(HELP)
+    return 0
   }
-  return {
-    dataDir: values.temporary ? undefined : (values.data ?? given('FLASH_SALE_DATA') ?? '.data'),
-    port: portOf(values.port ?? given('PORT') ?? '3000', 'PORT'),
-    edgePort: portOf(values['edge-port'] ?? given('EDGE_PORT') ?? '8787', 'EDGE_PORT'),
-    demo: !values['no-demo'],
+  if (temporary && data !== undefined) throw new UsageError('--temporary and --data exclude each other.')
+  const dataDir = temporary ? undefined : (data ?? given('FLASH_SALE_DATA') ?? '.data')
+  const port = portOf(options.port ?? given('PORT') ?? '3000', 'PORT')
+  const edgePort = portOf(options['edge-port'] ?? given('EDGE_PORT') ?? '8787', 'EDGE_PORT')
+  const adminToken = given('ADMIN_TOKEN')
+  if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
+  const progress = new ProgressLines()
+  if (dataDir !== undefined) {
+    const how = existsSync(dataDir) ? 'Starting on the data in' : 'Starting, with new data in'
+    progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
+  const system = await startSystem({
+    ...{ dataDir, port, edgePort, progress, adminToken },
+    databaseUrl: given('DATABASE_URL'),
+    redisUrl: given('REDIS_URL'),
+    edgeVars: Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),
+  }).finally(() => progress.done())
+  const demo = options['no-demo'] ? undefined : await ensureDemo(system)
+  console.log(invitation(system, demo, dataDir !== undefined))
+  const how = await system.failed
+  await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
+  return 1
 }
 
-/** An environment variable; set but empty is as good as not set. */
+/** An environment variable; an empty one counts as not set. */
 const given = (name: string) => process.env[name] || undefined
-
-function workerSettings(): Record<string, string> {
-  const settings: Record<string, string> = {}
-  for (const name of WORKER_SETTINGS) {
-    const value = given(name)
-    if (value !== undefined) settings[name] = value
-  }
-  return settings
-}
 
 function portOf(text: string, name: string): number {
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) {
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
     throw new UsageError(`${name} must be a port from 1 to 65535, not "${text}".`)
-  }
   return port
 }
 
-// -- The demo sale -------------------------------------------------------------------------------------------------
+// -- The demo sale ---------------------------------------------------------------------------------------------------
 
 const demoSale = (nowMs: number): Partial<SaleConfig> => ({
   name: 'The demo sale',
@@ -201,6 +135,8 @@ async function createSale(system: System, sale: string): Promise<void> {
     throw new LocalError(`The demo sale was refused (${response.status}): ${body.slice(0, 300)}`)
 }
 
+// -- What to try -----------------------------------------------------------------------------------------------------
+
 function invitation(system: System, demo: Demo | undefined, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
   // No secret is shown on a screen: it lies in a file that only this person can read.
@@ -247,89 +183,4 @@ function shortPath(path: string): string {
 
 const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-// -- From start to stop --------------------------------------------------------------------------------------------
-
-const display = new Display()
-let finishing: Promise<never> | undefined
-
-/** The one way out: stops everything in reverse and ends with this status. */
-function finish(status: number, line?: string): Promise<never> {
-  finishing ??= (async () => {
-    display.done()
-    if (line !== undefined) (status === 0 ? console.log : console.error)(line)
-    const giveUp = setTimeout(() => {
-      killEverything()
-      process.exit(1)
-    }, STOP_WITHIN_MS)
-    await system?.stop().catch(() => {})
-    await stopEverything()
-    clearTimeout(giveUp)
-    if (status === 0) console.log('Stopped.')
-    process.exit(status)
-  })()
-  return finishing
-}
-
-let system: System | undefined
-let firstSignalAt: number | undefined
-
-function onSignal(): void {
-  const now = performance.now()
-  if (firstSignalAt === undefined) {
-    firstSignalAt = now
-    void finish(0, `${terminal ? '\n' : ''}Stopping (once more to stop at once) ...`)
-  } else if (now - firstSignalAt > SAME_KEYSTROKE_MS) {
-    killEverything()
-    process.exit(130)
-  }
-}
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
-// Whoever read our output has gone (`npm start | head`): nobody is left to tell.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void finish(1))
-
-whenNpmIsGone(() => void finish(1))
-
-async function main(): Promise<void> {
-  const settings = readSettings()
-  if (settings === 'help') {
-    display.done()
-    console.log(HELP)
-    return
-  }
-  const { dataDir, port, edgePort } = settings
-  const fresh = dataDir !== undefined && !existsSync(dataDir)
-  if (dataDir !== undefined) {
-    display.say(
-      `${fresh ? 'Starting, with new data in' : 'Starting on the data in'} ${shortPath(resolve(dataDir))}`,
-    )
-  }
-  const adminToken = given('ADMIN_TOKEN')
-  if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
-  system = await startSystem({
-    dataDir,
-    port,
-    edgePort,
-    progress: display,
-    databaseUrl: given('DATABASE_URL'),
-    redisUrl: given('REDIS_URL'),
-    adminToken,
-    edgeVars: workerSettings(),
-  })
-  const demo = settings.demo ? await ensureDemo(system) : undefined
-  if (finishing) return
-  display.done()
-  console.log(invitation(system, demo, dataDir !== undefined))
-  const how = await system.failed
-  await finish(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
-}
-
-main().catch((error: unknown) => {
-  // Once we are stopping, what fails because of it is not news.
-  if (finishing) return
-  if (error instanceof UsageError) return finish(2, error.message)
-  const expected = error instanceof LocalError
-  const text =
-    error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error)
-  return finish(1, `${paint('red', 'Could not start:')} ${text}`)
-})
+await run('Could not start:', main, undefined, { failed: 1, interrupted: 0 })

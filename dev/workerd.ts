@@ -1,14 +1,14 @@
 /**
- * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the same Worker module that is
- * deployed there. It is many times quicker than the development servers, and it is how the edge can be hosted without
- * Cloudflare. Settings and secrets reach the Worker through the environment, so that none is written to the config.
+ * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the Worker module that is deployed there.
+ * It is much faster than the development servers, and can host the edge without Cloudflare. Settings and secrets reach the
+ * Worker through the environment, so that the config holds none.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { JwkSet } from '../shared/tokens.ts'
 import { buildWorker } from './build.ts'
-import { LOOPBACK, LocalError, type LocalServer, localServer, startChild, untilReady } from './processes.ts'
+import { LOOPBACK, LocalError, Server } from './processes.ts'
 
 interface EdgeOptions {
   readonly port: number
@@ -19,10 +19,10 @@ interface EdgeOptions {
   readonly dataDir: string
 }
 
-/** What the Worker is tested with; workerd refuses a date later than its own. */
+/** The date the Worker is tested with; workerd refuses one later than its own. */
 const COMPATIBILITY_DATE = '2026-08-15'
 
-/** The Durable Object classes: binding, class. The unique key decides where objects are stored; it must never change. */
+/** The Durable Object classes. The unique key decides where objects are stored; it must never change. */
 const OBJECTS = [
   { binding: 'WAITING_ROOM', className: 'WaitingRoom', uniqueKey: 'flash-sale-waiting-room' },
   { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
@@ -37,43 +37,39 @@ export const WORKER_SETTINGS = [
   ...['PROTECT_UPSTREAM', 'PROTECT_SALE', 'PROTECT_PATHS', 'PROTECT_BYPASS', 'PROTECT_SESSION_SECONDS'],
 ]
 
-export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<LocalServer> {
+export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<Server> {
   const folder = resolve(options.dataDir)
   const objects = join(folder, 'objects')
   mkdirSync(objects, { recursive: true })
   // Beside the config, since workerd embeds a module only by a path within the config's own folder.
-  await build(join(folder, 'worker.js'))
+  await buildWorker(join(folder, 'worker.js')).catch((error: Error) => {
+    throw new LocalError(`The edge could not be built: ${error.message.replaceAll('\n', ' ')}`)
+  })
   const vars = { ...options.vars, ORIGIN_URL: originUrl }
   writeFileSync(join(folder, 'config.capnp'), config(port, objects, Object.keys(vars)))
-  const child = await startChild({
-    name: 'the edge',
-    command: findWorkerd(),
-    args: ['serve', join(folder, 'config.capnp')],
-    logFile: join(folder, 'edge.log'),
-    cwd: folder,
-    env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
-  })
   const url = `http://${LOOPBACK}:${port}`
   const [signs] = (JSON.parse(vars.ADMISSION_KEYS) as JwkSet).keys
-  await untilReady(child, async () => {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
-    const answer = await response.text()
-    // Its own key, and not the answer of another program which took the port.
-    if (response.ok) return signs !== undefined && answer.includes(signs.kid)
-    const why = /ConfigError: ([^"]+)/.exec(child.lastWords())?.[1]
-    if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
-    return false
-  })
-  return localServer(child, { url, port })
-}
-
-/** Bundles the Worker from its sources, which may have changed since the last time. */
-async function build(file: string): Promise<void> {
-  try {
-    await buildWorker(file)
-  } catch (error) {
-    throw new LocalError(`The edge could not be built: ${(error as Error).message.replaceAll('\n', ' ')}`)
-  }
+  return new Server({
+    url,
+    port,
+    process: () => ({
+      name: 'the edge',
+      command: findWorkerd(),
+      args: ['serve', join(folder, 'config.capnp')],
+      logFile: join(folder, 'edge.log'),
+      cwd: folder,
+      env: { PATH: process.env.PATH, TZ: 'UTC', ...vars },
+    }),
+    async probe(child) {
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) })
+      const body = await response.text()
+      // Its own key, and not the answer of another program which took the port.
+      if (response.ok) return signs !== undefined && body.includes(signs.kid)
+      const why = /ConfigError: ([^"]+)/.exec(child.logTail())?.[1]
+      if (why !== undefined) throw new LocalError(`The edge does not accept its settings: ${why}`)
+      return false
+    },
+  }).start()
 }
 
 function findWorkerd(): string {

@@ -40,7 +40,7 @@ describe('while Postgres is away', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(told().slice(0, 3)).toEqual([1, 2, 4])
-    await ledger.back()
+    await ledger.start()
     const back = Date.now()
     await started
     expect(Date.now() - back).toBeLessThan(5_000)
@@ -61,7 +61,7 @@ describe('while Postgres is away', () => {
     expect(Date.now() - asked).toBeLessThan(2_000)
     await ended
     expect(await portTaken(Number(new URL(origin.url()).port))).toBe(false)
-    await ledger.back()
+    await ledger.start()
     await origin.restart()
   }, 40_000)
 })

@@ -30,7 +30,7 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await counted(false)).toMatchObject({ body: { arrivals: 0, counted: false, health: 'ok' } })
     expect(await stores()).toEqual(['ledger'])
-    await gate.back()
+    await gate.start()
     expect(await counted(true)).toMatchObject({ body: { arrivals: 1, counted: true } })
     expect(await stores()).toEqual(['ledger', 'redis'])
   }, 40_000)
@@ -67,9 +67,9 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await told(503)).toMatchObject(neither)
     expect(await stores()).toEqual([])
 
-    await gate.back()
+    await gate.start()
     expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
-    await ledger.back()
+    await ledger.start()
     expect(
       await eventually(
         () => edge(sale),

@@ -1,5 +1,6 @@
 /**
- * A test process whose runner was killed would go on to the end of its tests, and keep its servers for as long. It
- * leaves at once instead; the warden of its servers (dev/warden.sh) does the rest.
+ * A test process whose runner was killed, or that is killed by a signal, would leave its servers behind. It exits instead,
+ * and dev/processes.ts kills them as it does.
  */
 process.once('disconnect', () => process.exit(1))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

@@ -44,7 +44,7 @@ test(
     expect((await fetch(`${origin.url()}/readyz`)).status).toBe(200)
 
     await sleep(AWAY_SECONDS * 1000)
-    await postgres.back()
+    await postgres.start()
     for (const { body } of away) {
       const order = `/orders/${body.order_id}`
       const ask = () => origin.call('GET', order, { token: String(body.order_token) })

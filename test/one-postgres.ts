@@ -4,7 +4,7 @@
  */
 import type { TestProject } from 'vitest/node'
 import { startPostgres } from '../dev/postgres.ts'
-import type { LocalServer } from '../dev/processes.ts'
+import type { Server } from '../dev/processes.ts'
 import { ensureRedis } from '../dev/redis.ts'
 
 declare module 'vitest' {
@@ -16,7 +16,7 @@ declare module 'vitest' {
 
 /** Several projects ask for it, each with its own copy of this module. */
 const shared = globalThis as typeof globalThis & {
-  onePostgres?: { server: Promise<LocalServer>; users: number }
+  onePostgres?: { server: Promise<Server>; users: number }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

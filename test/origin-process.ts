@@ -1,17 +1,16 @@
 /** A real origin for tests: a process of its own on real stores, and a crowd's way of calling it. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
-import { type Child, freePort, startChild, temporaryFolder, untilReady } from '../dev/processes.ts'
+import { freePort, type Server, temporaryFolder } from '../dev/processes.ts'
+import { originServer } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import type { Problem } from '../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, newKeySet, signToken } from '../shared/tokens.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
 const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
 
@@ -38,49 +37,40 @@ export function useOrigin(
   env: Record<string, string> | (() => Record<string, string>) = {},
 ) {
   const folder = temporaryFolder('origin-test')
-  let child: Child | undefined
-  let port = 0
+  let server: Server
   const keys = newKeySet()
   let called = 0
   let sql: postgres.Sql
 
-  const start = async () => {
+  const settings = () => {
     const { databaseUrl, redisUrl } = stores()
-    child = await startChild({
-      name: 'the origin',
-      command: process.execPath,
-      args: [join(ROOT, 'origin/main.ts')],
-      logFile: join(folder.path, 'origin.log'),
-      cwd: ROOT,
-      env: {
-        PATH: process.env.PATH ?? '',
-        PORT: String(port),
-        DATABASE_URL: databaseUrl,
-        REDIS_URL: redisUrl,
-        ADMIN_TOKEN,
-        EDGE_TOKEN,
-        ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
-        WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
-        ADMISSION_KEYS: JSON.stringify(keys),
-        LOG_LEVEL: 'warn',
-        ...(typeof env === 'function' ? env() : env),
-      },
-    })
-    await untilReady(child, async () => (await fetch(`${url()}/readyz`)).ok)
+    return {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      ADMIN_TOKEN,
+      EDGE_TOKEN,
+      ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
+      WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
+      ADMISSION_KEYS: JSON.stringify(keys),
+      LOG_LEVEL: 'warn',
+      ...(typeof env === 'function' ? env() : env),
+    }
   }
 
   beforeAll(async () => {
-    port = await freePort()
     sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
-    await start()
+    const logFile = join(folder.path, 'origin.log')
+    server = originServer('the origin', await freePort(), logFile, settings)
+    await server.start()
   }, 60_000)
   afterAll(async () => {
-    await child?.stop()
+    await server?.stop()
     await sql?.end({ timeout: 2 })
     folder.remove()
   }, 60_000)
 
-  const url = () => `http://127.0.0.1:${port}`
+  const url = () => server.url
 
   async function call(
     method: string,
@@ -115,16 +105,13 @@ export function useOrigin(
     call,
     admin,
     sql: () => sql,
-    log: () => child?.lastWords() ?? '',
+    log: () => server.logTail(),
     /** Signs its admissions, here in the edge's place. */
     keys,
     edgeToken: EDGE_TOKEN,
-    kill: () => child?.kill(),
-    stop: () => child?.stop(),
-    async restart() {
-      await child?.stop()
-      await start()
-    },
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    restart: () => server.restart(),
 
     /** A sale that is open unless it is said otherwise; returns its id. */
     async sale({ total = 10, ...options }: SaleOptions = {}): Promise<string> {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { freePort, LOOPBACK, type LocalServer } from '../dev/processes.ts'
+import { freePort, LOOPBACK, type Server } from '../dev/processes.ts'
 import { startRedis } from '../dev/redis.ts'
 
 export interface RedisCluster {
@@ -18,7 +18,8 @@ export interface RedisCluster {
   stop(): Promise<void>
 }
 
-interface Node extends LocalServer {
+interface Node {
+  readonly server: Server
   readonly busPort: number
 }
 
@@ -29,18 +30,18 @@ const FORMED_WITHIN_MS = 30_000
 const LOOK_EVERY_MS = 25
 
 export async function startRedisCluster(): Promise<RedisCluster> {
-  const servers: Node[] = []
+  const nodes: Node[] = []
   const stop = async () => {
-    await Promise.all(servers.map((server) => server.stop()))
+    await Promise.all(nodes.map(({ server }) => server.stop()))
   }
   try {
-    while (servers.length <= MASTERS) servers.push(await startNode())
-    await form(servers)
+    while (nodes.length <= MASTERS) nodes.push(await startNode())
+    await form(nodes)
   } catch (error) {
     await stop()
     throw error
   }
-  const masters = servers.slice(0, MASTERS)
+  const masters = nodes.slice(0, MASTERS).map(({ server }) => server)
   return {
     url: `redis+cluster://${masters.map(({ port }) => `${LOOPBACK}:${port}`).join(',')}`,
     killMaster: async () => masters[0]?.kill(),
@@ -59,12 +60,12 @@ async function startNode(): Promise<Node> {
       ...['--repl-diskless-sync-delay', '0', '--shutdown-timeout', '0'],
     ],
   })
-  return { ...server, busPort }
+  return { server, busPort }
 }
 
 /** Makes one cluster of nodes that do not know each other; the last becomes the replica of the first. */
 async function form(servers: readonly Node[]): Promise<void> {
-  const nodes = servers.map(({ port }) => connect(port))
+  const nodes = servers.map(({ server }) => connect(server.port))
   try {
     const [first, replica] = [nodes[0], nodes[MASTERS]] as [Redis, Redis]
     for (const [index, node] of nodes.slice(0, MASTERS).entries()) {
@@ -72,8 +73,8 @@ async function form(servers: readonly Node[]): Promise<void> {
       // Epochs of their own: masters with the same one would first have to settle whose is greater.
       await node.cluster('SET-CONFIG-EPOCH', index + 1)
     }
-    for (const [index, { port, busPort }] of servers.entries()) {
-      for (const node of nodes.slice(0, index)) await node.cluster('MEET', LOOPBACK, port, busPort)
+    for (const [index, { server, busPort }] of servers.entries()) {
+      for (const node of nodes.slice(0, index)) await node.cluster('MEET', LOOPBACK, server.port, busPort)
     }
     const firstId = await first.cluster('MYID')
     await until('know its master', async () => (await replica.cluster('REPLICATE', firstId)) === 'OK')

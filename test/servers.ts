@@ -8,8 +8,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { createDatabase, dropDatabase, type startPostgres } from '../dev/postgres.ts'
-import { freePort, type LocalServer, temporaryFolder } from '../dev/processes.ts'
+import { createDatabase, dropDatabase } from '../dev/postgres.ts'
+import type { Server } from '../dev/processes.ts'
 import { type RedisOptions, startRedis } from '../dev/redis.ts'
 import type {} from './one-postgres.ts'
 
@@ -24,63 +24,49 @@ export async function emptyDatabase(): Promise<{ url: string; drop(): Promise<vo
 
 /** A database for the tests of this file, empty at first and dropped afterwards. */
 export function useDatabase(): { readonly url: string } {
-  let database: Awaited<ReturnType<typeof emptyDatabase>> | undefined
-  beforeAll(async () => {
-    database = await emptyDatabase()
-  }, HOOK_WITHIN_MS)
-  afterAll(async () => {
-    await database?.drop()
-  }, HOOK_WITHIN_MS)
+  const database = useResource(emptyDatabase, (database) => database.drop())
   return {
     get url() {
-      return begun(database).url
+      return database().url
     },
   }
 }
 
 /** A Redis for the tests of this file, empty at first. */
-export function useRedis(
-  options: RedisOptions = {},
-): Pick<LocalServer, 'kill'> & { readonly url: string; readonly port: number } {
-  let server: LocalServer | undefined
-  beforeAll(async () => {
-    server = await startRedis(options)
-  }, HOOK_WITHIN_MS)
-  afterAll(async () => {
-    await server?.stop()
-  }, HOOK_WITHIN_MS)
+export function useRedis(options: RedisOptions = {}): Pick<Server, 'kill' | 'url' | 'port'> {
+  const server = useResource(
+    () => startRedis(options),
+    (server) => server.stop(),
+  )
   return {
     get url() {
-      return begun(server).url
+      return server().url
     },
     get port() {
-      return begun(server).port
+      return server().port
     },
-    kill: () => begun(server).kill(),
+    kill: () => server().kill(),
   }
 }
 
-/** A server that the tests of this file take away and bring back, on the same data and port; there at once. */
-export async function useReturning(start: typeof startPostgres | typeof startRedis) {
-  const folder = temporaryFolder('returning')
-  const at = { dataDir: folder.path, port: await freePort() }
-  let server = await start(at)
-  afterAll(async () => {
-    await server.stop()
-    folder.remove()
+function useResource<T>(make: () => Promise<T>, end: (resource: T) => Promise<void>): () => T {
+  let resource: T | undefined
+  beforeAll(async () => {
+    resource = await make()
   }, HOOK_WITHIN_MS)
-  return {
-    url: server.url,
-    port: at.port,
-    kill: () => server.kill(),
-    async back() {
-      server = await start(at)
-    },
+  afterAll(async () => {
+    if (resource !== undefined) await end(resource)
+  }, HOOK_WITHIN_MS)
+  return () => {
+    if (resource === undefined)
+      throw new Error('Servers are there once tests run, not while they are collected.')
+    return resource
   }
 }
 
-function begun<T>(server: T | undefined): T {
-  if (server === undefined)
-    throw new Error('Servers are there once the tests run, not while they are collected.')
+/** A server that the tests of this file kill and start again, on the same data and port; there at once. */
+export async function useReturning(start: () => Promise<Server>): Promise<Server> {
+  const server = await start()
+  afterAll(() => server.stop(), HOOK_WITHIN_MS)
   return server
 }

@@ -111,7 +111,7 @@ describe('when it cannot start, it says why in one line', () => {
   test('there is no folder for temporary files', async () => {
     const run = await start({ env: { TMPDIR: '/nowhere' } }).finished()
     expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: .* made in \/nowhere \(ENOENT\): .*\n$/)
+    expect(run.err).toMatch(/^Could not start: Cannot make a folder in \/nowhere \(ENOENT\): .*\n$/)
   })
 
   test.each(['{}', '{', '{"adminToken":""}', '[]'])('the secrets are %s', async (text) => {
@@ -217,12 +217,17 @@ test('it takes a Redis Cluster that is there, as the origin does', async () => {
   }
 })
 
-test('even when it is killed, its servers end and its temporary folder goes', async () => {
-  const run = start()
-  await run.up()
-  const ended = await run.end('SIGKILL')
+test('after SIGKILL, the next start on the same folder and ports stops the servers that were left', async () => {
+  const folder = ownFolder()
+  const killed = start({ args: ['--data', folder] })
+  await killed.up()
+  const ended = await killed.end('SIGKILL')
   expect(ended.children.length).toBeGreaterThanOrEqual(4)
+  const env = { PORT: String(killed.port), EDGE_PORT: String(killed.edgePort) }
+  const next = start({ args: ['--data', folder], env })
+  await next.up()
   expect(await remains(ended)).toEqual([])
+  expect((await next.end('SIGINT')).status).toBe(0)
 })
 
 test('Ctrl-C while it is still starting stops what has been started', async () => {

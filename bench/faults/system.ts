@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../dev/postgres.ts'
-import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
+import { freePort, LOOPBACK, Server, temporaryFolder } from '../../dev/processes.ts'
 import { startRedis } from '../../dev/redis.ts'
 import { newKeySet } from '../../shared/tokens.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
@@ -25,12 +25,7 @@ const LAST_LINES = 5
 export const PARTS = ['redis', 'postgres', 'api', 'worker'] as const
 export type PartName = (typeof PARTS)[number]
 
-interface Running {
-  readonly ended: Promise<string>
-  lastWords(): string
-  kill(): Promise<void>
-  stop(): Promise<void>
-}
+type Running = Pick<Server, 'failed' | 'logTail' | 'kill' | 'stop'>
 
 /** A process that is killed and comes back. */
 class Part {
@@ -72,7 +67,7 @@ class Part {
         const running = await this.#launch()
         if (this.#stopped) return await running.kill()
         this.#running = running
-        void running.ended.then((how) => this.#ended(running, how))
+        void running.failed.then((how) => this.#ended(running, how))
       } catch (error) {
         this.#why = (error as Error).message
         if (performance.now() > until) {
@@ -89,7 +84,7 @@ class Part {
     if (this.#running !== running) return
     this.#running = undefined
     if (this.#stopped) return
-    const lastWords = running.lastWords().trimEnd().split('\n').slice(-LAST_LINES).join('\n')
+    const lastWords = running.logTail().trimEnd().split('\n').slice(-LAST_LINES).join('\n')
     this.#fault(`${this.name} ended by itself (${how}); its last words:\n${lastWords}`)
     void this.start()
   }
@@ -142,17 +137,21 @@ export async function startTortureSystem(
   const logFile = (name: string) => join(logs ?? logDir, `${name}.log`)
 
   const node = async (name: string, script: string, port: number, env: Record<string, string>) => {
-    const child = await startChild({
-      name,
-      command: process.execPath,
-      args: [join(ROOT, script)],
-      logFile: logFile(name),
-      cwd: ROOT,
-      env: { PATH: process.env.PATH ?? '', PORT: String(port), DATABASE_URL: urls.database, ...env },
+    const server = new Server({
+      url: at(port),
+      port,
+      process: () => ({
+        name,
+        command: process.execPath,
+        args: [join(ROOT, script)],
+        logFile: logFile(name),
+        cwd: ROOT,
+        env: { PATH: process.env.PATH ?? '', PORT: String(port), DATABASE_URL: urls.database, ...env },
+      }),
+      // That it has begun: whether it can serve depends on what else is away at this moment.
+      probe: async () => (await fetch(`${at(port)}/metrics`)).status < 500,
     })
-    // That it has begun: whether it can serve depends on what else is away at this moment.
-    await untilReady(child, async () => (await fetch(`${at(port)}/metrics`)).status < 500)
-    return child
+    return server.start()
   }
   const origin = (role: 'api' | 'worker') =>
     node(role, 'origin/main.ts', ports[role], {

@@ -74,7 +74,7 @@ test('who never had an order is told at once, whatever is away; who had one hear
 
   await gate.kill()
   expect(await untilKnown(sale)).toBe(0)
-  await gate.back()
+  await gate.start()
   await eventually(
     () => origin.call('GET', '/readyz'),
     ({ body }) => body.gate === true,
@@ -89,7 +89,7 @@ test('a restock is sold at once, and who has bought of it is known after the end
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
   await gate.kill()
   expect(await untilKnown(sale)).toBe(0)
-  await gate.back()
+  await gate.start()
 
   const late = await origin.token(sale, 'late')
   expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })).toMatchObject({
@@ -101,7 +101,7 @@ test('a restock is sold at once, and who has bought of it is known after the end
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
   await gate.kill()
   expect(await untilKnown(sale)).toBe(0)
-  await gate.back()
+  await gate.start()
   expect(await origin.checkout(sale, { token: late, key: 'l', body: PAID })).toMatchObject({
     status: 201,
     body: { order_id: bought.body.order_id },

@@ -118,7 +118,7 @@ describe('when Redis', () => {
     // An order that Redis may know of is not said to be none.
     expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
 
-    await server.back()
+    await server.start()
     const gate = await eventually(
       () => gateOf(sale),
       (g) => g.available === '0' && g.held === '8' && 'run' in g,
@@ -132,7 +132,7 @@ describe('when Redis', () => {
     const { run } = await gateOf(sale)
     await buyers(sale, 15)
     await server.kill()
-    await server.back()
+    await server.start()
     // As the snapshot would have it: all units there, and loaded into a run that is over.
     await redis.hset(`{${sale}:one:0}:stock`, { available: 20, held: 0, run: run ?? '' })
     expect(sold(await buyers(sale, 20))).toBe(5)
