@@ -1,4 +1,4 @@
-/** How an origin starts and ends: it waits for Postgres, and gives up only where waiting is of no use. */
+/** How an origin starts and stops: it waits for Postgres, and exits only for faults that waiting cannot mend. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
@@ -23,11 +23,11 @@ const isAlive = () =>
       ),
     (alive) => alive,
   )
-/** At which attempts it was told that it waits. */
-const told = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
+/** The attempts at which the log says that it waits. */
+const attempts = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
 
 describe('while Postgres is away', () => {
-  test('an origin that starts is alive and not ready, asks everyone to come again, and serves as soon as it is back', async () => {
+  test('a starting origin is alive but not ready, answers try-again, and serves once Postgres is back', async () => {
     const sale = await origin.sale()
     await origin.stop()
     await ledger.kill()
@@ -39,7 +39,7 @@ describe('while Postgres is away', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     }
     await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(told().slice(0, 3)).toEqual([1, 2, 4])
+    expect(attempts().slice(0, 3)).toEqual([1, 2, 4])
     await ledger.start()
     const back = Date.now()
     await started
@@ -47,13 +47,13 @@ describe('while Postgres is away', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
   }, 40_000)
 
-  test('one that waits stops at once when it is told to', async () => {
+  test('a waiting origin stops at once on request', async () => {
     await origin.stop()
     await ledger.kill()
     const ended = expect(origin.restart()).rejects.toThrow('exit code 0')
     expect(await isAlive()).toBe(true)
     await eventually(
-      async () => told(),
+      async () => attempts(),
       ({ length }) => length > 0,
     )
     const asked = Date.now()
@@ -66,10 +66,10 @@ describe('while Postgres is away', () => {
   }, 40_000)
 })
 
-describe('where Postgres is behind a way that can fail', () => {
+describe('while the connection to Postgres breaks', () => {
   const way = useWay(() => ledger.port)
 
-  test('an origin whose connections break off in the middle of its start begins again', async () => {
+  test('an origin that loses its connections while starting starts again', async () => {
     await origin.stop()
     databaseUrl = way.through(ledger.url)
     let started = Promise.resolve()
@@ -82,7 +82,7 @@ describe('where Postgres is behind a way that can fail', () => {
       way.cut()
       expect(
         await eventually(
-          async () => told(),
+          async () => attempts(),
           ({ length }) => length > 0,
         ),
       ).toEqual([1])
@@ -92,7 +92,7 @@ describe('where Postgres is behind a way that can fail', () => {
   }, 40_000)
 })
 
-describe('it ends, and says why, where waiting is of no use:', () => {
+describe('exits with the reason when waiting cannot help:', () => {
   let drop = async () => {}
   afterEach(() => drop())
 
@@ -117,7 +117,7 @@ describe('it ends, and says why, where waiting is of no use:', () => {
       'the server is too old',
       'Postgres 15 or newer is required, and this one is 14.20',
       [
-        // A function that is found first: no server lies about its version by itself.
+        // A function that is found first and lies about the version.
         'create schema disguise',
         `create function disguise.current_setting(text) returns text language sql return '14.20'`,
         `do $$ begin execute format('alter database %I set search_path = disguise, pg_catalog, public', current_database()); end $$`,
@@ -149,7 +149,7 @@ describe('it ends, and says why, where waiting is of no use:', () => {
   })
 })
 
-test('while Redis is away an origin starts, and serves without it', async () => {
+test('starts and serves without Redis', async () => {
   databaseUrl = ledger.url
   await redis.kill()
   await origin.restart()
@@ -161,7 +161,7 @@ test('while Redis is away an origin starts, and serves without it', async () => 
 })
 
 test.skipIf(!existsSync('/dev/full'))(
-  'on a full disk an origin serves and stops, although it can log nothing',
+  'serves and stops on a full disk, where it cannot log',
   async () => {
     const port = await freePort()
     const child = await startChild({

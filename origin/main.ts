@@ -1,23 +1,26 @@
 /**
- * The origin: one program that keeps no state of its own. Whatever its role, it listens and answers every call. `worker` and
- * `all` also do what must happen without a call (holds, intents, payments, reconciliation), which `api` leaves to them;
- * these two differ by whether buyers are sent to them. It begins when the ledger answers: until then it waits, alive and
- * not ready, and ends only for what waiting cannot mend.
+ * The origin's program: reads the settings, composes the parts, serves, and stops in order. It keeps no state of its own.
+ * Every role serves all calls; `worker` and `all` also do the background work. Until the ledger responds the process is alive
+ * but not ready; it exits only for faults that waiting cannot mend.
  */
 import { writeSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
 import { pino } from 'pino'
 import { importKeys, importSecret } from '../shared/tokens.ts'
 import { createApp, createUnreadyApp } from './app.ts'
 import { Checkout } from './checkout/checkout.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import type { Deps } from './deps.ts'
+import { buyerRoutes } from './http/buyers.ts'
+import { type HealthOf, internalRoutes } from './http/internal.ts'
 import { LoadShedder } from './http/load-shedder.ts'
+import { operatorRoutes } from './http/operators.ts'
 import { answerInvalid, answerUnreadable } from './http/request.ts'
-import { connect, isLedgerAway, prepare } from './ledger/connection.ts'
+import { paymentWebhooks } from './http/webhooks-in.ts'
+import { connect, isLedgerAway, ping, prepare } from './ledger/connection.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
 import { shouldLog } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
@@ -37,50 +40,56 @@ import { Reconciler } from './stock/reconciler.ts'
 import { defineScripts } from './stock/scripts.ts'
 import { createWorker } from './worker.ts'
 
-/** How long a request may take to arrive; its connection is closed then. */
-const REQUEST_WITHIN_MS = 30_000
-/** What is under way at a stop gets so long to finish. */
-const STOP_WITHIN_MS = 10_000
-/** A ledger that is away is asked again, each time after twice as long; jittered, since all origins may wait for it. */
+/** A request must have arrived within this time, or its connection is closed. */
+const REQUEST_TIMEOUT_MS = 30_000
+/** Work in progress at a stop gets this long. */
+const STOP_TIMEOUT_MS = 10_000
+/** Pause before the next attempt to start while the ledger is away; doubles, jittered, since all origins may wait for it .. */
 const FIRST_PAUSE_MS = 100
-/** .. and no longer than this, which is how late it may be found to be back. */
+/** .. up to this, which is how late its return may be noticed. */
 const MAX_PAUSE_MS = 2_000
-/** By its number: merely to look at `process.stdout` can leave a pipe so that a line it has no room for is refused. */
+/** The descriptor itself: merely touching `process.stdout` can make a pipe nonblocking, and full pipes then reject lines. */
 const STDOUT = 1
 
 const config = readConfigOrExit()
-const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } }, { write: tell })
+const log = pino({ level: config.LOG_LEVEL, base: { role: config.ROLE } }, { write: writeLog })
 for (const warning of config.warnings) log.warn(warning)
 
-/** What has begun, and is to be ended. */
+/** How to stop what was started; the last is stopped first. */
 const stops: [what: string, stop: () => unknown][] = []
 let stopping = false
 let app = createUnreadyApp()
 
 async function start(): Promise<void> {
   const server = await listen()
-  const deps = await onceTheLedgerAnswers(begin)
-  app = createApp(deps)
-  stops.push(['server', () => close(server, deps)])
+  const origin = await untilLedgerResponds(compose)
+  app = origin.app
+  stops.push(['server', () => close(server, origin)])
   log.info('serving')
 }
 
-async function onceTheLedgerAnswers<T>(work: () => Promise<T>): Promise<T> {
+async function untilLedgerResponds<T>(work: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await work()
     } catch (error) {
       if (!isLedgerAway(error as Error)) throw error
-      if (shouldLog(failures))
-        log.warn({ failures, error: String(error) }, 'Postgres is away: waiting for it')
+      if (shouldLog(failures)) log.warn({ failures, error: String(error) }, 'waiting for Postgres')
     }
-    // It may have gone away in the middle of the beginning.
-    await end()
+    // The ledger may have gone away halfway through the start.
+    await stopAll()
     await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2))
   }
 }
 
-async function begin(): Promise<Deps> {
+interface Origin {
+  readonly app: Hono
+  readonly events: OrderEvents
+  readonly checkout: Checkout
+}
+
+/** Builds and starts the parts, each from what it needs. */
+async function compose(): Promise<Origin> {
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await prepare(config.DATABASE_URL)
@@ -99,91 +108,94 @@ async function begin(): Promise<Deps> {
   await jobs.start()
   const warm = new WarmConnections(sql, () => connect(config.DATABASE_URL, 1))
   stops.push(['warm connections', () => warm.end()])
-  const gates = new Gates(redis)
-  const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
   const events = new OrderEvents(sql, log)
   await events.start()
   const arrivals = new Arrivals({ redis, metrics, log })
   arrivals.start()
   stops.push(['arrivals', () => arrivals.stop()])
-  const base = {
-    config,
-    log,
-    metrics,
-    sql,
-    redis,
-    sales,
-    checkout,
-    gates,
-    loadShedder: new LoadShedder(),
-    orders: new Orders({ sql, gates, charges: jobs, metrics, log }),
-    events,
-    arrivals,
-    queueReports: new QueueReports(metrics),
-    work: new ProductWork(),
-    edge: new EdgeNotifier(config, log),
-    keys: {
-      admission: await importKeys(config.ADMISSION_KEYS),
-      order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
-    },
-  }
-  const payments = await startPayments(base, jobs)
+
+  const gates = new Gates(redis)
+  const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
+  const orders = new Orders({ sql, gates, charges: jobs, metrics, log })
+  const payments = await startPayments({ config, sql, sales, orders, metrics, log }, jobs)
   stops.push(['payments', () => payments.stop()])
-  const deps: Deps = { ...base, payments }
-  // The gate is checked against the ledger before anyone is served: no cold start at the door.
-  await new Reconciler(deps)
+  const stock = { sql, redis, sales, gates, payments, work: new ProductWork(), metrics, log }
+  const reconciler = new Reconciler(stock)
+  // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
+  await reconciler
     .round()
     .catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
-
   if (config.ROLE !== 'api') {
-    const worker = createWorker(deps)
+    const worker = createWorker({ ...stock, orders, reconciler })
     worker.start()
     stops.push(['worker', () => worker.stop()])
   }
-  return deps
+
+  const loadShedder = new LoadShedder()
+  const queueReports = new QueueReports(metrics)
+  const edge = new EdgeNotifier(config, log)
+  const healthOf: HealthOf = (saleId) =>
+    loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok'
+  const keys = {
+    admission: await importKeys(config.ADMISSION_KEYS),
+    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
+  }
+  const routes = {
+    '/admin': operatorRoutes({
+      ...{ ...stock, adminToken: config.ADMIN_TOKEN, orders, arrivals, queueReports, edge, healthOf },
+    }),
+    '/internal': internalRoutes({
+      ...{ edgeToken: config.EDGE_TOKEN, sales, arrivals, queueReports, redis, healthOf },
+    }),
+    '/webhooks': paymentWebhooks({ payments }),
+    '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
+  }
+  const app = createApp({
+    ...{ routes, registry: metrics.registry, log },
+    pingLedger: () => ping(sql),
+    pingGate: () => redis.ping(),
+  })
+  return { app, events, checkout }
 }
 
 function listen(): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
-  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+  const serve = getRequestListener((request, env) => app.fetch(request, env), {
     hostname: config.HOST,
     errorHandler: answerInvalid,
   })
-  const server = createServer({ requestTimeout: REQUEST_WITHIN_MS }, answer)
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, serve)
   server.listen(config.PORT, config.HOST, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)
   })
   server.once('error', reject)
   server.on('clientError', answerUnreadable)
-  // What nobody has heard of may be expected in vain (RFC 9110, 10.1.1).
-  server.on('checkExpectation', answer)
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', serve)
   return promise
 }
 
-async function close(server: Server, { events, checkout }: Deps): Promise<void> {
+async function close(server: Server, { events, checkout }: Origin): Promise<void> {
   const closed = new Promise((done) => server.close(done))
   await events.stop()
   server.closeIdleConnections()
-  await withTimeout(closed, STOP_WITHIN_MS / 2).catch(() => server.closeAllConnections())
+  await withTimeout(closed, STOP_TIMEOUT_MS / 2).catch(() => server.closeAllConnections())
   await checkout.drain()
 }
 
 async function stop(code: number): Promise<void> {
   if (stopping) return
   stopping = true
-  setTimeout(() => process.exit(code || 1), STOP_WITHIN_MS).unref()
-  await end()
+  setTimeout(() => process.exit(code || 1), STOP_TIMEOUT_MS).unref()
+  await stopAll()
   process.exit(code)
 }
 
-/** Ends what has begun, the last first. */
-async function end(): Promise<void> {
+async function stopAll(): Promise<void> {
   for (let last = stops.pop(); last; last = stops.pop()) {
     const [what, stop] = last
-    await Promise.resolve(stop()).catch((error) =>
-      log.warn({ what, error: String(error) }, 'did not stop in good order'),
-    )
+    await Promise.resolve(stop()).catch((error) => log.warn({ what, error: String(error) }, 'stop failed'))
   }
 }
 
@@ -197,12 +209,12 @@ function readConfigOrExit(): Config {
   }
 }
 
-/** What cannot be written is lost: pino's own stream tries it for ever on a full disk, and nobody is served meanwhile. */
-function tell(line: string): void {
+/** A line that cannot be written is lost. On a full disk pino's own stream would retry forever and block all service. */
+function writeLog(line: string): void {
   try {
     writeSync(STDOUT, line)
   } catch {
-    // There is nowhere to say so.
+    // There is nowhere to report it.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the edge, operators and monitors are told while the stores are away: first Redis, then Postgres, then both. */
+/** What the edge, operators and monitors read while the stores are away: first Redis, then Postgres, then both. */
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/postgres.ts'
@@ -16,8 +16,8 @@ const stores = async () => {
   return [...text.matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
 }
 
-describe('a sale goes on, and it is told how well:', () => {
-  test('without Redis, nobody who comes is counted', async () => {
+describe('a sale goes on, and its state says how well:', () => {
+  test('without Redis, arrivals are not counted', async () => {
     const sale = await origin.sale()
     const counted = (is: boolean) =>
       eventually(
@@ -35,7 +35,7 @@ describe('a sale goes on, and it is told how well:', () => {
     expect(await stores()).toEqual(['ledger', 'redis'])
   }, 40_000)
 
-  test('without Postgres it is slow, to the edge and to operators; without both there is nothing to be called for', async () => {
+  test('without Postgres its health is slow; without both stores the edge gets try-again', async () => {
     const sale = await origin.sale()
     expect(await operator(sale)).toMatchObject({ body: { health: 'ok' } })
     await ledger.kill()
@@ -44,12 +44,12 @@ describe('a sale goes on, and it is told how well:', () => {
       ({ body }) => body.health === 'slow',
     )
     expect(slow).toMatchObject({ status: 200, body: { health: 'slow', phase: 'open' } })
-    // What is told was read before.
+    // The state is of an earlier read.
     expect(slow.body.read_ago_ms).toBeGreaterThan(2_000)
     expect(await operator(sale)).toMatchObject({ status: 200, body: { health: 'slow' } })
     expect(await stores()).toEqual(['redis'])
 
-    const told = (wanted: number) =>
+    const status = (wanted: number) =>
       eventually(
         () => edge(sale),
         ({ status }) => status === wanted,
@@ -58,17 +58,17 @@ describe('a sale goes on, and it is told how well:', () => {
     const client = new Redis(gate.url)
     await client.config('SET', 'maxmemory', '1')
     expect(await origin.checkout(sale)).toMatchObject({ status: 503 })
-    expect(await told(503)).toMatchObject(neither)
+    expect(await status(503)).toMatchObject(neither)
     await client.config('SET', 'maxmemory', '0')
-    expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
+    expect(await status(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
     client.disconnect()
 
     await gate.kill()
-    expect(await told(503)).toMatchObject(neither)
+    expect(await status(503)).toMatchObject(neither)
     expect(await stores()).toEqual([])
 
     await gate.start()
-    expect(await told(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
+    expect(await status(200)).toMatchObject({ status: 200, body: { health: 'slow' } })
     await ledger.start()
     expect(
       await eventually(

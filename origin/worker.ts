@@ -1,21 +1,40 @@
-/** What happens without a call: each actor a loop of its own, started and stopped together. */
-
-import type { Deps } from './deps.ts'
+/** The background work of the roles `worker` and `all`: each actor a loop of its own, started and stopped together. */
+import type { Logger } from 'pino'
+import type { Sql } from './ledger/connection.ts'
 import { type Actor, loop } from './lib/loop.ts'
+import type { Metrics } from './lib/metrics.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
+import type { Orders } from './orders/orders.ts'
+import type { Payments } from './payments/payments.ts'
+import type { Sales } from './sales/sales.ts'
+import type { Gates } from './stock/gates.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
-import { Reconciler } from './stock/reconciler.ts'
+import type { ProductWork } from './stock/product-work.ts'
+import type { Reconciler } from './stock/reconciler.ts'
+import type { Store } from './stock/scripts.ts'
 
-/** Charges under way at a stop get so long to be answered; after that they are somebody else's. */
-const DRAIN_WITHIN_MS = 5_000
+/** At a stop, charges in progress get this long; what comes later is for another worker. */
+const DRAIN_TIMEOUT_MS = 5_000
 
-export function createWorker(deps: Deps): Actor {
-  const { payments } = deps
-  const { charges, captures, refunds } = payments
-  const reconciler = new Reconciler(deps)
-  // In a new run of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
+interface WorkerDeps {
+  readonly sql: Sql
+  readonly redis: Store
+  readonly sales: Sales
+  readonly gates: Gates
+  readonly orders: Orders
+  readonly payments: Pick<Payments, 'charges' | 'captures' | 'refunds'>
+  readonly reconciler: Reconciler
+  readonly work: ProductWork
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export function createWorker(deps: WorkerDeps): Actor {
+  const { redis, reconciler } = deps
+  const { charges, captures, refunds } = deps.payments
+  // After a restart of Redis the gate is out of use until it is rebuilt, and the exact gate serves alone.
   const watch = loop('gate watch', 500, deps, () => reconciler.watch())
   const actors = [
     loop('hold sweeper', 300, deps, () => sweepGate(deps)),
@@ -27,22 +46,22 @@ export function createWorker(deps: Deps): Actor {
     loop('refunds', 1_000, deps, () => refunds.round()),
     loop('charge comparison', 10_000, deps, () => charges.compare()),
     loop('forgotten charges', 30_000, deps, async () => {
-      // One after the other: a connection opened for each would lie idle, and a ledger that vanishes leaves it to be found dead.
+      // In turn: a connection for each would lie idle, and after a loss of the ledger each had to be found dead.
       for (const owed of [charges, captures, refunds]) await owed.resume()
     }),
     watch,
-    loop('memory watch', 5_000, deps, () => watchMemory(deps.redis, deps.metrics)),
+    loop('memory watch', 5_000, deps, () => watchMemory(redis, deps.metrics)),
     loop('reconciler', 5_000, deps, () => reconciler.round()),
   ]
   return {
     start() {
-      deps.redis.on('ready', watch.wake)
+      redis.on('ready', watch.wake)
       for (const actor of actors) actor.start()
     },
     async stop() {
-      deps.redis.off('ready', watch.wake)
+      redis.off('ready', watch.wake)
       await Promise.all(actors.map((actor) => actor.stop()))
-      await withTimeout(charges.drain(), DRAIN_WITHIN_MS).catch(() => {})
+      await withTimeout(charges.drain(), DRAIN_TIMEOUT_MS).catch(() => {})
     },
   }
 }

@@ -1,13 +1,10 @@
 /** The operators' API: create and steer sales, read their state, export and fulfil orders. */
 import { type Context, Hono } from 'hono'
-import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { AdmissionChange, MAX_UNITS, OversellPolicy, Restock, SaleConfig } from '../../shared/api/operator.ts'
 import { ID_FORM, OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
-import type { Deps } from '../deps.ts'
-import type { Sql } from '../ledger/connection.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { findOrder } from '../ledger/orders.ts'
 import {
@@ -24,8 +21,8 @@ import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { EdgeNotifier } from '../sales/edge-notifier.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
-import { available, describeSale, phaseOf, type Sales } from '../sales/sales.ts'
-import { reconcileSale } from '../stock/reconciler.ts'
+import { available, describeSale, phaseOf } from '../sales/sales.ts'
+import { type ReconcilerDeps, reconcileSale } from '../stock/reconciler.ts'
 import { readCompared } from '../stock/reconciliation-status.ts'
 import { exportOrders } from './export.ts'
 import type { HealthOf } from './internal.ts'
@@ -36,19 +33,16 @@ const Decision = v.object({
   oversell: v.optional(OversellPolicy),
 })
 
-interface OperatorDeps {
+interface OperatorDeps extends ReconcilerDeps {
   readonly adminToken: string
-  readonly sql: Sql
-  readonly sales: Sales
   readonly orders: Pick<Orders, 'fulfil'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
   readonly edge: Pick<EdgeNotifier, 'notify'>
   readonly healthOf: HealthOf
-  readonly log: Logger
 }
 
-export function operatorRoutes(deps: OperatorDeps & Deps): Hono {
+export function operatorRoutes(deps: OperatorDeps): Hono {
   const { sql, sales, orders, log } = deps
   const app = new Hono()
   app.use('*', requireSecret(deps.adminToken))

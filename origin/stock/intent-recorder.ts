@@ -3,12 +3,23 @@
  * is gone, or because the ledger was away. Any worker records them; the ledger makes sure that it happens once. They
  * are tried for as long as it takes; only one that the ledger can never take is set aside, for a person to look at.
  */
-import type { Deps } from '../deps.ts'
+import type { Logger } from 'pino'
+import type { Sql } from '../ledger/connection.ts'
 import { note } from '../ledger/findings.ts'
 import { record } from '../ledger/record.ts'
-import { productsInUse } from '../sales/sales.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { productsInUse, type Sales } from '../sales/sales.ts'
 import { type Gate, refused } from './gate.ts'
+import type { Gates } from './gates.ts'
 import type { Intent } from './intents.ts'
+import type { ProductWork } from './product-work.ts'
+
+interface Deps {
+  readonly sql: Sql
+  readonly gates: Gates
+  readonly metrics: Pick<Metrics, 'orders' | 'findings'>
+  readonly log: Logger
+}
 
 const BATCH = 500
 /** Younger intents are on their way into the ledger with the process that made them. */
@@ -93,7 +104,9 @@ function isOfTheData(error: unknown): boolean {
 }
 
 /** One round over all products. */
-export async function recordAllIntents(deps: Deps): Promise<void> {
+export async function recordAllIntents(
+  deps: Deps & { readonly sales: Sales; readonly work: ProductWork },
+): Promise<void> {
   await deps.work.each('intent recorder', productsInUse(deps.sales), ({ sale, product }) =>
     recordIntents(deps, sale, product, INTENT_GRACE_MS),
   )

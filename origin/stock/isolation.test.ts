@@ -6,7 +6,6 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import type { Deps } from '../deps.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
 import { findOrder, moveOrders } from '../ledger/orders.ts'
 import { type Reservation, record } from '../ledger/record.ts'
@@ -19,7 +18,7 @@ import { productsInUse, Sales } from '../sales/sales.ts'
 import { Gates } from './gates.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intent-recorder.ts'
 import { ProductWork } from './product-work.ts'
-import { Reconciler, reconcileSale } from './reconciler.ts'
+import { Reconciler, type ReconcilerDeps, reconcileSale } from './reconciler.ts'
 import { defineScripts, type Store } from './scripts.ts'
 
 describe('trouble of one sale stays its own:', () => {
@@ -29,7 +28,7 @@ describe('trouble of one sale stays its own:', () => {
   let sql: Sql
   let redis: Store
   let sales: Sales
-  let deps: Deps
+  let deps: ReconcilerDeps & { readonly orders: Orders }
   let bad: string
   let good: string
 
@@ -45,7 +44,8 @@ describe('trouble of one sale stays its own:', () => {
     const charges = { addCharges: async () => {}, addCaptures: async () => {} }
     const orders = new Orders({ sql, gates, charges, metrics, log })
     const work = new ProductWork()
-    deps = { sql, redis, sales, gates, orders, work, metrics, log } as unknown as Deps
+    const payments = { jobs: { addRefunds: async () => [] } }
+    deps = { sql, redis, sales, gates, orders, payments, work, metrics, log }
   })
   afterAll(async () => {
     await sales.stop()

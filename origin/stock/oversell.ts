@@ -3,12 +3,24 @@
  * transactions of this system keep it so; a restored backup, a repair by hand or a fault of ours might not. What is put
  * right is put right against the version of the row that was counted, so that nothing that happens meanwhile is lost.
  */
+
+import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
 import { HELD, SOLD } from '../../shared/order-status.ts'
-import type { Deps } from '../deps.ts'
-import type { Queryable } from '../ledger/connection.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
 import { audit, close, note } from '../ledger/findings.ts'
 import type { Refund } from '../ledger/payments.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { PaymentJobs } from '../payments/jobs.ts'
+import type { Sales } from '../sales/sales.ts'
+
+interface Deps {
+  readonly sql: Sql
+  readonly sales: Pick<Sales, 'get'>
+  readonly payments: { readonly jobs: Pick<PaymentJobs, 'addRefunds'> }
+  readonly metrics: Pick<Metrics, 'oversold' | 'findings' | 'orders'>
+  readonly log: Logger
+}
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const DECIDE_ALONE_UP_TO = 0.05

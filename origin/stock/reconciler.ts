@@ -3,17 +3,35 @@
  * ledger is what is true; the gate is rebuilt from it whenever it differs for longer than things are in flight, and
  * always before it is used in a new run of Redis. Meanwhile the exact gate serves alone.
  */
+
+import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
-import type { Deps } from '../deps.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { audit, close, note } from '../ledger/findings.ts'
 import type { ProductRow } from '../ledger/sales.ts'
-import { available, productsInUse } from '../sales/sales.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { PaymentJobs } from '../payments/jobs.ts'
+import { available, productsInUse, type Sales } from '../sales/sales.ts'
 import type { HoldEnd, LiveOrder, Rebuild } from './gate.ts'
+import type { Gates } from './gates.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Recount, recount } from './oversell.ts'
+import type { ProductWork } from './product-work.ts'
 import { noteCompared } from './reconciliation-status.ts'
+import type { Store } from './scripts.ts'
+
+export interface ReconcilerDeps {
+  readonly sql: Sql
+  readonly redis: Store
+  readonly sales: Sales
+  readonly gates: Gates
+  readonly payments: { readonly jobs: Pick<PaymentJobs, 'addRefunds'> }
+  readonly work: ProductWork
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+type Deps = ReconcilerDeps
 
 export interface Finding {
   readonly product_id: string
