@@ -20,6 +20,7 @@ const COMMANDS = {
   start: 'dev/start.ts',
 } as const
 const ENDS_WITHIN_MS = 15_000
+const ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
 
@@ -56,7 +57,7 @@ function command(name: keyof typeof COMMANDS, args: readonly string[], told?: (c
   return new Promise<Ran>((resolve) => {
     const child = spawn(process.execPath, [join(ROOT, COMMANDS[name]), ...args], {
       cwd: ROOT,
-      env: { PATH: process.env.PATH },
+      env: ENV,
       // One that should have refused must not go on behind us.
       timeout: ENDS_WITHIN_MS,
     })
@@ -167,7 +168,7 @@ describe('a rehearsal on a running system', () => {
     // The shell stands for npm: what it has started keeps the pipe open.
     const npm = spawn('sh', ['-c', '"$@" & wait', 'sh', process.execPath, COMMANDS.rehearse, ...args], {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, npm_lifecycle_event: 'rehearse' },
+      env: { ...ENV, npm_lifecycle_event: 'rehearse' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     npm.stdout.on('data', (chunk: Buffer) => {

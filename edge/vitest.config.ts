@@ -3,6 +3,7 @@
  * Worker, so that a test may put the clock forward or turn an object out of memory. The origin is a plain HTTP server.
  */
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
@@ -44,5 +45,7 @@ export default defineConfig(async () => ({
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
     testTimeout: 20_000,
+    // The same number as in test/vitest.config.ts: projects with different numbers do not run side by side.
+    maxWorkers: 2 * availableParallelism(),
   },
 }))

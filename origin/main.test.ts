@@ -171,6 +171,7 @@ test.skipIf(!existsSync('/dev/full'))(
       logFile: '/dev/full',
       env: {
         PATH: process.env.PATH ?? '',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         PORT: String(port),
         DATABASE_URL: ledger.url,
         REDIS_URL: redis.url,

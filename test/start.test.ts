@@ -296,6 +296,7 @@ function start(options: { args?: string[]; env?: Record<string, string> } = {}):
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: temporaryRoot,
       TMPDIR: temporaryRoot,
       PORT: String(port),
@@ -349,7 +350,7 @@ async function begun(command: string): Promise<string> {
   const child = spawn('sh', ['-c', `exec ${command}`], {
     cwd: ROOT,
     detached: true,
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   })
   children.push(child)
   let told = ''

@@ -55,7 +55,14 @@ function rehearse(name: string, meanwhile?: (sale: string) => Promise<void>) {
         fileURLToPath(new URL('./rehearse.ts', import.meta.url)),
         ...['--edge', system.edgeUrl, '--origin', system.originUrl, '--out', folder, ...CROWD],
       ],
-      { env: { PATH: process.env.PATH, ADMIN_TOKEN: system.adminToken, DATABASE_URL: system.databaseUrl } },
+      {
+        env: {
+          PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+          ADMIN_TOKEN: system.adminToken,
+          DATABASE_URL: system.databaseUrl,
+        },
+      },
     )
     let told = ''
     let begun = false
