@@ -1,4 +1,4 @@
-/** More at once than there is room for: turned away early and cheaply, or made to wait, and nothing else suffers. */
+/** Overload: excess calls are shed early and cheaply or wait, and nothing else suffers. */
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
@@ -9,18 +9,18 @@ const redis = useRedis()
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
 const origin = useOrigin(stores)
 
-/** As many as one process has under way at most, and some more. */
+/** The most checkouts of one process at once, and some more. */
 const ROOM = 2_000
 const TOO_MANY = 400
 
-test('who comes when it is full is asked to come again, while orders are answered, the edge is told, and other sales go on', async () => {
+test('sheds excess checkouts while orders, the edge and other sales are served', async () => {
   const [sale, other] = [await origin.sale({ total: 10_000 }), await origin.sale()]
   const stateOf = (of: string) => origin.call('GET', `/internal/sales/${of}`, { token: origin.edgeToken })
   const mine = await origin.token(sale)
   const order = (await origin.checkout(sale, { token: mine })).body.order_id
   const tokens = await Promise.all(Array.from({ length: ROOM + TOO_MANY }, () => origin.token(sale)))
   const { crowd, looked, states, bought, madeUp } = await origin.sql().begin(async (tx) => {
-    // Nothing can be recorded while somebody else has the sale's row.
+    // Nothing can be recorded while the sale's row is locked.
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const crowd = Promise.all(tokens.map((token) => origin.checkout(sale, { token })))
     await new Promise((resolve) => setTimeout(resolve, 1_500))
@@ -39,7 +39,7 @@ test('who comes when it is full is asked to come again, while orders are answere
   expect(looked.status).toBe(200)
   expect(states.map(({ body }) => body.health)).toEqual(['slow', 'ok'])
   expect(bought.status).toBe(201)
-  // A path that somebody made up has no share.
+  // An invented path has no share.
   expect(madeUp.status).toBe(503)
   const shed = crowd.filter((answer) => answer.status === 503)
   expect(shed.length).toBeGreaterThanOrEqual(TOO_MANY / 2)
@@ -52,7 +52,7 @@ test('who comes when it is full is asked to come again, while orders are answere
   expect(String(body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
 }, 60_000)
 
-test('more gates than there are connections are rebuilt at once, and none waits for another for ever', async () => {
+test('rebuilds more gates at once than there are connections without deadlock', async () => {
   const sales: string[] = []
   while (sales.length < 25) sales.push(await origin.sale({ total: 10 }))
   const restocked = await Promise.all(
@@ -63,7 +63,7 @@ test('more gates than there are connections are rebuilt at once, and none waits 
   for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
 })
 
-test('bodies that never come keep nobody out', async () => {
+test('bodies that never arrive take no room', async () => {
   const sale = await origin.sale({ total: 10 })
   const token = await origin.token(sale)
   const { hostname, port } = new URL(origin.url())

@@ -7,8 +7,8 @@ const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
 
-/** What comes back for these bytes, until the connection is closed. */
-function said(bytes: string): Promise<string> {
+/** The response to these bytes, until the connection closes. */
+function responseTo(bytes: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(Number(new URL(origin.url()).port), '127.0.0.1', () => socket.write(bytes))
   let text = ''
@@ -20,45 +20,45 @@ function said(bytes: string): Promise<string> {
 }
 
 test.each([
-  ['no HTTP at all', 'hello\r\n\r\n', 400, '/problems/invalid-request'],
+  ['no HTTP', 'hello\r\n\r\n', 400, '/problems/invalid-request'],
   [
-    'all of a server (OPTIONS *)',
+    'OPTIONS *',
     'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
     400,
     '/problems/invalid-request',
   ],
   [
-    'an address that is none',
+    'an invalid address',
     'GET http://[x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
     400,
     '/problems/invalid-request',
   ],
   [
-    'a header without end',
+    'an endless header',
     `GET / HTTP/1.1\r\nhost: x\r\ncookie: ${'x'.repeat(20_000)}\r\n\r\n`,
     431,
     '/problems/headers-too-large',
   ],
-])('%s is answered with a problem', async (_what, bytes, status, type) => {
-  const answer = await said(bytes)
+])('answers %s with a problem', async (_what, bytes, status, type) => {
+  const answer = await responseTo(bytes)
   expect(answer).toMatch(
     new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json\r\n`, 's'),
   )
   expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ type, status })
 })
 
-test('what nobody can expect is expected in vain, and the request is answered', async () => {
+test('ignores an unknown expectation', async () => {
   const asked = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: nonsense\r\n\r\n'
-  expect(await said(asked)).toMatch(/^HTTP\/1.1 200 /)
+  expect(await responseTo(asked)).toMatch(/^HTTP\/1.1 200 /)
 })
 
-test('a body is the same whether its length is told or not', async () => {
+test('reads a body with or without its length', async () => {
   const sale = await origin.sale()
   for (const body of ['\ufeff{}', new Blob(['\ufeff{}']).stream()])
     expect(await origin.checkout(sale, { body })).toMatchObject({ status: 201 })
 })
 
-test('a method that a path does not have is told those it has', async () => {
+test('answers a wrong method with those that the path allows', async () => {
   const sale = await origin.sale()
   for (const [method, path, allow] of [
     ['GET', `/sales/${sale}/checkout`, 'POST'],

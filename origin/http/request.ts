@@ -1,4 +1,4 @@
-/** The rim: how requests are read and errors leave, the same for every route. */
+/** How requests are read and responses and problems are written, the same for every route. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RequestError } from '@hono/node-server'
@@ -17,7 +17,7 @@ import {
 
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p)
-  // The rest of a body that is too large is not read, so nothing more can come over its connection.
+  // The rest of the body is not read, so the connection cannot be used again.
   if (p.type === '/problems/body-too-large') headers.connection = 'close'
   return new Response(body, { status, headers })
 }
@@ -27,7 +27,7 @@ const UNREADABLE: Record<string, ProblemType> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 }
 
-/** Answers on a connection what is no request that Node can read, and ends it. */
+/** Answers bytes that Node cannot parse as a request, and ends the connection. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const type = UNREADABLE[error.code ?? ''] ?? 'invalid-request'
@@ -38,12 +38,12 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): 
   )
 }
 
-/** Answers what Node could read, and no request can be made of; the app answers for all else that fails. */
+/** Answers a parsed request of which no `Request` can be made; the app handles every other error. */
 export function answerInvalid(error: unknown): Response {
   return sendProblem(problem(error instanceof RequestError ? 'invalid-request' : 'internal-error'))
 }
 
-/** As Hono's `c.json`, without a `Headers` object on the way, which the server would take apart again. */
+/** Hono's `c.json` without the `Headers` object, which the server would take apart again. */
 export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify(body), {
     status,
@@ -51,14 +51,14 @@ export function sendJson(body: object, status: number, headers: Readonly<Record<
   })
 }
 
-/** Ends the request with a problem. */
+/** Ends the request with a problem; app.onError sends it. */
 export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
 /**
- * The body, unless it is too large: no body is read but through here. Its length is believed where it is given, since
- * Node reads no further than that; a body without one is counted as it comes.
+ * The body, unless it is too large; every body is read through here. A given length is trusted, since Node reads no
+ * further; a body without one is counted as it arrives.
  */
 export function readText(c: Context): Promise<string> {
   const length = c.req.header('content-length')
@@ -74,16 +74,16 @@ async function countedText(c: Context): Promise<string> {
     if (bytes > MAX_BODY_BYTES) refuse(bodyTooLarge())
     chunks.push(chunk)
   }
-  // As `text()` does: the mark some put before UTF-8 is none of it.
+  // Drops a byte order mark, as `text()` does.
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** The JSON body by its schema; an empty one counts as `{}` where every field has a default. */
+/** The JSON body, parsed; an empty one counts as `{}`, for schemas whose fields all have defaults. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
   return parseBody(c, schema, await readText(c))
 }
 
-/** The same of a body that has been read. */
+/** The same for a body that was read before. */
 export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): T {
   const type = c.req.header('content-type')
   if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
@@ -102,8 +102,8 @@ export function bearer(c: Context): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
 }
 
-/** Lets through who presents the secret; compared in constant time. */
+/** Admits only callers with the secret, compared in constant time. */
 export function requireSecret(secret: string): MiddlewareHandler {
   return async (c, next) =>
-    (await timingSafeEqual(bearer(c) ?? '', secret)) ? next() : sendProblem(problem('unauthorized'))
+    (await timingSafeEqual(bearer(c) ?? '', secret)) ? next() : refuse(problem('unauthorized'))
 }

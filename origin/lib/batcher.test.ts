@@ -3,23 +3,23 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batcher, Overloaded } from './batcher.ts'
 
-test('everyone is answered for their own call, in their order, within the limits', async () => {
+test('answers every call in order, within the limits', async () => {
   const upTo = (max: number) => fc.integer({ min: 1, max })
   await fc.assert(
     fc.asyncProperty(
       fc.record({ size: upTo(50), concurrency: upTo(3), queue: upTo(100) }),
-      // Who comes in each turn of the event loop, and how many turns the group they begin takes.
+      // Calls in each turn of the event loop, and how many turns their group takes.
       fc.array(fc.record({ come: fc.nat(60), takes: fc.nat(4) }), { minLength: 1, maxLength: 12 }),
       fc.nat(700),
       async (limits, waves, fails) => {
-        const begun: number[] = []
-        let underWay = 0
+        const started: number[] = []
+        let running = 0
         const batcher = new Batcher<number, string>(limits, async (calls) => {
-          begun.push(...calls)
+          started.push(...calls)
           expect(calls.length).toBeLessThanOrEqual(limits.size)
-          expect(++underWay).toBeLessThanOrEqual(limits.concurrency)
+          expect(++running).toBeLessThanOrEqual(limits.concurrency)
           for (let i = waves[(calls[0] as number) % waves.length]?.takes ?? 0; i > 0; i--) await turn()
-          underWay--
+          running--
           if (calls.includes(fails)) throw new Error(`fails with ${calls.join()}`)
           return calls.map((call) => `answer ${call}`)
         })
@@ -30,7 +30,7 @@ test('everyone is answered for their own call, in their order, within the limits
             answers.push(
               batcher.add(call).catch((error) => {
                 if (error instanceof Overloaded) return 'overloaded'
-                // The whole group fails, and nobody else.
+                // The whole group fails, and no other.
                 expect(error.message.split(/\D+/)).toEqual(expect.arrayContaining([`${call}`, `${fails}`]))
                 return 'failed'
               }),
@@ -38,19 +38,19 @@ test('everyone is answered for their own call, in their order, within the limits
           }
           await turn()
         }
-        const told = await Promise.all(answers)
-        const turnedAway = told.flatMap((answer, call) => (answer === 'overloaded' ? [call] : []))
-        expect(begun).toEqual([...told.keys()].filter((call) => !turnedAway.includes(call)))
-        for (const [call, answer] of told.entries())
+        const results = await Promise.all(answers)
+        const rejected = results.flatMap((answer, call) => (answer === 'overloaded' ? [call] : []))
+        expect(started).toEqual([...results.keys()].filter((call) => !rejected.includes(call)))
+        for (const [call, answer] of results.entries())
           expect(['overloaded', 'failed', `answer ${call}`]).toContain(answer)
-        expect(underWay).toBe(0)
+        expect(running).toBe(0)
       },
     ),
     { numRuns: 200 },
   )
 })
 
-test('who finds the queue full is told at once, and the others are served', async () => {
+test('rejects a call at once when the queue is full, and serves the others', async () => {
   const gate = Promise.withResolvers<void>()
   const batcher = new Batcher<number, number>({ size: 2, queue: 3 }, async (calls) => {
     await gate.promise

@@ -1,21 +1,19 @@
 /**
- * The small idea that makes both gates fast: callers who come while others are being served travel together.
- *
- * A `Batcher` gathers calls and hands them over in groups: as soon as there is room for another group under way, and
- * at most once per turn of the event loop. All who wait go at once, shared among the groups there is room for: the larger
- * a group, the less each in it costs, here and at every station after it. Its queue is bounded; who finds it full is told
- * so at once.
+ * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` gathers calls and hands
+ * them over in groups, as soon as another group may run, at most once per turn of the event loop. The waiting calls are
+ * shared among the groups that may run: the larger a group, the cheaper each call in it, here and at every later station.
+ * The queue is bounded; a call that finds it full is rejected at once.
  */
 
-/** Fewer go as one group, whatever room there is. */
-const WORTH_SHARING = 32
+/** Smaller groups are not split, however many may run. */
+const MIN_GROUP = 32
 
 interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
-  /** Most groups under way at once; one, if nothing else is said: who would wait at the next station waits here instead. */
+  /** Most groups at once; one by default: a call that would wait at the next station waits here instead. */
   readonly concurrency?: number
-  /** Most calls waiting. */
+  /** Most waiting calls. */
   readonly queue: number
 }
 
@@ -23,26 +21,26 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 }
 
-interface Waiting<Call, Answer> {
+interface Waiting<Call, Result> {
   readonly call: Call
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }
 
-export class Batcher<Call, Answer> {
-  readonly #run: (calls: readonly Call[]) => Promise<readonly Answer[]>
+export class Batcher<Call, Result> {
+  readonly #run: (calls: readonly Call[]) => Promise<readonly Result[]>
   readonly #limits: Required<BatcherLimits>
-  #waiting: Waiting<Call, Answer>[] = []
-  #underWay = 0
+  #waiting: Waiting<Call, Result>[] = []
+  #running = 0
   #scheduled = false
 
-  /** `run` answers the calls of one group in their order; when it fails, all of the group fail. */
-  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Answer[]>) {
+  /** `run` returns the results of a group in the order of its calls; if it throws, the whole group fails. */
+  constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Result[]>) {
     this.#limits = { concurrency: 1, ...limits }
     this.#run = run
   }
 
-  add(call: Call): Promise<Answer> {
+  add(call: Call): Promise<Result> {
     if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
@@ -56,43 +54,42 @@ export class Batcher<Call, Answer> {
   }
 
   #dispatch(): void {
-    while (this.#waiting.length > 0 && this.#underWay < this.#limits.concurrency) {
-      const room = this.#limits.concurrency - this.#underWay
-      const share = Math.max(WORTH_SHARING, Math.ceil(this.#waiting.length / room))
-      const group = this.#waiting.splice(0, Math.min(share, this.#limits.size))
-      this.#underWay++
-      this.#run(group.map((one) => one.call))
-        .then(
-          (answers) => {
-            for (const [i, one] of group.entries()) one.resolve(answers[i] as Answer)
-          },
-          (error) => {
-            for (const one of group) one.reject(error)
-          },
-        )
-        .finally(() => {
-          this.#underWay--
-          this.#dispatch()
-        })
+    while (this.#waiting.length > 0 && this.#running < this.#limits.concurrency) {
+      const room = this.#limits.concurrency - this.#running
+      const share = Math.max(MIN_GROUP, Math.ceil(this.#waiting.length / room))
+      void this.#serve(this.#waiting.splice(0, Math.min(share, this.#limits.size)))
+    }
+  }
+
+  async #serve(group: readonly Waiting<Call, Result>[]): Promise<void> {
+    this.#running++
+    try {
+      const results = await this.#run(group.map(({ call }) => call))
+      for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    } finally {
+      this.#running--
+      this.#dispatch()
     }
   }
 }
 
-/** A batcher for each key: who comes with one key never waits for those of another. */
-export class BatcherByKey<Call, Answer> {
-  readonly #run: (key: string, calls: readonly Call[]) => Promise<readonly Answer[]>
+/** A batcher for each key: calls of one key never wait for those of another. */
+export class BatcherByKey<Call, Result> {
   readonly #limits: BatcherLimits
-  readonly #batchers = new Map<string, Batcher<Call, Answer>>()
+  readonly #run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>
+  readonly #batchers = new Map<string, Batcher<Call, Result>>()
 
   constructor(
     limits: BatcherLimits,
-    run: (key: string, calls: readonly Call[]) => Promise<readonly Answer[]>,
+    run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>,
   ) {
     this.#limits = limits
     this.#run = run
   }
 
-  add(key: string, call: Call): Promise<Answer> {
+  add(key: string, call: Call): Promise<Result> {
     let batcher = this.#batchers.get(key)
     if (!batcher) {
       batcher = new Batcher(this.#limits, (calls) => this.#run(key, calls))

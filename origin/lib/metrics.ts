@@ -16,6 +16,7 @@ export const QUEUE_MAX_AGE_MS = 10_000
 const SALE_COUNTER_MAX_AGE_MS = 24 * 3_600_000
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 
 /** `stores` says of each store whether it answers this process now. */
 export function createMetrics(stores: () => Readonly<Record<string, boolean>> = () => ({})) {
@@ -23,23 +24,22 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
 
-  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+  const counter = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Counter({ name, help, labelNames, registers })
   const histogram = (name: string, help: string, buckets: number[]) =>
     new Histogram({ name, help, buckets, registers })
 
-  /** Keeps values by label and shows the fresh ones at a scrape. */
+  /** Keeps values by label, and shows the fresh ones at a scrape. */
   const expiring = <T extends string>(
     Metric: typeof Counter<T> | typeof Gauge<T>,
     maxAgeMs: number,
-    name: string,
-    help: string,
-    labelNames: readonly T[],
+    options: { readonly name: string; readonly help: string; readonly labelNames: T[] },
   ) => {
     const values = new Map<string, { labels: LabelValues<T>; value: number; atMs: number }>()
-    const keyOf = (labels: LabelValues<T>) => JSON.stringify(labelNames.map((label) => labels[label]))
+    const keyOf = (labels: LabelValues<T>) => JSON.stringify(options.labelNames.map((label) => labels[label]))
     new Metric({
-      ...{ name, help, labelNames, registers },
+      ...options,
+      registers,
       collect(this: Pick<Gauge<T>, 'reset' | 'inc'>) {
         this.reset()
         for (const [key, { labels, value, atMs }] of values) {
@@ -55,13 +55,14 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
       remove: (labels: LabelValues<T>) => void values.delete(keyOf(labels)),
     }
   }
-  const saleCounter = <T extends string>(name: string, help: string, labelNames: readonly T[]) => {
-    const { get, set } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, name, help, labelNames)
+  const saleCounter = <T extends string>(name: string, help: string, ...labelNames: T[]) => {
+    const { get, set } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
     return { inc: (labels: LabelValues<T>, by = 1) => set(labels, get(labels) + by) }
   }
-  const gauge = <T extends string>(maxAgeMs: number, name: string, help: string, labelNames: readonly T[]) =>
-    expiring(Gauge<T>, maxAgeMs, name, help, labelNames)
-  const queueGauge = (name: string, help: string) => gauge(QUEUE_MAX_AGE_MS, name, help, ['sale'])
+  const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
+    expiring(Gauge<T>, STOCK_MAX_AGE_MS, { name, help, labelNames })
+  const queueGauge = (name: string, help: string) =>
+    expiring(Gauge<'sale'>, QUEUE_MAX_AGE_MS, { name, help, labelNames: ['sale'] })
 
   new Gauge({
     name: 'store_up',
@@ -79,81 +80,61 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     // -- Checkout --
     checkouts: saleCounter(
       'checkouts_total',
-      'Checkout calls by outcome; calls to nonexistent sales have the sale "unknown"',
-      ['sale', 'outcome'],
+      'Checkout calls by outcome; the sale is "unknown" where it does not exist',
+      'sale',
+      'outcome',
     ),
     checkoutSeconds: histogram('checkout_seconds', 'Time from a checkout call to its response', SECONDS),
-    recordSeconds: histogram(
-      'record_batch_seconds',
-      'Time of one batch of reservations in the ledger, with locks and commit',
-      [...SECONDS, 10],
-    ),
-    recordSize: histogram(
-      'record_batch_size',
-      'Reservations in one batch',
-      [1, 2, 5, 10, 25, 50, 100, 250, 500],
-    ),
-    degraded: counter('degraded_total', 'Checkouts served without a store', ['without']),
-    orders: saleCounter('order_transitions_total', 'Orders by new status, and by reason where there is one', [
+    recordSeconds: histogram('record_batch_seconds', 'Time of one batch in the ledger', [...SECONDS, 10]),
+    recordSize: histogram('record_batch_size', 'Reservations in one batch', BATCH_SIZES),
+    degraded: counter('degraded_total', 'Checkouts served without a store', 'without'),
+    orders: saleCounter(
+      'order_transitions_total',
+      'Orders by new status and reason',
       'sale',
       'status',
       'reason',
-    ]),
+    ),
 
     // -- Payment --
-    payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', ['outcome']),
+    payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', 'outcome'),
     captures: counter(
       'capture_attempts_total',
-      'Attempts to capture a charge, by outcome; gone: not authorized any more',
-      ['outcome'],
+      'Attempts to capture a charge; gone: not authorized any more',
+      'outcome',
     ),
-    refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', ['outcome']),
+    refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', 'outcome'),
 
     // -- Stock --
-    stock: gauge(STOCK_MAX_AGE_MS, 'stock_units', 'Units of a product by state, from the ledger', [
+    stock: gauge('stock_units', 'Units by state, from the ledger', 'sale', 'product', 'state'),
+    drift: gauge(
+      'stock_drift_units',
+      'Units the gate has beyond the ledger; should be 0',
       'sale',
       'product',
       'state',
-    ]),
-    drift: gauge(
-      STOCK_MAX_AGE_MS,
-      'stock_drift_units',
-      'Units by which the gate exceeds the ledger; must be 0 when nothing is in flight',
-      ['sale', 'product', 'state'],
     ),
-    oversold: gauge(ORDERS_MAX_AGE_MS, 'oversold_units', 'Live units beyond the total; must be 0', [
-      'sale',
-      'product',
-    ]),
-    gateOpen: gauge(
-      STOCK_MAX_AGE_MS,
-      'gate_open',
-      '1 while the fast gate of a product is in use, 0 while the exact gate serves alone',
-      ['sale', 'product'],
-    ),
-    intents: gauge(STOCK_MAX_AGE_MS, 'intents_waiting', 'Intents in the stream that are not recorded yet', [
-      'sale',
-      'product',
-    ]),
-    findings: saleCounter('findings_total', 'Findings by kind; the sale is empty where none is concerned', [
+    oversold: expiring(Gauge<'sale' | 'product'>, ORDERS_MAX_AGE_MS, {
+      name: 'oversold_units',
+      help: 'Live units beyond the total; must be 0',
+      labelNames: ['sale', 'product'],
+    }),
+    gateOpen: gauge('gate_open', '1 while the fast gate is in use, 0 without it', 'sale', 'product'),
+    intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale', 'product'),
+    findings: saleCounter(
+      'findings_total',
+      'Findings; without a sale where none is concerned',
       'sale',
       'kind',
-    ]),
+    ),
 
     // -- Redis and actors --
-    redisMemoryUsed: gauge(STOCK_MAX_AGE_MS, 'redis_memory_used_bytes', 'Memory that a Redis node uses', [
-      'node',
-    ]),
-    redisMemoryMax: gauge(
-      STOCK_MAX_AGE_MS,
-      'redis_memory_max_bytes',
-      'Memory that a Redis node may use (maxmemory); 0: no limit',
-      ['node'],
-    ),
-    actorFailures: counter('actor_failures_total', 'Failed rounds of background actors', ['actor']),
+    redisMemoryUsed: gauge('redis_memory_used_bytes', 'Memory that a Redis node uses', 'node'),
+    redisMemoryMax: gauge('redis_memory_max_bytes', 'Memory that a Redis node may use; 0: no limit', 'node'),
+    actorFailures: counter('actor_failures_total', 'Failed rounds of background actors', 'actor'),
     actorSuccess: new Gauge({
       name: 'actor_last_success_timestamp_seconds',
-      help: 'End of the last successful round, in seconds since the epoch; before the first, the start of the actor',
+      help: 'End of the last successful round; before the first, the start of the actor',
       labelNames: ['actor'],
       registers,
     }),
@@ -164,14 +145,11 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
     queueWait: queueGauge(
       'queue_wait_seconds',
-      'Time until the last in the queue is called, at its present speed; none while it stands',
+      'Time until the last in the queue is called; none while it stands',
     ),
     admissionRate: queueGauge('admission_rate_per_second', 'Positions that the edge calls per second now'),
     admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),
-    lineBoost: queueGauge('line_boost', 'Factor on the configured rate to make up for no-shows; 1 or more'),
-    lineThrottle: queueGauge(
-      'line_throttle',
-      "Factor on the configured rate for the origin's load; 1 or less",
-    ),
+    lineBoost: queueGauge('line_boost', 'Factor on the rate that makes up for no-shows; 1 or more'),
+    lineThrottle: queueGauge('line_throttle', "Factor on the rate for the origin's load; 1 or less"),
   }
 }

@@ -9,7 +9,6 @@ import { Recent } from '../../shared/recent-map.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
@@ -57,8 +56,16 @@ interface SaleArrivals {
 
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
+/** Redis with the script that counts who waits for stock. */
+interface ArrivalsStore {
+  pfadd(key: string, ...members: number[]): Promise<unknown>
+  pfcount(key: string): Promise<number>
+  pexpire(key: string, ms: number): Promise<unknown>
+  countWaitingForStock(key: string, ...args: (string | number)[]): Promise<number>
+}
+
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'pfadd' | 'pexpire' | 'pfcount' | 'countWaitingForStock'>
+  readonly redis: ArrivalsStore
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
