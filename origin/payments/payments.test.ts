@@ -14,29 +14,33 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url
 })
 const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
 
-async function buy(sale: string, payment_method: string) {
+async function reserve(sale: string) {
   const token = await origin.token(sale)
   const { body } = await origin.checkout(sale, { token })
-  const id = body.order_id ?? ''
-  const paying = await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
-  return { id, token, paying }
+  return { id: body.order_id ?? '', token }
+}
+const pay = (id: string, token: string, payment_method = 'pm_ok') =>
+  origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+async function buy(sale: string, payment_method: string) {
+  const { id, token } = await reserve(sale)
+  return { id, token, paying: await pay(id, token, payment_method) }
 }
 
 const status = async (id: string, token: string) =>
   (await origin.call('GET', `/orders/${id}`, { token })).body.status
 async function becomes(wanted: string, id: string, token: string, withinMs?: number) {
-  const told = await eventually(
+  const last = await eventually(
     () => status(id, token),
     (now) => now === wanted,
     withinMs,
   )
-  expect(told).toBe(wanted)
+  expect(last).toBe(wanted)
 }
 const charges = (id: string) =>
   origin.sql()<
     { status: string; attempts: number; captures: number }[]
   >`select status, attempts, capture_attempts as captures from sandbox.charges where order_id = ${id}`
-/** Every charge of an order, once the money of one is taken. */
+/** All charges of an order, once one is captured. */
 const captured = (id: string) =>
   eventually(
     () => charges(id),
@@ -50,7 +54,7 @@ function webhook(charge: object, secret = WEBHOOK_SECRET) {
 }
 
 describe.concurrent('a payment', () => {
-  test('that succeeds confirms the order, and the unit is sold', async () => {
+  test('confirms the order and sells the unit', async () => {
     const sale = await origin.sale({ total: 3 })
     const { id, token, paying } = await buy(sale, 'pm_ok')
     expect(paying).toMatchObject({ status: 202, body: { status: 'paying' } })
@@ -59,35 +63,29 @@ describe.concurrent('a payment', () => {
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
 
-  test('asked for many times at once is charged once', async () => {
+  test('is charged once, however often it is requested', async () => {
     const sale = await origin.sale()
-    const token = await origin.token(sale)
-    const { body } = await origin.checkout(sale, { token })
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        origin.call('POST', `/orders/${body.order_id}/payment`, { token, body: { payment_method: 'pm_ok' } }),
-      ),
-    )
-    expect(new Set(answers.map((a) => a.status))).toEqual(new Set([202]))
-    await becomes('confirmed', body.order_id ?? '', token)
-    expect(await captured(body.order_id ?? '')).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
+    const { id, token } = await reserve(sale)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => pay(id, token)))
+    expect(new Set(responses.map((r) => r.status))).toEqual(new Set([202]))
+    await becomes('confirmed', id, token)
+    expect(await captured(id)).toEqual([{ status: 'captured', attempts: 1, captures: 1 }])
   })
 
-  test('of one sale is confirmed while the row of another is taken', async () => {
-    const [taken, free] = [await origin.sale(), await origin.sale()]
-    const paid = await origin.checkout(taken)
-    const told = await origin.sql().begin(async (tx) => {
-      await tx`select 1 from products where sale_id = ${taken} for update`
-      const told = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'authorized' })
+  test('is confirmed while the row of another sale is locked', async () => {
+    const [locked, free] = [await origin.sale(), await origin.sale()]
+    const paid = await origin.checkout(locked)
+    const blocked = await origin.sql().begin(async (tx) => {
+      await tx`select 1 from products where sale_id = ${locked} for update`
+      const response = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'authorized' })
       const { id, token } = await buy(free, 'pm_ok')
-      const inTime = 4_000
-      await becomes('confirmed', id, token, inTime)
-      return { answer: told }
+      await becomes('confirmed', id, token, 4_000)
+      return { response }
     })
-    expect(await told.answer).toMatchObject({ status: 200 })
+    expect(await blocked.response).toMatchObject({ status: 200 })
   })
 
-  test('that is declined cancels the order, and exactly its unit returns', async () => {
+  test('that is declined cancels the order and returns its unit', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_declined')
     await becomes('cancelled', id, token)
@@ -104,10 +102,10 @@ describe.concurrent('a payment', () => {
     expect(await captured(id)).toEqual([{ status: 'captured', attempts: 2, captures: 1 }])
   })
 
-  test('that never answers is tried three times, then the order is cancelled and the unit returns', async () => {
+  test('without a response is tried three times, then the order is cancelled and its unit returns', async () => {
     const sale = await origin.sale({ total: 1, hold_seconds: 2 })
     const { id, token } = await buy(sale, 'pm_timeout')
-    // The hold ends while the charge is in flight, and must not be taken away meanwhile.
+    // The hold's time is over, but its charge is in flight.
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     expect(await status(id, token)).toBe('paying')
     await becomes('cancelled', id, token)
@@ -115,7 +113,7 @@ describe.concurrent('a payment', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
   })
 
-  test('that is authorized too late is voided, and never captured', async () => {
+  test('that is authorized too late is voided', async () => {
     const sale = await origin.sale({ total: 1 })
     const { id, token } = await buy(sale, 'pm_late')
     await becomes('cancelled', id, token)
@@ -133,7 +131,7 @@ describe.concurrent('a payment', () => {
     expect(refunds).toEqual([{ reason: 'paid when cancelled', done: true }])
   })
 
-  test('told twice, or after the fact, changes nothing', async () => {
+  test('ignores duplicate and late webhooks', async () => {
     const sale = await origin.sale()
     const { id, token } = await buy(sale, 'pm_webhook_twice')
     await becomes('confirmed', id, token)
@@ -149,18 +147,18 @@ describe.concurrent('a payment', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 0, sold: 1 })
   })
 
-  test('that was captured without this system is noted as that', async () => {
+  test('that was captured by hand is marked as captured', async () => {
     const sale = await origin.sale()
     const { id } = await buy(sale, 'pm_ok')
-    const noted = () => origin.sql()<{ charge_id: string; at: Date | null }[]>`
+    const capture = () => origin.sql()<{ charge_id: string; at: Date | null }[]>`
       select charge_id, captured_at as at from captures where order_id = ${id}`
-    const [capture] = await eventually(noted, ([row]) => row?.at != null)
+    const [row] = await eventually(capture, ([found]) => found?.at != null)
     await origin.sql()`update captures set captured_at = null where order_id = ${id}`
-    await webhook({ charge: capture?.charge_id, order: id, status: 'captured' })
-    expect(await noted()).toMatchObject([{ at: expect.any(Date) }])
+    await webhook({ charge: row?.charge_id, order: id, status: 'captured' })
+    expect(await capture()).toMatchObject([{ at: expect.any(Date) }])
   })
 
-  test('of an order that is paid already is voided, and never captured', async () => {
+  test('of an order that is paid already is voided', async () => {
     const sale = await origin.sale()
     const { id } = await buy(sale, 'pm_ok')
     const [first] = await captured(id)
@@ -177,37 +175,33 @@ describe.concurrent('a payment', () => {
     expect(await origin.sql()`select captured_at from captures where order_id = ${id}`).toHaveLength(1)
   })
 
-  test('told by someone else is not believed', async () => {
+  test('rejects a webhook with a wrong signature', async () => {
     const sale = await origin.sale()
-    const token = await origin.token(sale)
-    const { body } = await origin.checkout(sale, { token })
-    const told = await webhook(
-      { charge: 'ch_1', order: body.order_id, status: 'authorized' },
-      'another secret',
-    )
-    expect(told.status).toBe(401)
-    expect(await status(body.order_id ?? '', token)).toBe('reserved')
+    const { id, token } = await reserve(sale)
+    const response = await webhook({ charge: 'ch_1', order: id, status: 'authorized' }, 'another secret')
+    expect(response.status).toBe(401)
+    expect(await status(id, token)).toBe('reserved')
   })
 
-  test('of an order that there is not is left for a person to look at, and counted', async () => {
+  test('of an unknown order opens a finding', async () => {
     const charge = `ch_${randomUUID()}`
-    const told = await webhook({ charge, order: randomUUID(), status: 'authorized' })
-    expect(told.status).toBe(200)
+    const response = await webhook({ charge, order: randomUUID(), status: 'authorized' })
+    expect(response.status).toBe(200)
     const { findings } = await readFindings(origin.sql(), NO_SALE)
     expect(findings).toMatchObject([{ kind: 'unknown_charge', subject: charge, seen: 1, closed_at: null }])
     const { body } = await origin.call('GET', '/metrics')
     expect(body.text).toContain('findings_total{sale="",kind="unknown_charge"} 1\n')
   })
 
-  test('of an order given at checkout needs no second call', async () => {
+  test('whose method comes with the checkout needs no second call', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
-    const answer = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
-    expect(answer).toMatchObject({ status: 201, body: { status: 'reserved' } })
-    await becomes('confirmed', answer.body.order_id ?? '', token)
+    const { status, body } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
+    expect([status, body.status]).toEqual([201, 'reserved'])
+    await becomes('confirmed', body.order_id ?? '', token)
   })
 
-  test('of what costs nothing confirms the order without a charge', async () => {
+  test('of a free order makes no charge', async () => {
     const sale = await origin.sale({
       products: [{ product_id: 'unit', name: 'Unit', unit_price_minor: 0, currency: 'EUR', total: 1 }],
     })
@@ -218,34 +212,27 @@ describe.concurrent('a payment', () => {
     expect(await charges(id)).toEqual([])
   })
 
-  test('of an order that is over is refused', async () => {
+  test('of a cancelled order is refused', async () => {
     const sale = await origin.sale()
-    const token = await origin.token(sale)
-    const { body } = await origin.checkout(sale, { token })
-    await origin.call('DELETE', `/orders/${body.order_id}`, { token })
-    const answer = await origin.call('POST', `/orders/${body.order_id}/payment`, {
-      token,
-      body: { payment_method: 'pm_ok' },
-    })
-    expect(answer).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
-    expect(await charges(body.order_id ?? '')).toEqual([])
+    const { id, token } = await reserve(sale)
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    expect(await pay(id, token)).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
+    expect(await charges(id)).toEqual([])
   })
 
-  test('of an order given at checkout is begun, though the process that took it died before that', async () => {
+  test('is begun by a worker if the process that accepted the order has died', async () => {
     const sale = await origin.sale()
     const visitor = randomUUID()
-    const asked = { ...reservationOf(sale), visitor, method: 'pm_ok' }
-    await record(origin.sql(), sale, [asked], false)
-    await becomes('confirmed', asked.order, await origin.token(sale, visitor))
+    const reservation = { ...reservationOf(sale), visitor, method: 'pm_ok' }
+    await record(origin.sql(), sale, [reservation], false)
+    await becomes('confirmed', reservation.order, await origin.token(sale, visitor))
   })
 })
 
-test.concurrent('what was paid and never recorded is found in the records of the provider', async () => {
+test.concurrent('finds a paid but unrecorded charge in the records of the provider', async () => {
   const sale = await origin.sale()
-  const token = await origin.token(sale)
-  const { body } = await origin.checkout(sale, { token })
-  const id = body.order_id ?? ''
-  // A charge that happened, its answer and its webhook both lost.
+  const { id, token } = await reserve(sale)
+  // A charge whose response and webhook were both lost.
   await origin.sql()`update orders set status = 'paying' where order_id = ${id}`
   await origin.sql()`
     insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)

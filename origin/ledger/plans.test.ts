@@ -3,12 +3,13 @@
  * sale or a restored ledger has none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { saleOf } from '../../test/origin-process.ts'
-import { useDatabase } from '../../test/servers.ts'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { emptyDatabase, useDatabase } from '../../test/servers.ts'
 import { count } from '../stock/oversell.ts'
 import { liveOrdersOf } from '../stock/reconciler.ts'
 import { connect, prepare, type Sql } from './connection.ts'
-import { buyersOf, EXPORT_PAGE, exportPages } from './orders.ts'
+import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
+import { record } from './record.ts'
 import { writeSale } from './sales.ts'
 
 const BEFORE = 20_000
@@ -96,4 +97,38 @@ describe.each([
     const without = writeSale(sql, 'young', { ...config, products: config.products.slice(1) })
     await expect(without).rejects.toThrow('one has orders and cannot be removed')
   })
+})
+
+test('statements keep to the indexes, even if they were planned while the tables were empty', async () => {
+  const database = await emptyDatabase()
+  await prepare(database.url)
+  const sql = connect(database.url)
+  /** Rows read by sequential scans, as reported by connections that have ended. */
+  const rowsScanned = async () => {
+    const [row] = await sql`
+      select pg_stat_clear_snapshot(), sum(seq_tup_read)::int as rows
+      from pg_stat_user_tables where relname in ('orders', 'order_events')`
+    return row?.rows
+  }
+  await writeSale(sql, 'planned', saleOf(10_000))
+  await sql`vacuum analyze`
+  const before = await rowsScanned()
+  const fresh = connect(database.url)
+  for (let round = 0; round < 8; round++) {
+    const batch = Array.from({ length: 100 }, (_, i) => ({
+      ...reservationOf('planned'),
+      visitor: `${round}-${i}`,
+    }))
+    await record(fresh, 'planned', batch, false)
+    // Repeats take the slow path of the function.
+    await record(fresh, 'planned', batch.slice(0, 5), true)
+    await findByKeys(fresh, batch)
+    await findOrder(fresh, batch[0]?.order ?? '')
+    const some = batch.slice(0, 50).map((r) => r.order)
+    await moveOrders(fresh, some, { from: ['reserved'], to: 'cancelled' })
+  }
+  await fresh.end()
+  expect(await rowsScanned()).toBe(before)
+  await sql.end({ timeout: 1 })
+  await database.drop()
 })

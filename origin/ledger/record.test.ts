@@ -1,0 +1,297 @@
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIVE } from '../../shared/order-status.ts'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useDatabase } from '../../test/servers.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { Sales } from '../sales/sales.ts'
+import { recount } from '../stock/oversell.ts'
+import { connect, prepare, type Sql } from './connection.ts'
+import { note } from './findings.ts'
+import { findByKeys, findOrder, moveOrders } from './orders.ts'
+import { type Reservation, record } from './record.ts'
+import { restock, writeSale } from './sales.ts'
+
+const database = useDatabase()
+let sql: Sql
+beforeAll(async () => {
+  await prepare(database.url)
+  sql = connect(database.url)
+})
+afterAll(() => sql.end({ timeout: 1 }))
+
+const PRODUCTS = ['one', 'two']
+
+interface Request {
+  readonly visitor: string
+  readonly key: string
+  readonly product: string
+  readonly quantity: number
+  /** Repeats an earlier reservation, as an intent that is read again. */
+  readonly repeats: number | null
+}
+type Step =
+  | { readonly batch: readonly Request[]; readonly noteRefusals: boolean }
+  | { readonly cancel: number }
+interface Verdict {
+  readonly verdict: string
+  readonly order?: string | null
+  readonly units?: number
+}
+
+interface ModelOrder {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly product: string
+  readonly began: 'reserved' | 'cancelled'
+  /** The verdict of a noted refusal. */
+  readonly refusal?: string
+  units: number
+}
+
+/** The exact gate's promises in their simplest form. */
+class Model {
+  readonly limit: number
+  readonly totals: ReadonlyMap<string, number>
+  readonly orders: ModelOrder[] = []
+
+  constructor(limit: number, totals: ReadonlyMap<string, number>) {
+    this.limit = limit
+    this.totals = totals
+  }
+
+  held(product: string): number {
+    return this.orders.reduce((sum, o) => sum + (o.product === product ? o.units : 0), 0)
+  }
+
+  /**
+   * Each reservation gets the verdict that it would get alone, after those before it. A key that comes twice gets its first
+   * verdict, and a noted refusal repeats itself.
+   */
+  record(batch: readonly Reservation[], noteRefusals: boolean): Verdict[] {
+    const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o]))
+    const verdicts = new Map<string, Verdict>()
+    return batch.map((r): Verdict => {
+      const key = `${r.visitor} ${r.key}`
+      const first = known.get(key)?.order
+      const noted = known.get(`${key} ${r.order}`)
+      const refuse = (refusal: Verdict): Verdict => {
+        // Under a key of its own, so the key stays free.
+        const own = {
+          key: `${r.key} ${r.order}`,
+          began: 'cancelled',
+          refusal: refusal.verdict,
+          units: 0,
+        } as const
+        if (noteRefusals && !noted && first !== r.order) this.orders.push({ ...r, ...own })
+        return refusal
+      }
+      if (first !== undefined) return refuse({ verdict: 'replay', order: first })
+      const earlier = noted ? undefined : verdicts.get(key)
+      if (earlier) return refuse(earlier)
+      const live = this.orders.filter((o) => o.visitor === r.visitor && o.units > 0)
+      const units = live.reduce((sum, o) => sum + o.units, 0)
+      const verdict =
+        noted?.refusal ??
+        (units + r.quantity > this.limit
+          ? 'limit'
+          : this.held(r.product) + r.quantity > (this.totals.get(r.product) ?? 0)
+            ? 'no_stock'
+            : 'recorded')
+      if (verdict === 'recorded') {
+        this.orders.push({ ...r, began: 'reserved', units: r.quantity })
+        verdicts.set(key, { verdict: 'replay', order: r.order })
+        return { verdict }
+      }
+      const refusal =
+        verdict === 'limit' ? { verdict, order: live.at(-1)?.order ?? null, units } : { verdict, order: null }
+      if (!verdicts.has(key)) verdicts.set(key, refusal)
+      return refuse(refusal)
+    })
+  }
+}
+
+const request = fc.record({
+  visitor: fc.constantFrom('ann', 'bob', 'cem', 'dee', 'eve', 'fay'),
+  key: fc.constantFrom('k1', 'k2', 'k3'),
+  product: fc.constantFrom(...PRODUCTS),
+  quantity: fc.integer({ min: 1, max: 3 }),
+  repeats: fc.option(fc.nat(20)),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      batch: fc.array(request, { minLength: 1, maxLength: 6 }),
+      noteRefusals: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat(20) }) },
+)
+
+test('gives every batch the verdicts of the model, and counts what it recorded', async () => {
+  let sales = 0
+  const total = fc.integer({ min: 0, max: 8 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.tuple(total, total),
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      async (limit, totals, steps) => {
+        const sale = `model-${++sales}`
+        const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, totals[i] ?? 0])))
+        await createSale(sale, limit, totals)
+        const earlier: Reservation[] = []
+        for (const one of steps) {
+          if ('cancel' in one) {
+            const live = model.orders.filter((o) => o.units > 0)
+            const order = live[one.cancel % live.length]
+            if (order) {
+              await moveOrders(sql, [order.order], { from: ['reserved'], to: 'cancelled' })
+              order.units = 0
+            }
+            continue
+          }
+          const reservations = one.batch.map(({ repeats, ...r }): Reservation => {
+            const repeated = repeats === null ? undefined : earlier[repeats % earlier.length]
+            return repeated ?? { ...reservationOf(sale), ...r }
+          })
+          const batch = [...new Set(reservations)]
+          earlier.push(...batch)
+          const verdicts = await record(sql, sale, batch, one.noteRefusals)
+          expect(
+            verdicts.map((one) => ({
+              verdict: one.verdict,
+              ...('order' in one && { order: one.order }),
+              ...(one.verdict === 'limit' && { units: one.units }),
+            })),
+          ).toEqual(model.record(batch, one.noteRefusals))
+        }
+        expect(await countersOf(sale)).toEqual(
+          PRODUCTS.map((p) => ({ product_id: p, held: model.held(p), live: model.held(p) })),
+        )
+        expect(await beginningsOf(sale)).toEqual(new Map(model.orders.map((o) => [o.order, o.began])))
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+test('records smaller reservations behind one that is too large', async () => {
+  await createSale('large', 4, [3])
+  const batch = [4, 1, 1].map((quantity) => ({ ...reservation('large', `visitor-${++visitors}`), quantity }))
+  const verdicts = await record(sql, 'large', batch, true)
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['no_stock', 'recorded', 'recorded'])
+})
+
+test('notes a replay as a cancelled order, once however often it comes', async () => {
+  await createSale('noted', 1, [5])
+  const [first, second] = [reservation('noted', 'ann'), reservation('noted', 'ann')]
+  await record(sql, 'noted', [first], false)
+  for (let round = 0; round < 2; round++)
+    expect(await record(sql, 'noted', [second, first], true)).toMatchObject(
+      [first, first].map(({ order }) => ({ verdict: 'replay', order })),
+    )
+  expect(await findOrder(sql, second.order)).toMatchObject({ status: 'cancelled', reason: 'replay' })
+  expect(await findOrder(sql, first.order)).toMatchObject({ status: 'reserved', reason: null })
+  expect(await findByKeys(sql, [second])).toEqual([first.order])
+})
+
+test('repeats a noted refusal, and leaves its key free for another reservation', async () => {
+  await createSale('refused', 1, [1])
+  const [sold, late, again] = ['ann', 'bob', 'bob'].map((visitor) => reservation('refused', visitor)) as [
+    Reservation,
+    Reservation,
+    Reservation,
+  ]
+  const verdictOf = async (r: Reservation) => (await record(sql, 'refused', [r], true))[0]?.verdict
+  expect([await verdictOf(sold), await verdictOf(late)]).toEqual(['recorded', 'no_stock'])
+  await moveOrders(sql, [sold.order], { from: ['reserved'], to: 'cancelled' })
+  expect([await verdictOf(late), await verdictOf(again), await verdictOf(late)]).toEqual([
+    'no_stock',
+    'recorded',
+    'replay',
+  ])
+  expect(await findOrder(sql, late.order)).toMatchObject({ status: 'cancelled', reason: 'no_stock' })
+  expect(await findByKeys(sql, [late])).toEqual([again.order])
+})
+
+test('sells no unit of an oversold product before all live orders have theirs', async () => {
+  await createSale('oversold', 1, [12])
+  const batch = Array.from({ length: 12 }, (_, i) => reservation('oversold', `visitor-${i}`))
+  await record(sql, 'oversold', batch, false)
+  // As after a restore and a recount: two orders too many, a full row, and a finding.
+  await sql`update products set total = 10, held = 10 where sale_id = 'oversold' and product_id = 'one'`
+  await note(sql, { sale: 'oversold', product: 'one', kind: 'oversold', units: 2 })
+  const late = async (visitor: string) =>
+    (await record(sql, 'oversold', [reservation('oversold', visitor)], false))[0]?.verdict
+  const cancel = (i: number) =>
+    moveOrders(sql, [batch[i]?.order ?? ''], { from: ['reserved'], to: 'cancelled', reason: 'given_back' })
+  await cancel(0)
+  expect(await late('first')).toBe('no_stock')
+  await restock(sql, 'oversold', 'one', { quantity: 1, key: null, max: 100 })
+  expect(await late('second')).toBe('no_stock')
+  await cancel(1)
+  expect(await late('third')).toBe('recorded')
+  expect(await countersOf('oversold')).toMatchObject([{ held: 11, live: 11 }, {}])
+})
+
+test('closes the finding of an oversell only once the counters are right', async () => {
+  await createSale('ended', 1, [10])
+  const batch = Array.from({ length: 10 }, (_, i) => reservation('ended', `visitor-${i}`))
+  await record(sql, 'ended', batch, false)
+  // As after the last order too many has ended: the full row has lost a unit that does not exist.
+  await sql`update products set held = 9 where sale_id = 'ended' and product_id = 'one'`
+  await note(sql, { sale: 'ended', product: 'one', kind: 'oversold', units: 1 })
+  const findings = () =>
+    sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
+  const log = pino({ level: 'silent' })
+  const payments = { jobs: { addRefunds: async () => [] } }
+  const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), payments }
+  const { recounted } = await sql.begin(async (tx) => {
+    await tx`select 1 from products where sale_id = 'ended' for update`
+    const recounted = recount(deps, 'ended', 'one')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await findings()).toHaveLength(1)
+    return { recounted }
+  })
+  expect(await recounted).toMatchObject({ found: 'miscounted', healed: true })
+  expect(await findings()).toHaveLength(0)
+  expect(await countersOf('ended')).toMatchObject([{ held: 10, live: 10 }, {}])
+})
+
+test('returns the prices as written', async () => {
+  await createSale('priced', 2, [5])
+  await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
+  for (const key of ['first', 'second']) {
+    const [verdict] = await record(sql, 'priced', [{ ...reservation('priced', 'ann'), key }], false)
+    expect(verdict).toMatchObject({ prices: { one: { unit_price_minor: 1500, currency: 'CHF' } } })
+  }
+})
+
+let visitors = 0
+const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
+
+async function createSale(sale: string, limit: number, totals: readonly number[]): Promise<void> {
+  const products = PRODUCTS.map((product_id, i) => ({
+    ...{ product_id, name: product_id, unit_price_minor: 100, currency: 'EUR', total: totals[i] ?? 0 },
+  }))
+  await writeSale(sql, sale, saleOf(0, { limit_per_visitor: limit, products }))
+}
+
+const countersOf = async (sale: string) => [
+  ...(await sql`
+    select p.product_id, p.held, (
+      select coalesce(sum(o.quantity), 0)::int from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${[...LIVE]})) as live
+    from products p where p.sale_id = ${sale} order by p.place`),
+]
+
+/** How each order of a sale began, as its event stream shows it. */
+const beginningsOf = async (sale: string): Promise<Map<string, string>> => {
+  const rows = await sql<{ order_id: string; held: boolean }[]>`
+    select order_id, reserved_until > created_at as held from orders where sale_id = ${sale}`
+  return new Map(rows.map((row) => [row.order_id, row.held ? 'reserved' : 'cancelled']))
+}
