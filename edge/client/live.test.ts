@@ -80,7 +80,7 @@ async function begin(
   }
   things = { stage: new Thing(stage), announcement: new Thing(), offline: new Thing(), ...things }
   const { start } = await import('./live.ts')
-  start()
+  start((act) => void setInterval(act, 500))
 }
 
 beforeEach(() => {
@@ -220,7 +220,7 @@ it('asks now and then for a place that waits long, so that it does not run out',
   expect(times(/status$/)).toBe(2)
 })
 
-it.each(['turn', 'door'])(
+it.each(['turn', 'landing'])(
   'leaves the %s when the sale is over, and does not hammer while it is still shown',
   async (here) => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
@@ -491,7 +491,7 @@ it('asks no more for an order that is no longer followed', async () => {
   const changed = vi.fn()
   answer = () => ({ json: async () => ({ status: 'confirmed' }) })
   const following = followOrder(changed)
-  following?.ask()
+  following?.fetchNow()
   following?.stop()
   await passes(60_000)
   expect(asked).toHaveLength(1)

@@ -1,68 +1,69 @@
 /**
- * An order on the page: its changes come by themselves, and where no stream can be had the page asks now and then. On the
- * sale's other pages, the way back to it.
+ * An order on the page: its changes come by a stream of events, and without one the page polls. On the sale's other pages,
+ * the way back to the order.
  */
 import { isSettled } from '../../shared/order-status.ts'
 import { byId, each, get, keep, keepFocus, kept, nowMs, type Page, retitle, show } from './page.ts'
 
-/** Several changes come at once after a break: the last one counts. */
+/** Several changes arrive at once after a break: the last one counts. */
 const SETTLE_MS = 80
-/** Asked while there is a stream (which might be silent without our knowing), and while there is none. */
-const ASK_BESIDE_MS = 20_000
-const ASK_MS = 2_000
-const ASK_MAX_MS = 15_000
+/** Polled beside a stream, which may have died silently, and without one. */
+const POLL_BESIDE_MS = 20_000
+const POLL_MS = 2_000
+const POLL_MAX_MS = 15_000
 /** An order is shown in its own browser for a day. */
 const SHOWN_FOR_MS = 24 * 3_600_000
 
 export interface Following {
-  /** Asks now: the hold may be over. */
-  ask(): void
+  /** Polls now: the hold may be over. */
+  fetchNow(): void
   stop(): void
 }
 
-/** Watches the order on the page, and calls `changed` when it is no longer what the page shows. */
+/** Watches the order on the page, and calls `changed` when its status is no longer the one shown. */
 export function followOrder(changed: () => void): Following | null {
   const { order, orderStatus: shown } = byId('order')?.dataset ?? {}
   if (!order || !shown || isSettled(shown)) return null
   const events = new EventSource(`/orders/${order}/events`)
-  let [timer, settling, pauseMs] = [0, 0, ASK_MS]
-  let [streaming, stopped] = [false, false]
+  let [timer, settling, pauseMs] = [0, 0, POLL_MS]
+  let [isStreaming, isStopped] = [false, false]
 
-  const heard = (status: unknown) => {
+  const received = (status: unknown) => {
     clearTimeout(settling)
-    if (!stopped && typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
+    if (!isStopped && typeof status === 'string' && status !== shown)
+      settling = setTimeout(changed, SETTLE_MS)
   }
-  const ask = async () => {
+  const poll = async () => {
     clearTimeout(timer)
     try {
       const response = await get(`/orders/${order}`)
-      if (response.ok) heard((await response.json()).status)
+      if (response.ok) received((await response.json()).status)
     } catch {
-      // Asked again below.
+      // Polls again below.
     }
-    pauseMs = Math.min(ASK_MAX_MS, pauseMs * 1.5)
-    plan()
+    pauseMs = Math.min(POLL_MAX_MS, pauseMs * 1.5)
+    schedulePoll()
   }
-  const plan = () => {
+  const schedulePoll = () => {
     clearTimeout(timer)
-    // An answer may come after the page that asked has gone.
-    if (stopped) return
-    timer = setTimeout(ask, (streaming ? ASK_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
+    // A response may come after stop().
+    if (isStopped) return
+    timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  events.addEventListener('order', ({ data }) => heard(JSON.parse(data).status))
-  // By its own word a stream that never opens is connecting, again and again.
-  const streams = (now: boolean) => {
-    if (streaming === now) return
-    streaming = now
-    plan()
+  events.addEventListener('order', ({ data }) => received(JSON.parse(data).status))
+  // Not by readyState: a stream that never opens stays "connecting".
+  const setStreaming = (now: boolean) => {
+    if (isStreaming === now) return
+    isStreaming = now
+    schedulePoll()
   }
-  events.onopen = () => streams(true)
-  events.onerror = () => streams(false)
-  plan()
+  events.onopen = () => setStreaming(true)
+  events.onerror = () => setStreaming(false)
+  schedulePoll()
   return {
-    ask,
+    fetchNow: poll,
     stop: () => {
-      stopped = true
+      isStopped = true
       events.close()
       clearTimeout(timer)
       clearTimeout(settling)
@@ -72,37 +73,37 @@ export function followOrder(changed: () => void): Following | null {
 
 // -- The way back ------------------------------------------------------------------------------------------------------
 
-/** What this browser keeps of a sale's orders: each with when its page was last seen, the latest last. */
-export const keyOfOrder = (page: Page) => `order ${page.sale}`
+/** The browser's list of a sale's orders, each with the time its page was last seen; the latest is last. */
+export const storageKeyOfOrders = (page: Page) => `order ${page.sale}`
 
 function keptOrders(page: Page): string[] {
-  const orders = kept(keyOfOrder(page))?.split(',') ?? []
+  const orders = kept(storageKeyOfOrders(page))?.split(',') ?? []
   return orders.filter((order) => nowMs() - Number(order.split(' ')[1]) <= SHOWN_FOR_MS)
 }
 
 const isGone = (status: string | undefined) => status === 'expired' || status === 'cancelled'
 
-/** Keeps an order, or forgets one that is gone; those that one may have beside it stay. */
+/** Keeps an order, or removes one that is gone; the visitor's other orders stay. */
 function keepOrder(page: Page, order: string, gone: boolean): void {
-  const others = keptOrders(page).filter((other) => !other.startsWith(order))
-  if (!gone) others.push(`${order} ${Math.round(nowMs())}`)
-  keep(keyOfOrder(page), others.join() || null)
+  const orders = keptOrders(page).filter((other) => !other.startsWith(order))
+  if (!gone) orders.push(`${order} ${Math.round(nowMs())}`)
+  keep(storageKeyOfOrders(page), orders.join() || null)
 }
 
-/** Remembers the order that this page shows. */
+/** Keeps the order that this page shows. */
 export function rememberOrder(page: Page): void {
   const { order, orderStatus } = byId('order')?.dataset ?? {}
   if (order) keepOrder(page, order, isGone(orderStatus))
 }
 
-let standsTimer = 0
+let checkTimer = 0
 
 /**
- * On the sale's other pages shows the way back to the latest order, be it in place of the turn. Its own page may not have
- * been open when it went, so it is asked after: those who have one are few.
+ * Shows the way back to the latest order on the sale's other pages, in place of the turn where one order is the limit. The
+ * order's page may not have been open when the order ended, so its status is checked: few visitors have one.
  */
 export function showOwnOrder(page: Page): void {
-  clearTimeout(standsTimer)
+  clearTimeout(checkTimer)
   const own = byId('own-order')
   if (!own) return
   const order = keptOrders(page).at(-1)?.split(' ')[0]
@@ -111,7 +112,7 @@ export function showOwnOrder(page: Page): void {
     if (shown) link.href = `/sales/${page.sale}/order/${order}`
   })
   show(own, shown)
-  if (shown) void askWhetherItStands(page, order)
+  if (shown) void checkOrder(page, order)
   const heading = own.querySelector('h1')
   const otherwise = document.querySelector('#turn h1, [data-when=missed_turn] h1')
   if (!heading || !otherwise) return
@@ -120,8 +121,9 @@ export function showOwnOrder(page: Page): void {
   retitle((shown ? heading : otherwise).textContent ?? '')
 }
 
-async function askWhetherItStands(page: Page, order: string): Promise<void> {
-  let againMs = ASK_MAX_MS
+/** Removes the order once it is gone. */
+async function checkOrder(page: Page, order: string): Promise<void> {
+  let againMs = POLL_MAX_MS
   try {
     const response = await get(`/orders/${order}`)
     const { status, expires_in_seconds } = await response.json()
@@ -130,10 +132,10 @@ async function askWhetherItStands(page: Page, order: string): Promise<void> {
       return showOwnOrder(page)
     }
     if (isSettled(status)) return
-    if (expires_in_seconds > 0) againMs = expires_in_seconds * 1000 + ASK_MS
+    if (expires_in_seconds > 0) againMs = expires_in_seconds * 1000 + POLL_MS
   } catch {
-    // Asked again below.
+    // Checks again below.
   }
-  clearTimeout(standsTimer)
-  standsTimer = setTimeout(showOwnOrder, againMs, page)
+  clearTimeout(checkTimer)
+  checkTimer = setTimeout(showOwnOrder, againMs, page)
 }

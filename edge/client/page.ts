@@ -1,11 +1,11 @@
-/** What all parts of the page's script work on: the page that is shown, the server's clock, and small ways to change the page. */
+/** What all parts of the page's script share: the page's data, the server's clock, and small functions that change the page. */
 import { moment } from '../../shared/format.ts'
 import { ServerClock } from './clock.ts'
 
-/** What the server wrote into the page for its script. */
+/** The data that the server wrote into the page for its script. */
 export interface Page {
   readonly sale: string
-  /** Where this page can be had again; null if it answers a form that met a problem. */
+  /** Where this page can be loaded again; null for the response to a form that met a problem. */
   readonly path: string | null
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
@@ -19,19 +19,12 @@ type Written = Pick<Page, 'sale' | 'opensAt' | 'commitment'> & {
   readonly number?: string
 }
 
-export const byId = (id: string) => document.getElementById(id)
-
 export function readPage(): Page {
   const { path = null, number, ...data } = textsOf('stage') as Written
-  return {
-    ...data,
-    path,
-    number: number ? Number(number) : null,
-    lang: pageLanguage(),
-  }
+  return { ...data, path, number: number ? Number(number) : null, lang: pageLanguage() }
 }
 
-/** The page's, or a translation's; an extension may have written there what is no language. */
+/** The page's language, or its translation's; an extension may have written something that is no language. */
 function pageLanguage(): string {
   try {
     return new Intl.Locale(document.documentElement.lang).toString()
@@ -46,14 +39,33 @@ export const madeAtMs = () => Number(byId('stage')?.dataset.nowMs)
 export const clock = new ServerClock()
 export const nowMs = () => clock.at(performance.now())
 
+// -- Requests ------------------------------------------------------------------------------------------------------------
+
+export const TIMEOUT_MS = 8_000
+/** For a request that is not worth repeating: an edge that is slow under a crowd is no faster the next time. */
+export const SLOW_TIMEOUT_MS = 60_000
+
+export const get = (path: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) =>
+  fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+
+// -- Changing the page ---------------------------------------------------------------------------------------------------
+
+export const byId = (id: string) => document.getElementById(id)
+
+export const each = <E extends HTMLElement>(selector: string, act: (element: E) => void) =>
+  document.querySelectorAll<E>(selector).forEach(act)
+
+/** The data attributes of an element: texts that the server wrote beside it, so that only pages that show them carry them. */
+export const textsOf = (id: string) => ({ ...byId(id)?.dataset }) as Readonly<Record<string, string>>
+
 export function show(element: Element | null, shown = false): void {
   element?.toggleAttribute('hidden', !shown)
 }
 
-/** What was last written where: what stands there now may be the browser's translation of it. */
+/** The text last written to an element: the browser may have translated it since. */
 const written = new WeakMap<Element, string>()
 
-/** Sets a text, and touches nothing where it is the same already. */
+/** Sets a text, unless it is the same already. */
 export function write(element: Element | null, text = ''): void {
   if (!element) return
   const before = written.get(element) ?? element.textContent
@@ -61,40 +73,28 @@ export function write(element: Element | null, text = ''): void {
   if (before !== text) element.textContent = text
 }
 
-/** Says something to a screen reader, when it has finished what it is saying. */
+/** Says something to a screen reader, after what it is saying now. */
 export const announce = (text: string | null = '') => write(byId('announcement'), text ?? '')
 
-/** How long an answer may take. */
-export const GIVE_UP_MS = 8_000
-/** How long one may that is not worth giving up for another: an edge that is slow under a crowd is not quicker next time. */
-export const PATIENCE_MS = 60_000
-
-export const get = (path: string, how: RequestInit = {}, giveUpMs = GIVE_UP_MS) =>
-  fetch(path, { ...how, signal: AbortSignal.timeout(giveUpMs) })
-
-/** Names the page for what it shows now, before the sale's name. */
+/** Sets the document's title to what the page shows now, before the sale's name. */
 export function retitle(shown: string): void {
   document.title = `${shown} · ${byId('stage')?.dataset.name}`
 }
 
-/** What an element may be made to say: the server wrote it beside it, so that only pages that show it carry it. */
-export const textsOf = (id: string) => ({ ...byId(id)?.dataset }) as Readonly<Record<string, string>>
-
-export const each = <E extends HTMLElement>(selector: string, act: (element: E) => void) =>
-  document.querySelectorAll<E>(selector).forEach(act)
-
-/** Who had the focus in what has gone away would be at the beginning of the page. */
+/** Moves the focus to the heading if its element was hidden; otherwise it would be lost to the start of the page. */
 export function keepFocus(): void {
   if (document.activeElement?.closest('[hidden]')) each('h1', (heading) => heading.focus())
 }
 
-/** Moments are written in UTC; the visitor reads them in their own time. */
+/** Moments are written in UTC; the visitor reads them in their own time zone. */
 export const showMoments = () =>
   each<HTMLTimeElement>('time[data-moment]', (time) =>
     write(time, moment(pageLanguage(), Date.parse(time.dateTime))),
   )
 
-/** What this browser keeps between pages; one that keeps nothing goes without. */
+// -- Between pages -------------------------------------------------------------------------------------------------------
+
+/** A value in the browser's local storage; null also where the browser has none. */
 export function kept(key: string): string | null {
   try {
     return localStorage.getItem(key)
@@ -108,6 +108,6 @@ export function keep(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
   } catch {
-    // Then not.
+    // No local storage.
   }
 }

@@ -1,4 +1,4 @@
-/** The line on the page: what a schedule means for this visitor, worked out and shown without asking anyone. */
+/** The line on the page: what a schedule means for this visitor, worked out and shown without a request. */
 import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
 import { count, fill, plural, waitText } from '../../shared/format.ts'
 import {
@@ -32,9 +32,9 @@ import {
   write,
 } from './page.ts'
 
-/** A screen reader is told where one stands so often, not at every step. */
-const TELL_EVERY_MS = 60_000
-/** A wait that is shorter needs no time of day. */
+/** How often a screen reader announces the place, which changes all the time. */
+const ANNOUNCE_EVERY_MS = 60_000
+/** A shorter wait needs no time of day. */
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
 
@@ -51,11 +51,11 @@ function drawnOnce(draw: Draw, number: number): number {
   return drawn.position
 }
 
-/** Shows the schedule as it is at a moment, and answers where the visitor stands. */
+/** Shows the schedule at a moment; returns where the visitor stands. */
 export function showLine(schedule: Schedule, page: Page, atMs: number): Place | null {
   each('[data-phases]', (part) => show(part, part.dataset.phases?.split(' ').includes(schedule.phase)))
   showOpening(schedule)
-  showDoor(schedule)
+  showLanding(schedule)
   const place = placeIn(schedule, page, atMs)
   showDraw(schedule, page, place)
   if (place && byId('line')) showPlace(place, schedule, page, atMs)
@@ -63,7 +63,7 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
   return place
 }
 
-/** An opening may be put off, or come sooner. */
+/** An operator may put the opening off, or bring it forward. */
 function showOpening(schedule: Schedule): void {
   each<HTMLTimeElement>('time[data-at]', (time) => {
     const at = schedule[time.dataset.at as ScheduleMoment]
@@ -72,12 +72,12 @@ function showOpening(schedule: Schedule): void {
   showMoments()
 }
 
-/** Says what is new at the door; a sale that is over has a page of its own. */
-function showDoor({ phase }: Schedule): void {
-  const door = byId('door')
-  if (!door || door.dataset.phase === phase || isFinal(phase)) return
-  door.dataset.phase = phase
-  const lead = door.querySelector('div:not([hidden]) > .lead')
+/** Announces a new phase on the landing page; a sale that is over has a page of its own. */
+function showLanding({ phase }: Schedule): void {
+  const landing = byId('landing')
+  if (!landing || landing.dataset.phase === phase || isFinal(phase)) return
+  landing.dataset.phase = phase
+  const lead = landing.querySelector('div:not([hidden]) > .lead')
   const title = lead?.querySelector('b')?.textContent
   if (title) retitle(title)
   announce(lead?.textContent)
@@ -85,7 +85,7 @@ function showDoor({ phase }: Schedule): void {
 
 // -- The place -----------------------------------------------------------------------------------------------------------
 
-let toldAtMs = Number.NEGATIVE_INFINITY
+let announcedAtMs = Number.NEGATIVE_INFINITY
 
 function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): void {
   const { status } = place
@@ -95,7 +95,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   if (line && changed) {
     line.dataset.status = status
     each('[data-when]', (part) => show(part, part.dataset.when === status))
-    toldAtMs = Number.NEGATIVE_INFINITY
+    announcedAtMs = Number.NEGATIVE_INFINITY
   }
   const standing = standsInLine(status)
   show(byId('place'), standing)
@@ -103,7 +103,7 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   if (!standing || place.position === null) {
     if (!changed) return
     retitle(heading)
-    // The turn's own page comes next, and says it.
+    // The turn's own page comes next, and announces it.
     if (status !== 'ready') announce(heading)
     return
   }
@@ -125,14 +125,14 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
   showProgress(schedule, page, place.position, atMs)
   const where = ahead > 0 ? `${many} ${who}` : who
   retitle(where)
-  if (performance.now() - toldAtMs < TELL_EVERY_MS) return
-  toldAtMs = performance.now()
+  if (performance.now() - announcedAtMs < ANNOUNCE_EVERY_MS) return
+  announcedAtMs = performance.now()
   announce(`${changed ? `${heading}. ` : ''}${where}. ${waiting}.`)
 }
 
 /**
- * "around 12:41", by the server's clock in the visitor's time zone, with the day where that is not today; rounded, so that
- * it stands still to be read.
+ * "around 12:41", by the server's clock in the visitor's time zone, with the weekday if that is not today; rounded, so that
+ * it does not flicker.
  */
 function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, fromMs: number): string {
   if (wait === null || wait < TIME_OF_DAY_FROM_SECONDS) return ''
@@ -144,30 +144,31 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }
 
-/** From where this visitor began: the front, for a drawn place; for who came later, where the line stood then. */
+/** From where this visitor started: the front, for a drawn place; for a later one, where the line stood when they came. */
 function showProgress(schedule: Schedule, page: Page, position: number, atMs: number): void {
   const bar = byId('progress') as HTMLProgressElement | null
   if (!bar) return
   const serving = servingExactly(schedule, atMs)
-  const key = `began ${page.sale} ${page.number}`
-  let began = 0
+  let start = 0
   if ((page.number ?? 0) > schedule.pre_queue_size) {
+    const key = `began ${page.sale} ${page.number}`
     const known = kept(key)
-    began = known === null ? serving : Number(known)
-    if (known === null) keep(key, String(began))
+    start = known === null ? serving : Number(known)
+    if (known === null) keep(key, String(start))
   }
-  bar.value = Math.min(100, Math.max(0, ((serving - began) / Math.max(1, position - began)) * 100))
+  bar.value = Math.min(100, Math.max(0, ((serving - start) / Math.max(1, position - start)) * 100))
   show(bar, true)
 }
 
 // -- The draw, checked by the page itself --------------------------------------------------------------------------------
 
-const keyOfCommitment = (page: Page) => `commitment ${page.sale} ${page.opensAt}`
+const storageKeyOfCommitment = (page: Page) => `commitment ${page.sale} ${page.opensAt}`
 
-/** The first fingerprint that this browser saw before the opening is the one that counts. */
+/** The first commitment that this browser saw before the opening is the one that counts. */
 export function rememberCommitment(page: Page): void {
   const before = byId('draw')?.dataset.draw === 'before'
-  if (before && kept(keyOfCommitment(page)) === null) keep(keyOfCommitment(page), page.commitment)
+  if (before && kept(storageKeyOfCommitment(page)) === null)
+    keep(storageKeyOfCommitment(page), page.commitment)
 }
 
 let checked: { readonly seed: string; readonly holds: boolean } | undefined
@@ -177,7 +178,7 @@ function showDraw(schedule: Schedule, page: Page, place: Place | null): void {
   if (!card || !isDrawn(schedule)) return
   const seed = schedule.draw_seed
   if (checked?.seed !== seed) {
-    const before = kept(keyOfCommitment(page))
+    const before = kept(storageKeyOfCommitment(page))
     const seen = before === null ? [page.commitment] : [page.commitment, before]
     checked = { seed, holds: seen.every((commitment) => commitmentHolds(commitment, seed)) }
   }
@@ -186,15 +187,15 @@ function showDraw(schedule: Schedule, page: Page, place: Place | null): void {
     card.dataset.draw = state
     each('[data-when-draw]', (part) => show(part, part.dataset.whenDraw === state))
     show(byId('seed-row'), true)
-    show(byId('draw-seen'), kept(keyOfCommitment(page)) !== null)
+    show(byId('draw-seen'), kept(storageKeyOfCommitment(page)) !== null)
     write(byId('seed'), seed)
   }
   if (place?.position == null || page.number === null) return
   const { drawn = '', later = '' } = textsOf('draw-yours')
-  const said = {
+  const values = {
     n: count(page.lang, page.number),
     m: count(page.lang, schedule.pre_queue_size),
     p: count(page.lang, place.position),
   }
-  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, said))
+  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, values))
 }

@@ -1,9 +1,9 @@
 /**
  * The draw, as a visitor sees it: what is fixed before the opening, and afterwards the tick that the page's own script
- * sets once it has checked that the number shown belongs to the fingerprint published before.
+ * shows once it has checked that the seed fits the commitment published before.
  */
 import { isDrawn } from '../../shared/schedule.ts'
-import { type Html, html } from './html.ts'
+import { type Html, hidden, html } from './html.ts'
 import type { Shown } from './view.ts'
 
 export function drawCard({ view, words }: Shown): Html {
@@ -11,8 +11,8 @@ export function drawCard({ view, words }: Shown): Html {
   const drawn = isDrawn(schedule)
   return html`<section class="side draw" id="draw" data-draw="${drawn ? 'shown' : 'before'}" aria-labelledby="draw-title">
     <h2 id="draw-title">${words.draw}</h2>
-    <div data-when-draw="before" ${drawn && html`hidden`}><p>${words.drawBefore}</p></div>
-    <div data-when-draw="shown" ${!drawn && html`hidden`}><p>${words.drawUnchecked}</p></div>
+    <div data-when-draw="before" ${hidden(drawn)}><p>${words.drawBefore}</p></div>
+    <div data-when-draw="shown" ${hidden(!drawn)}><p>${words.drawUnchecked}</p></div>
     <div data-when-draw="holds" hidden>
       <p class="tick">${tick} <b>${words.drawHolds}</b></p>
       <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`}></span></p>
@@ -22,7 +22,7 @@ export function drawCard({ view, words }: Shown): Html {
       <summary>${words.drawDetails}</summary>
       <dl class="stacked">
         <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
-        <div id="seed-row" ${!drawn && html`hidden`}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
+        <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
         ${schedule.draw_beacon !== null && html`<div><dt>${words.beacon}</dt><dd><code>${schedule.draw_beacon}</code></dd></div>`}
       </dl>
       <p><a href="/sales/${view.sale}/schedule">${words.drawData}</a></p>
@@ -30,5 +30,5 @@ export function drawCard({ view, words }: Shown): Html {
   </section>`
 }
 
-/** Says nothing to a screen reader: the words beside it do. */
+/** Hidden from screen readers: the words beside it say the same. */
 export const tick = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="12"/><path d="M6.5 12.5l3.6 3.6 7.4-8" fill="none" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`

@@ -1,4 +1,4 @@
-/** HTML by tagged template: whatever is put into it is escaped, unless it is HTML already. */
+/** HTML by tagged template: every value is escaped, unless it is HTML already. */
 
 export class Html {
   readonly text: string
@@ -19,3 +19,16 @@ function render(value: Value): string {
   if (Array.isArray(value)) return value.map(render).join('')
   return String(value).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`)
 }
+
+export const hidden = (isHidden: boolean) => isHidden && html`hidden`
+
+/** What a card starts with. */
+export const heading = (title: Value, text: string) =>
+  html`<h1 tabindex="-1">${title}</h1>
+    <p class="lead">${text}</p>`
+
+export const buttonTo = (path: string, label: string) => html`<a class="button" href="${path}">${label}</a>`
+
+/** A form that the script sends only once at a time. */
+export const postForm = (action: string, fields: Value) =>
+  html`<form method="post" action="${action}" class="once">${fields}</form>`

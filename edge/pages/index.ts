@@ -1,17 +1,16 @@
 /**
- * The pages: pure functions from what is known to a whole HTML document. They work without a script (forms, and pages
- * that load themselves again); with it they are live. A brand changes names and colours, a catalogue changes the
- * words, and neither touches anything here.
+ * The pages: pure functions from a view to a whole HTML document. They work without a script (forms, and pages that reload
+ * themselves); with it they are live. A brand changes names and colours, a catalogue changes the words, and neither
+ * touches anything here.
  */
-
-import { PHASES, type Phase } from '../../shared/api/public.ts'
+import { PHASES } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
 import { proofScript, proofStyle, script, style } from '../routes/assets.ts'
 import { drawCard } from './draw.ts'
-import { type Html, html } from './html.ts'
+import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
-import { doorPage, endState, linePage } from './queue.ts'
+import { BEFORE, during, finalCard, landingPage, linePage } from './queue.ts'
 import type { Again, Brand, Content, SaleView, Shown } from './view.ts'
 import { type Language, WORDS, type Words } from './words.ts'
 
@@ -19,84 +18,78 @@ import { type Language, WORDS, type Words } from './words.ts'
 export function renderSale(view: SaleView): string {
   const { lang } = view
   const shown: Shown = { view, words: WORDS[lang], lang }
-  return documentOf(shown, content(shown)).text
+  return documentOf(shown, contentOf(shown)).text
 }
 
-function content(shown: Shown): Content {
+function contentOf(shown: Shown): Content {
   const { view, words } = shown
   const { shows } = view
   const aside = () => html`${about(shown)}${drawCard(shown)}`
   switch (shows.kind) {
-    case 'door':
-      return { ...doorPage(shown), aside: aside() }
+    case 'landing':
+      return { ...landingPage(shown), aside: aside() }
     case 'line':
       return { ...linePage(shown, shows.place, shows.number), aside: aside() }
     case 'turn':
       return turnPage(shown, shows.untilMs)
     case 'order':
       return orderPage(shown, shows.order, shows.alreadyHas)
-    case 'problem':
-      return (
-        lessIsLeft(shown, shows.problem) ??
-        problemContent(shows.problem, words, view.sale, {
-          again: shows.again,
-          path: shows.path,
-          wrong: wrongFields(shown, shows.problem),
-        })
-      )
+    case 'problem': {
+      const { problem, again, path } = shows
+      const wrong = wrongFields(shown, problem)
+      return lessIsLeft(shown, problem) ?? problemContent(problem, words, view.sale, { again, path, wrong })
+    }
     case 'final': {
       const title = shows.phase === 'sold_out' ? words.soldOut : words.ended
-      return { title, main: endState(shown, shows.phase), aside: aside(), reloadSeconds: 60, named: true }
+      return { title, main: finalCard(shown, shows.phase), aside: aside(), reloadSeconds: 60, named: true }
     }
   }
 }
 
 // -- About the sale ------------------------------------------------------------------------------------------------------
 
-const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
 const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
 
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
-  // The page stays while the sale opens.
-  const during = (phases: readonly Phase[], name: string) =>
-    html`<span data-phases="${phases.join(' ')}" ${!phases.includes(schedule.phase) && html`hidden`}>${name}</span>`
-  const opens = html`${during(BEFORE, words.opensAt)}${during(AFTER, words.openedAt)}`
-  // What is left changes from the opening on; the script reads nothing of it, and it would tell old news.
+  const phaseNames = [
+    during(schedule, BEFORE, words.opensAt, 'span'),
+    during(schedule, AFTER, words.openedAt, 'span'),
+  ]
+  // From the opening on it changes, and the script does not read it: shown then, it would be out of date.
   const left = (n: number) => {
     const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
     return BEFORE.includes(schedule.phase)
       ? html`<small data-phases="${BEFORE.join(' ')}">${text}</small>`
       : html`<noscript><small>${text}</small></noscript>`
   }
-  const term = (name: string | Html, at: 'opens_at' | 'ends_at', date: string) =>
+  const products = state.products.map(
+    (product) => html`<li><span><bdi>${product.name}</bdi></span>
+        <b>${money(lang, product.unit_price_minor, product.currency)}</b>
+        ${view.shows.kind === 'landing' && left(product.available)}</li>`,
+  )
+  const term = (name: string | Html[], at: 'opens_at' | 'ends_at', date: string) =>
     html`<div><dt>${name}</dt><dd>${timeOf(lang, at, Date.parse(date))}</dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
-    <ul class="products">
-      ${state.products.map(
-        (product) => html`<li><span><bdi>${product.name}</bdi></span>
-        <b>${money(lang, product.unit_price_minor, product.currency)}</b>
-        ${view.shows.kind === 'door' && left(product.available)}</li>`,
-      )}
-    </ul>
+    <ul class="products">${products}</ul>
     <dl>
-      ${term(opens, 'opens_at', schedule.opens_at)}
+      ${term(phaseNames, 'opens_at', schedule.opens_at)}
       ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', schedule.ends_at)}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
   </section>`
 }
 
-/** A moment of the schedule: in UTC as the page is made, in the visitor's own time once its script has seen it. */
+/** In UTC as the page is made; the script changes it to the visitor's own time. */
 function timeOf(lang: string, at: 'opens_at' | 'ends_at', atMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}" data-moment data-at="${at}">${moment(lang, atMs, 'UTC')}&nbsp;UTC</time>`
 }
 
 // -- Problems ------------------------------------------------------------------------------------------------------------
 
-/** A page for a problem that belongs to no sale, or to one that cannot be told of now. */
+/** A page for a problem without a sale, or whose sale cannot be read now. */
 export function renderProblem(
   problem: Problem,
   { lang, brand, sale, mayReload }: { lang: Language; brand: Brand; sale: string | null; mayReload: boolean },
@@ -104,35 +97,33 @@ export function renderProblem(
   const words = WORDS[lang]
   const { title, main } = problemContent(problem, words, sale)
   const home = sale === null ? null : `/sales/${sale}`
-  const retry = problem.status === 503 && (home !== null || mayReload)
-  const seconds = secondsUntilAgain(problem)
+  const target = home === null ? '' : `;url=${home}`
   const head =
-    retry && html`<meta http-equiv="refresh" content="${seconds}${home !== null && `;url=${home}`}">`
-  return shell(
-    { lang, words, brand, marked: true, home, title, head: head || null },
-    html`<main id="main">${main}</main>`,
-  ).text
+    problem.status === 503 && (home !== null || mayReload)
+      ? html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target}">`
+      : null
+  const body = html`<main id="main">${main}</main>`
+  return shell({ lang, words, brand, hasMark: true, home, title, head }, body).text
 }
 
-/** Spread, so that those who were turned away together do not come back together. */
-const secondsUntilAgain = ({ retry_after_seconds = 3 }: Problem) =>
+/** Spread, so that visitors refused together do not come back together. */
+const retrySeconds = ({ retry_after_seconds = 3 }: Problem) =>
   Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
-/** A purchase that found too little, or wanted too much, while there is still something to buy: null for any other problem. */
+/** A purchase that found too little, or wanted too much, while there is something left to buy; null for any other problem. */
 function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Content | null {
-  // The origin says what remains where too much was wanted, be it for now or for good.
+  // The origin sends what remains where too much was wanted, for now or for good.
   if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined)
     return null
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
-    <h1 tabindex="-1">${words.lessLeft}</h1>
-    <p class="lead">${words.lessLeftText}</p>
-    <div class="actions"><a class="button" href="/sales/${view.sale}">${words.chooseAgain}</a></div>
+    ${heading(words.lessLeft, words.lessLeftText)}
+    <div class="actions">${buttonTo(`/sales/${view.sale}`, words.chooseAgain)}</div>
   </section>`
   return { title: words.lessLeft, main, reloadSeconds: null }
 }
 
-/** What was entered wrongly, in the page's own words: those of the errors are for programs. */
+/** The wrong fields in the page's own words: the problem's `errors` are for programs. */
 function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Html | null {
   const most = fill(words.perVisitorTogether, { n: count(lang, view.state.limit_per_visitor) })
   const names: Readonly<Record<string, string>> = {
@@ -152,31 +143,30 @@ function problemContent(
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
-  // Too many requests are told when to come again; too many orders are so for good.
-  const forGood = type === 'too-many-requests' && problem.retry_after_seconds === undefined
-  const [title, text] = forGood
+  // Too many requests have a time to retry; too many orders are final.
+  const isForGood = type === 'too-many-requests' && problem.retry_after_seconds === undefined
+  const [title, text] = isForGood
     ? words.cancelledFor.too_many
     : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
-  const wait = !forGood && (problem.status === 503 || problem.status === 429 || problem.status === 409)
-  const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${wait ? 'hold' : 'bad'}">
-    <h1 tabindex="-1">${title}</h1>
-    <p class="lead">${text}</p>
+  const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
+  const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${mayPass ? 'hold' : 'bad'}">
+    ${heading(title, text)}
     ${wrong}
     <div class="actions">
       ${again && retryForm(again, words)}
-      ${path && html`<a class="button" href="${path}">${words.tryAgain}</a>`}
+      ${path && buttonTo(path, words.tryAgain)}
       ${sale !== null && html`<a class="button ${(again || path) && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
     </div>
     <p class="quiet"><code>${problem.status} ${type}</code></p>
   </section>`
-  return { title, main, reloadSeconds: path ? secondsUntilAgain(problem) : null }
+  return { title, main, reloadSeconds: path ? retrySeconds(problem) : null }
 }
 
 function retryForm({ action, fields }: Again, words: Words): Html {
-  return html`<form method="post" action="${action}" class="once">
-    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-    <button class="button">${words.tryAgain}</button>
-  </form>`
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  return postForm(action, html`${inputs}<button class="button">${words.tryAgain}</button>`)
 }
 
 // -- The document --------------------------------------------------------------------------------------------------------
@@ -184,6 +174,7 @@ function retryForm({ action, fields }: Again, words: Words): Html {
 function documentOf(shown: Shown, content: Content): Html {
   const { view, lang, words } = shown
   const { title, main, aside, reloadSeconds, named } = content
+  const { brand, sale, state, schedule } = view
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
   const head = html`<script type="module" src="${script.path}"></script>
@@ -191,8 +182,8 @@ ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><scrip
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
-<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${view.sale}" data-name="${view.state.name}" ${path !== null && html`data-path="${path}"`} data-now-ms="${Math.round(view.nowMs)}"
-  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${view.schedule.opens_at}" data-commitment="${view.schedule.draw_commitment}">
+<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-now-ms="${Math.round(view.nowMs)}"
+  ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 <main id="main">
 ${view.shows.kind !== 'order' && ownOrder(shown)}
 ${main}
@@ -201,33 +192,32 @@ ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: 
 ${aside && html`<aside>${aside}</aside>`}
 </div>
 <p class="visually-hidden" role="status" id="announcement"></p>`
-  const shownTitle = title === view.state.name ? title : `${title} · ${view.state.name}`
-  // Where nobody named a brand, the sale's name is all there is: once on a page.
-  const marked = !named || view.brand.name !== view.state.name || Boolean(view.brand.logo)
-  const { brand, sale } = view
-  return shell({ lang, words, brand, marked, home: `/sales/${sale}`, title: shownTitle, head }, body)
+  const fullTitle = title === state.name ? title : `${title} · ${state.name}`
+  // Without a named brand the header would repeat the sale's name.
+  const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
+  return shell({ lang, words, brand, hasMark, home: `/sales/${sale}`, title: fullTitle, head }, body)
 }
 
 /**
- * The way back to an order, which the script shows in the browser that made it. Where that is all one person can have, it
- * stands in place of their turn, or of what would say that it has passed. Without a script there is a link, which does not
- * know what has become of the order.
+ * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can
+ * have, it replaces their turn, or the notice that the turn has passed. Without a script there is a link, which does not
+ * know the order's status.
  */
 function ownOrder({ view, words }: Shown): Html {
   const { sale, shows, state, order } = view
-  const turn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
+  const isTurn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
   const latest =
     order &&
     html`<noscript><p class="note">${words.latestOrder}. <a href="/sales/${sale}/order/${order}">${words.showOrder}</a></p></noscript>`
-  if (!turn || state.limit_per_visitor > 1)
+  if (!isTurn || state.limit_per_visitor > 1)
     return html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${sale}">${words.showOrder}</a></p>${latest}`
   return html`<section class="card" id="own-order" data-tone="calm" hidden>
     <h1 tabindex="-1">${words.yourOrder}</h1>
-    <div class="actions"><a class="button" href="/sales/${sale}">${words.showOrder}</a></div>
+    <div class="actions">${buttonTo(`/sales/${sale}`, words.showOrder)}</div>
   </section>${latest}`
 }
 
-/** Where this page can be had again; nowhere, if it answers a form that met a problem. */
+/** Where the page can be loaded again; null for the response to a form that met a problem. */
 function pagePath({ sale, shows }: SaleView): string | null {
   if (shows.kind === 'problem') return shows.path ?? null
   return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
@@ -237,14 +227,14 @@ interface Shell {
   readonly lang: Language
   readonly words: Words
   readonly brand: Brand
-  /** Whether the header says whose shop it is. */
-  readonly marked: boolean
+  /** Whether the header shows the brand. */
+  readonly hasMark: boolean
   readonly home: string | null
   readonly title: string
   readonly head: Html | null
 }
 
-function shell({ lang, words, brand, marked, home, title, head }: Shell, body: Html): Html {
+function shell({ lang, words, brand, hasMark, home, title, head }: Shell, body: Html): Html {
   return html`<!doctype html>
 <html lang="${lang}">
 <head>
@@ -261,7 +251,7 @@ ${head}
 <body>
 <a class="skip" href="#main">${words.skip}</a>
 <header class="top">
-  ${marked && brandMark(brand, home)}
+  ${hasMark && brandMark(brand, home)}
   <p class="connection" id="connection" data-online="${words.online}" data-reconnecting="${words.reconnecting}" data-offline="${words.offline}" hidden></p>
 </header>
 ${body}

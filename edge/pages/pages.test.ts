@@ -157,7 +157,7 @@ describe('a page says what holds', () => {
     expect(page('ended')).not.toContain('/wanted"')
   })
 
-  it('of what is left at the door only for as long as it stays true', () => {
+  it('of what is left on the landing page only for as long as it stays true', () => {
     expect(page('sale-lobby-open')).toContain(
       '<small data-phases="upcoming pre_queue">about 412 left</small>',
     )

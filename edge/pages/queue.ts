@@ -1,93 +1,87 @@
 /**
- * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can come
- * to, and its script shows the one that holds: at the opening, half a million pages turn over without a request.
+ * The sale before one has joined, the lobby, and the line in all its states. A page holds every state that it can reach,
+ * and its script shows the current one: at the opening, half a million pages turn over without a request.
  */
-
+import type { Phase, Schedule } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/format.ts'
-import {
-  type Phase,
-  type Place,
-  preQueueOpensAtMs,
-  type Schedule,
-  type Status,
-} from '../../shared/schedule.ts'
-import { type Html, html } from './html.ts'
+import { type Place, preQueueOpensAtMs, type Status } from '../../shared/schedule.ts'
+import { buttonTo, type Html, heading, hidden, html, postForm } from './html.ts'
 import type { Content, Shown } from './view.ts'
 import type { Words } from './words.ts'
 
-const hidden = (yes: boolean) => yes && html`hidden`
+export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
+const DURING: readonly Phase[] = ['open', 'paused', 'all_in_carts']
 
-// -- The door ------------------------------------------------------------------------------------------------------------
+/** What a page shows only in these phases of the sale. */
+export const during = (schedule: Schedule, phases: readonly Phase[], body: Html | string, tag = 'div') =>
+  html`<${tag} data-phases="${phases.join(' ')}" ${hidden(!phases.includes(schedule.phase))}>${body}</${tag}>`
 
-/** For someone who has not joined: when it opens, how it works, and the way in. */
-export function doorPage(shown: Shown): Content {
+/** Without a script a page reloads at least so often, since what it shows may end. */
+const RELOAD_MAX_SECONDS = 60
+
+/** The longer the wait, the less often a page reloads. */
+const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, Math.max(3, waitSeconds / 3)))
+
+// -- The landing page ----------------------------------------------------------------------------------------------------
+
+/** For someone who has not joined: when the sale opens, how it works, and the way in. */
+export function landingPage(shown: Shown): Content {
   const { view, words } = shown
-  const { phase } = view.schedule
-  const during = (phases: readonly Phase[], body: Html) =>
-    html`<div data-phases="${phases.join(' ')}" ${hidden(!phases.includes(phase))}>${body}</div>`
+  const { schedule } = view
+  const { phase } = schedule
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
-  const main = html`<section class="card" id="door" data-tone="calm" data-phase="${phase}">
-    <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-    ${during(
-      ['upcoming'],
-      html`${countdown(shown, 'pre_queue_opens_at_ms')}
-      <p class="lead">${words.upcoming}</p>`,
-    )}
-    ${during(
-      ['pre_queue'],
-      html`${countdown(shown, 'anchor_at_ms')}
+  const lobby = html`${countdown(shown, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
-      ${joinForm(shown, words.joinLobby)}`,
-    )}
-    ${during(['open'], lead(words.saleOpen, words.lineInvites))}
-    ${during(['paused'], lead(words.paused, words.pausedText))}
-    ${during(['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
-    ${during(['open', 'paused', 'all_in_carts'], joinForm(shown, words.joinLine))}
-    ${during(['sold_out'], lead(words.soldOut, words.soldOutText))}
-    ${during(['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
+      ${joinForm(shown, words.joinLobby)}`
+  const main = html`<section class="card" id="landing" data-tone="calm" data-phase="${phase}">
+    <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
+    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>`)}
+    ${during(schedule, ['pre_queue'], lobby)}
+    ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
+    ${during(schedule, ['paused'], lead(words.paused, words.pausedText))}
+    ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
+    ${during(schedule, DURING, joinForm(shown, words.joinLine))}
+    ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
+    ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
   </section>
-  ${during(['upcoming', 'pre_queue'], howItWorks(shown, true))}
-  ${during(['open', 'paused', 'all_in_carts'], howItWorks(shown, false))}`
-  const untilMs = phase === 'upcoming' ? preQueueOpensAtMs(view.schedule) : view.schedule.anchor_at_ms
-  const before = phase === 'upcoming' || phase === 'pre_queue'
-  const reloadSeconds = before ? reload((untilMs - view.nowMs) / 1000) : 15
+  ${during(schedule, BEFORE, howItWorks(shown, true))}
+  ${during(schedule, DURING, howItWorks(shown, false))}`
+  const untilMs = phase === 'upcoming' ? preQueueOpensAtMs(schedule) : schedule.anchor_at_ms
+  const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : 15
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
-/** The way in. Where a proof of work is asked for, ALTCHA's widget does it when the form is sent. */
+/** The way in. Where a proof of work is required, ALTCHA's widget makes it when the form is sent. */
 function joinForm({ view, words, lang }: Shown, label: string): Html {
   const proof =
     view.challenge &&
     html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
     <noscript><p>${words.proofNeedsScript}</p></noscript>`
-  return html`<form method="post" action="/sales/${view.sale}/queue" class="once">
-    ${proof}
-    <button class="button">${label}</button>
-  </form>`
+  return postForm(`/sales/${view.sale}/queue`, html`${proof}<button class="button">${label}</button>`)
 }
 
-function howItWorks(shown: Shown, before: boolean): Html {
+function howItWorks(shown: Shown, isBefore: boolean): Html {
   const { view, words, lang } = shown
   const hold = { t: exactly(lang, view.state.hold_seconds) }
-  const pays = [words.stepTurn, view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)] as const
-  const steps: readonly (readonly [string, string])[] = before
-    ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], pays]
-    : [[words.stepLine, `${words.stepLineText} ${turnWaits(shown)}`], pays]
+  const turn = [words.stepTurn, view.protects ? words.stepSiteText : fill(words.stepTurnText, hold)] as const
+  const steps: readonly (readonly [string, string])[] = isBefore
+    ? [[words.stepLobby, words.stepLobbyText], [words.stepDraw, words.stepDrawText], turn]
+    : [[words.stepLine, `${words.stepLineText} ${turnWaits(shown)}`], turn]
   return html`<section class="how">
     <h2>${words.howItWorks}</h2>
     <ol>${steps.map(([name, text]) => html`<li><b>${name}</b> ${text}</li>`)}</ol>
   </section>`
 }
 
-/** Who may close the page is told for how long. */
+/** How long a turn waits for someone who closes the page. */
 const turnWaits = ({ view, words, lang }: Shown) =>
   fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
-/** The moments of a schedule as a page shows them: those to be read are for people, those counted down to are the line's. */
+/** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
-/** To one of the schedule's moments, which the page's script follows. Without a script it would stand still: then a date. */
+/** To one of the schedule's moments; the script keeps it going. Without a script it would stand still, so a date replaces it. */
 function countdown({ view, words, lang }: Shown, to: Countdown): Html {
   const { schedule } = view
   const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : preQueueOpensAtMs(schedule)
@@ -115,20 +109,18 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
     sold_out: words.soldOut,
     ended: words.ended,
   }
-  const when = (status: Status, more?: Html | string) =>
+  const when = (status: Status, more?: Html) =>
     html`<div data-when="${status}" ${hidden(status !== place.status)}>
       <h1 tabindex="-1">${titles[status]}</h1>
       ${more}
     </div>`
   const lead = (text: string) => html`<p class="lead">${text}</p>`
-  const main = html`<section class="card" id="line" data-status="${place.status}">
-    ${when(
-      'pre_queue',
-      html`${countdown(shown, 'anchor_at_ms')}
+  const lobby = html`${countdown(shown, 'anchor_at_ms')}
       <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
       ${lead(words.nothingToDo)}
-      <p class="quiet">${turnWaits(shown)}</p>`,
-    )}
+      <p class="quiet">${turnWaits(shown)}</p>`
+  const main = html`<section class="card" id="line" data-status="${place.status}">
+    ${when('pre_queue', lobby)}
     ${when('waiting')}
     ${when('paused', lead(words.pausedText))}
     ${when('all_in_carts', lead(words.allInCartsText))}
@@ -137,17 +129,17 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
     ${when('sold_out', lead(words.soldOutText))}
     ${when('ended', html`${lead(words.endedText)}${toWanted(shown)}`)}
     ${placeFigures(shown, place, number)}
-    ${leaveForm(shown, mayLeave(place.status))}
+    ${leaveForm(shown, place.status)}
   </section>`
-  // Once the turn has passed, only "sold out" could be news.
-  const missed = place.status === 'missed_turn'
-  const reloadSeconds = missed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
+  // Once the turn has passed, only the end of the sale can change the page.
+  const isMissed = place.status === 'missed_turn'
+  const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, reloadSeconds }
 }
 
-/** Two presses, since it cannot be undone. */
-function leaveForm({ view, words }: Shown, offered: boolean): Html {
-  return html`<details class="leave" id="leave" ${hidden(!offered)}>
+/** Two steps, since it cannot be undone. */
+function leaveForm({ view, words }: Shown, status: Status): Html {
+  return html`<details class="leave" id="leave" ${hidden(!mayLeave(status))}>
       <summary>${words.leave}</summary>
       <p class="quiet">${words.leaveText}</p>
       <form method="post" action="/sales/${view.sale}/leave"><button class="button second">${words.leaveYes}</button></form>
@@ -159,11 +151,11 @@ export const standsInLine = (status: Status) =>
   status === 'waiting' || status === 'paused' || status === 'all_in_carts'
 export const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
 
-/** What the page's script may have to say beside a figure. */
+/** Texts that the page's script may show beside a figure. */
 export type AheadTexts = Plural & { readonly next: string }
 export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
 
-/** Texts for the script, on the element that will show them. */
+/** Texts for the script, as data attributes of the element that will show them. */
 const texts = (of: Readonly<Record<string, string>>) =>
   Object.entries(of).map(
     ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
@@ -173,29 +165,29 @@ const texts = (of: Readonly<Record<string, string>>) =>
 function placeFigures(shown: Shown, place: Place, number: number): Html {
   const { view, words, lang } = shown
   const ahead = Math.max(0, (place.position_in_queue ?? 1) - 1)
-  // Drawn places are all called from the first on; who came later began somewhere on the way, and the script knows.
-  const drawn = place.position !== null && number <= view.schedule.pre_queue_size
-  const progress = drawn && Math.min(100, (place.now_serving / place.position) * 100).toFixed(2)
+  // Drawn places are called from the first one on; a later one started somewhere on the way, which only the script knows.
+  const isDrawn = place.position !== null && number <= view.schedule.pre_queue_size
+  const progress = isDrawn && Math.min(100, (place.now_serving / place.position) * 100).toFixed(2)
   const wait = endsBeforeTurn(view.schedule, place, view.nowMs)
     ? words.waitPastEnd
     : waitText(words, lang, place.estimated_wait_time)
-  const forms: AheadTexts = { ...words.ahead, next: words.next }
+  const aheadTexts: AheadTexts = { ...words.ahead, next: words.next }
   const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
-  const waits: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
+  const waitTexts: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
   return html`<div id="place" ${hidden(!standsInLine(place.status))}>
     <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
-      <span id="ahead-of-you" ${texts(forms)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
+      <span id="ahead-of-you" ${texts(aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
     <progress id="progress" max="100" ${progress ? html`value="${progress}"` : html`hidden`} aria-label="${words.progress}"></progress>
     <dl class="ends">
       <div><dt>${words.nowServing}</dt><dd id="serving">${count(lang, place.now_serving)}</dd></div>
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
-    <p class="wait"><b id="wait" ${texts(waits)}>${wait}</b> <span id="wait-until"></span></p>
+    <p class="wait"><b id="wait" ${texts(waitTexts)}>${wait}</b> <span id="wait-until"></span></p>
     <p class="quiet">${words.keepPlace} ${turnWaits(shown)}</p>
   </div>`
 }
 
-/** True if a turn, as far as it can be told, comes only after the sale has ended. */
+/** True if the estimated turn comes only after the sale has ended. */
 export function endsBeforeTurn(
   { ends_at_ms }: Schedule,
   { estimated_wait_time }: Place,
@@ -204,26 +196,18 @@ export function endsBeforeTurn(
   return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
-/** A page without a script looks again at least so often, since what it says may end. */
-const RELOAD_MAX_SECONDS = 60
-
-/** How it follows the line: the further away, the less often. */
-const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, Math.max(3, waitSeconds / 3)))
-
 // -- The end -------------------------------------------------------------------------------------------------------------
 
 /** The same for everyone, so that it can come from a cache. */
-export function endState(shown: Shown, phase: 'sold_out' | 'ended'): Html {
+export function finalCard(shown: Shown, phase: 'sold_out' | 'ended'): Html {
   const { view, words } = shown
-  const soldOut = phase === 'sold_out'
   return html`<section class="card final" id="final" data-tone="quiet">
     <p class="label"><bdi>${view.state.name}</bdi></p>
-    <h1 tabindex="-1">${soldOut ? words.soldOut : words.ended}</h1>
-    <p class="lead">${soldOut ? words.soldOutText : words.endedText}</p>
-    ${!soldOut && toWanted(shown)}
+    ${phase === 'sold_out' ? heading(words.soldOut, words.soldOutText) : heading(words.ended, words.endedText)}
+    ${phase === 'ended' && toWanted(shown)}
   </section>`
 }
 
-/** After the sale its site is open to all. The link is the same for all as well: a cookie says which page they wanted. */
+/** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */
 const toWanted = ({ view, words }: Shown) =>
-  view.protects && html`<p><a class="button" href="/sales/${view.sale}/wanted">${words.toWanted}</a></p>`
+  view.protects && html`<p>${buttonTo(`/sales/${view.sale}/wanted`, words.toWanted)}</p>`

@@ -83,7 +83,7 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     brand: brand ?? { name: 'Halfway Records' },
     protects: false,
     paymentPage: null,
-    shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'door' },
+    shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'landing' },
     ...changes,
   })
   const inLine = (schedule: Schedule, number = NUMBER) =>

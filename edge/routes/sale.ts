@@ -104,8 +104,8 @@ async function livePage(
   const order = keptOrder(sale, call)
   const view = () => ({ ...viewOf(sale, now, number, shows, call), order })
   const page =
-    shows.kind === 'door' && order === null
-      ? keptDoor(now, languageOf(call.request), view)
+    shows.kind === 'landing' && order === null
+      ? cachedLanding(now, languageOf(call.request), view)
       : renderSale(view())
   const response = new Response(page, {
     status: wanted?.kind === 'problem' ? wanted.problem.status : 200,
@@ -135,7 +135,7 @@ interface Turn {
 
 function placeShown(number: number | null, turn: Turn | null, now: SaleNow): Shows {
   if (turn) return { kind: 'turn', untilMs: turn.untilMs }
-  return number === null ? { kind: 'door' } : { kind: 'line', place: now.place(number), number }
+  return number === null ? { kind: 'landing' } : { kind: 'line', place: now.place(number), number }
 }
 
 /**
@@ -159,15 +159,15 @@ async function turnOf(
 }
 
 /** How long the page of those who have not joined is handed out again: it is the same for all of them. */
-const DOOR_MS = 200
+const LANDING_MS = 200
 
-const doors = new WeakMap<Schedule, Map<string, { readonly page: string; readonly atMs: number }>>()
+const landingPages = new WeakMap<Schedule, Map<string, { readonly page: string; readonly atMs: number }>>()
 
-function keptDoor({ schedule, atMs }: SaleNow, lang: string, view: () => SaleView): string {
-  const pages = doors.get(schedule) ?? new Map()
-  doors.set(schedule, pages)
+function cachedLanding({ schedule, atMs }: SaleNow, lang: string, view: () => SaleView): string {
+  const pages = landingPages.get(schedule) ?? new Map()
+  landingPages.set(schedule, pages)
   const known = pages.get(lang)
-  if (known && atMs >= known.atMs && atMs - known.atMs < DOOR_MS) return known.page
+  if (known && atMs >= known.atMs && atMs - known.atMs < LANDING_MS) return known.page
   const page = renderSale(view())
   pages.set(lang, { page, atMs })
   return page
