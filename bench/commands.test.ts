@@ -15,7 +15,6 @@ const COMMANDS = {
   rehearse: 'bench/rehearsal/rehearse.ts',
   bench: 'bench/measure/bench.ts',
   model: 'bench/model/model.ts',
-  torture: 'bench/faults/torture.ts',
   'verify-draw': 'dev/verify-draw.ts',
   start: 'dev/start.ts',
 } as const
@@ -92,9 +91,9 @@ describe('a command', () => {
     ['model', '--cost --report=nowhere.json', /nowhere\.json cannot be read \(ENOENT\)/],
     ['model', '--cost --report=package.json', /package\.json is no report of a rehearsal/],
     ['model', '--cost --report=README.md', /README\.md is no report of a rehearsal/],
-    ['torture', '--minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
-    ['torture', '--seed=x', /--seed needs a number/],
-    ['torture', '--colour=red', /Unknown option '--colour'/],
+    ['rehearse', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
+    ['rehearse', '--faults=disk', /--faults is a list of redis,postgres,api,worker/],
+    ['rehearse', '--minutes=1', /--minutes goes with --faults/],
     ['verify-draw', '--number=1', /--schedule needs a URL/],
     ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
     ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],
@@ -142,7 +141,7 @@ describe('a rehearsal on a running system', () => {
       ...crowd,
     ])
     expect(status).toBe(2)
-    expect(err).toBe('Could not be played: The edge at http://127.0.0.1:5 does not answer (ECONNREFUSED).\n')
+    expect(err).toBe('The rehearsal failed: The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n')
     expect(asked).toEqual([])
   })
 

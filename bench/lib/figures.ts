@@ -1,10 +1,10 @@
 /** Figures as people read them. */
 
-/** A number with all its digits; of a small one two that are none of the whole. */
+/** A number with all its digits; of a small one at most two decimals. */
 export const n = (value: number) =>
   value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
 
-/** A number in few letters. */
+/** A number in a few letters. */
 export const short = (value: number) => {
   const size = Math.abs(value)
   if (size >= 1e6) return `${round(value / 1e6)}M`

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same choices for the same seed, so that what was played can be again. */
+/** A small seeded generator (mulberry32): the same seed repeats the same choices. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

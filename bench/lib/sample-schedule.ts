@@ -1,4 +1,4 @@
-/** A schedule to measure or to test with: of an open sale that is drawn, and whose line stands. */
+/** A schedule for measurements and tests: of an open sale after its draw, with a queue that stands. */
 import { commitmentOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 

@@ -14,7 +14,7 @@ import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
 import { n } from '../lib/figures.ts'
 import { Histogram } from '../lib/histogram.ts'
-import { admin } from '../rehearsal/evidence.ts'
+import { admin } from '../rehearsal/records.ts'
 import { closedLoop, contest, type Measured, median } from './load.ts'
 import { checkoutsOf, flat, pidsOf, row } from './origin.ts'
 import { createSale, type Stage } from './stage.ts'
@@ -43,7 +43,7 @@ async function onItsOwn(
   // The origin says at this level how long a rebuild took.
   const system = await startSystem({ originEnv: { LOG_LEVEL: 'info' } })
   const { adminToken, databaseUrl, edgeUrl: edge, originUrl: origin, secrets } = system
-  const target = { edge, origin, adminToken, databaseUrl }
+  const target = { edge, origin, adminToken, databaseUrl, redisUrl: system.redisUrl }
   const redis = defineScripts(
     new Redis(system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
   )

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
-import { admin, type Target } from '../rehearsal/evidence.ts'
+import { admin, type Target } from '../rehearsal/records.ts'
 
 export interface Server {
   readonly url: string
@@ -31,6 +31,7 @@ export async function startStage(edgeVars: Readonly<Record<string, string>> = {}
       origin: system.originUrl,
       adminToken: system.adminToken,
       databaseUrl: system.databaseUrl,
+      redisUrl: system.redisUrl,
     },
     mint: new AdmissionMint(system.secrets.admissionKeys),
   }

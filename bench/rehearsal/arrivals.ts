@@ -1,48 +1,26 @@
-/** When people come: the shapes of a crowd, as times relative to the opening (milliseconds), in order. */
+/** When visitors come: the shapes of a crowd, as milliseconds relative to the opening. */
 
 export const SHAPES = ['spike', 'ramp', 'early', 'bots'] as const
 export type Shape = (typeof SHAPES)[number]
 
-/** Of a spike, so many are in the lobby already when it opens, most of them in the last seconds. */
-const SPIKE_BEFORE = 0.25
-const EARLY_BEFORE = 0.9
-
 /**
- * spike   a quarter in the last moments before the opening, the rest just after it, dense at first and thinning out
- * ramp    evenly over the time given, from the opening on
- * early   nine in ten before the opening, into the lobby, ever more of them; the rest after it
- * bots    a spike in which some are machines that hammer (see bots.ts)
- *
- * `spreadMs` is the time over which all of them come, before and after the opening together.
+ * The share that comes before the opening. A spike's rest comes just after it, dense at first; a ramp is even; `bots` is
+ * a spike with machines that hammer (see bots.ts).
  */
-export function arrivalTimes(
-  shape: Shape,
-  visitors: number,
-  spreadMs: number,
-  random: () => number,
-): Float64Array {
-  const times = new Float64Array(visitors)
-  for (let i = 0; i < visitors; i++) times[i] = arrival(shape, spreadMs, random)
-  return times.sort()
-}
+const BEFORE: Record<Shape, number> = { spike: 0.25, bots: 0.25, ramp: 0, early: 0.9 }
 
-/** How long before the opening the first of them comes, at most. */
-export function leadMs(shape: Shape, spreadMs: number): number {
-  return spreadMs * (shape === 'ramp' ? 0 : shape === 'early' ? EARLY_BEFORE : SPIKE_BEFORE)
-}
-
-function arrival(shape: Shape, spreadMs: number, random: () => number): number {
+/** Sorted arrival times; `spreadMs` is the time in which all come, before and after the opening together. */
+export function arrivalTimes(shape: Shape, visitors: number, spreadMs: number, random: () => number) {
   const before = leadMs(shape, spreadMs)
   const after = spreadMs - before
-  // Denser towards the opening, by half again at its height: a server that keeps up with the mean must also keep up with it.
+  // Denser towards the opening, by half at the height: a server that keeps up with the mean must keep up with that too.
   const towards = (ms: number) => ms * (1.5 - Math.sqrt(2.25 - 2 * random()))
-  switch (shape) {
-    case 'ramp':
-      return random() * spreadMs
-    case 'early':
-      return random() < EARLY_BEFORE ? -towards(before) : towards(after)
-    case 'spike':
-    case 'bots':
-      return random() < SPIKE_BEFORE ? -towards(before) : towards(after)
+  const arrival = () => {
+    if (shape === 'ramp') return random() * spreadMs
+    return random() < BEFORE[shape] ? -towards(before) : towards(after)
   }
+  return new Float64Array(visitors).map(arrival).sort()
 }
+
+/** How long before the opening the first visitor comes, at most. */
+export const leadMs = (shape: Shape, spreadMs: number) => spreadMs * BEFORE[shape]

@@ -1,81 +1,72 @@
-/**
- * What machines do to a sale, beside what people do: each of these is tried by every bot, and what it got is evidence
- * for the verdict. None of it may gain anything.
- */
-
-import { orderIn, placeIn } from '../lib/answers.ts'
-import type { Answer } from '../lib/http.ts'
-import { headerOf, requestText } from '../lib/http.ts'
+/** What bots try besides what people do; what it gained them is evidence. None of it may gain anything. */
+import { type Answer, headerOf, requestText } from '../lib/http.ts'
+import { orderIn, placeIn } from '../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
 
-/** Joins once more with its cookie, and once with its token, for a better number: four times each at once. */
 const REJOINS = 4
-/** Asks for a checkout it was not admitted to, with nothing and with the token it has. */
 const HAMMERS = 5
-/** Clicks so many times at once when it is admitted, with one key and with others. */
 const CLICKS = 4
 
+/** Joins again for a better number: by its token, and by its cookie alone. */
 export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
+  const { attempts } = crowd.tally
   const number = crowd.visitors.number[visitor]
-  const token = crowd.visitors.token[visitor]
   const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
-  const join = (header: string) =>
-    requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
+  const join = (header: string, isRight: (number: number) => boolean) => {
+    const text = requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
       'accept: application/json',
       header,
     ])
-  for (let i = 0; i < REJOINS; i++) {
-    send(crowd, visitor, 'join', join(`authorization: Bearer ${token}`), (answer) => {
-      const told = answer.status === 200 || answer.status === 201 ? placeIn(answer) : null
-      if (!told) return
-      crowd.tally.bots.rejoins++
-      if (told.number !== number) crowd.tally.bots.otherNumbers++
-    })
+    for (let i = 0; i < REJOINS; i++)
+      send(crowd, visitor, 'join', text, (answer) => {
+        const place = placeIn(answer)
+        if (!place) return
+        attempts.rejoins++
+        if (!isRight(place.number)) attempts.otherNumbers++
+      })
   }
-  if (!cookie) return
-  // By its cookie alone it is one visitor, who gets one further number however often it asks.
+  join(`authorization: Bearer ${crowd.visitors.token[visitor]}`, (other) => other === number)
+  // By its cookie alone it is one further visitor, with one number however often it asks.
   let first: number | undefined
-  for (let i = 0; i < REJOINS; i++) {
-    send(crowd, visitor, 'join', join(`cookie: ${cookie}`), (answer) => {
-      const told = answer.status === 200 || answer.status === 201 ? placeIn(answer) : null
-      if (!told) return
-      crowd.tally.bots.rejoins++
-      if (first === undefined && told.number !== number) crowd.visitors.otherNumbers.push(told.number)
-      first ??= told.number
-      if (told.number !== first) crowd.tally.bots.otherNumbers++
+  if (cookie)
+    join(`cookie: ${cookie}`, (other) => {
+      if (first === undefined && other !== number) crowd.visitors.otherNumbers.push(other)
+      first ??= other
+      return other === first
     })
-  }
 }
 
+/** Sends checkouts without an admission, with nothing or with the token it has. */
 export function hammerWhileWaiting(crowd: Crowd, visitor: number): void {
   const path = `/sales/${crowd.options.sale}/checkout`
-  const queueToken = crowd.visitors.token[visitor] ?? ''
-  const bare = requestText('POST', path, crowd.client.host, [`idempotency-key: bot-${visitor}`], '{}')
-  const withPlace = crowd.checkoutText(visitor, `bot-${visitor}`, queueToken)
+  const key = `bot-${visitor}`
+  const bare = requestText('POST', path, crowd.client.host, [`idempotency-key: ${key}`], '{}')
+  const withPlace = crowd.checkoutText(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
     send(crowd, visitor, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
       if (answer.status === 0) return
-      crowd.tally.bots.intrusions++
+      crowd.tally.attempts.intrusions++
       const refused = answer.status === 429 && headerOf(answer, 'retry-after') !== ''
-      if (!refused && answer.status !== 503) {
-        crowd.tally.bots.letIn++
-        crowd.tally.complain(`a bot without an admission was answered ${answer.status}`)
-      }
+      if (refused || answer.status === 503) return
+      crowd.tally.attempts.letIn++
+      crowd.tally.complain(`a bot without an admission got ${answer.status}`)
     })
   }
 }
 
-/** Double clicks, and other keys for a second unit: all answers must name one order. */
+/** Clicks several times, with one key and with others: every response must name one order. */
 export function rushCheckout(crowd: Crowd, visitor: number): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
     const key = i % 2 === 0 ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
     send(crowd, visitor, 'checkout', crowd.checkoutText(visitor, key), (answer) => {
-      const told = answer.status >= 200 && answer.status < 300 ? orderIn(answer) : null
-      if (!told) return
-      crowd.tally.bots.rushes++
-      order ??= crowd.visitors.orders.get(visitor)?.order ?? told.order_id
-      if (told.order_id !== order) crowd.tally.bots.secondOrders++
+      const seen = orderIn(answer)
+      // One that is only on its way may still be replaced, when the store that knew it is lost.
+      if (!seen || seen.status === 'processing') return
+      crowd.tally.attempts.repeats++
+      const own = crowd.visitors.orders.get(visitor)
+      order ??= own?.reserved ? own.order : seen.order_id
+      if (seen.order_id !== order) crowd.tally.attempts.secondOrders++
     })
   }
 }
@@ -87,7 +78,6 @@ function send(
   text: string,
   answered: (answer: Answer) => void,
 ): void {
-  crowd.tally.requests[kind]++
-  crowd.visitors.workerRequests[visitor] = (crowd.visitors.workerRequests[visitor] ?? 0) + 1
+  crowd.count(visitor, kind)
   crowd.client.send(text, answered)
 }

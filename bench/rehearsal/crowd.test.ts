@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../../dev/command.ts'
 import { positionOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
+import { DrawTable } from '../invariants/draw-table.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
 import { seeded } from '../lib/random.ts'
 import { bars, lineChart, stretches, table } from '../report/charts.ts'
-import { DrawTable } from '../verdict/draw-table.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
-import { servedBy } from './cdn.ts'
 import { type Options, readOptions } from './options.ts'
+import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
-import { PLAN, Visitors } from './visitors.ts'
+import { NOBODY, PLAN, Visitors } from './visitors.ts'
 
 describe('a histogram', () => {
   test('is right to a few percent, from microseconds to minutes', () => {
@@ -24,10 +24,13 @@ describe('a histogram', () => {
       expect(histogram.percentile(share) / (share * 10_000)).toBeGreaterThan(0.99)
       expect(histogram.percentile(share) / (share * 10_000)).toBeLessThan(1.03)
     }
-    expect(histogram.summary()).toMatchObject({ count: 10_000, max: 10_000, mean: 5_000.5 })
+    expect(histogram.summary().count).toBe(10_000)
+    expect(histogram.summary().max / 10_000).toBeCloseTo(1, 2)
+    expect(histogram.summary().mean / 5_000.5).toBeCloseTo(1, 2)
     const extremes = new Histogram()
     for (const ms of [0, 0.0001, 0.05, 1e9]) extremes.add(ms)
-    expect(extremes.summary()).toMatchObject({ count: 4, max: 1e9 })
+    expect(extremes.summary().count).toBe(4)
+    expect(extremes.summary().max / 3_600_000).toBeCloseTo(1, 2)
     expect(extremes.percentile(0.75)).toBeCloseTo(0.05, 2)
   })
 
@@ -35,7 +38,7 @@ describe('a histogram', () => {
     const histogram = new Histogram()
     expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0, mean: 0 })
     histogram.add(7)
-    expect(histogram.take()).toMatchObject({ count: 1, max: 7 })
+    expect(Math.round(histogram.take().max)).toBe(7)
     expect(histogram.summary()).toMatchObject({ count: 0, max: 0 })
   })
 })
@@ -61,13 +64,8 @@ describe('arrivals', () => {
 
 describe('the plans of a crowd', () => {
   const shares = {
-    declines: 0.05,
-    timeouts: 0.01,
-    abandon: 0.1,
-    noShows: 0.02,
-    pollers: 0.03,
-    known: 0.04,
-    bots: 0,
+    ...NOBODY,
+    ...{ declines: 0.05, timeouts: 0.01, abandon: 0.1, noShows: 0.02, pollers: 0.03, known: 0.04 },
   }
 
   test('have the shares that were asked for, and are the same for a seed', () => {
@@ -263,7 +261,7 @@ describe('the client', () => {
     expect(await client.ask(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
     expect(await client.ask(requestText('GET', '/slow', client.host))).toMatchObject({
       status: 0,
-      failure: 'no answer in time',
+      failure: 'timed out',
     })
     // It goes on afterwards.
     expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })

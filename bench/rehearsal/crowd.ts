@@ -1,85 +1,88 @@
 /**
- * The crowd: every visitor is a real HTTP client. What each of them does is in visit.ts; here is what they share: the
- * clock that wakes them, the connections, the retries, and what they can know of the draw.
+ * The crowd: every visitor is a real HTTP client. visit.ts has the steps of a visit; here is what visitors share: the
+ * clock that wakes them, connections, retries, and the draw as the public can compute it.
  *
- * Reads of the schedule are counted for each visitor, but one copy serves them all, as that in a Worker's memory does;
- * every other request is really sent, for each visitor alone.
+ * Every request is really sent, except reads of the schedule, of which one copy serves all, as a CDN's does.
  *
- * Open loop: what a visitor does next is timed before it is known how busy anything is, and a latency is counted from
- * the moment for which the request was meant, through any queue on our own side, until it is served: one that is tried
- * again is still waited for. So a slow server cannot make its own figures look better by slowing down those who measure
- * it, nor by turning them away.
+ * Open loop: a visitor's next step is timed regardless of how busy anything is, and latency counts from the moment the
+ * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
+ * improve its figures by slowing down, or turning away, those who measure it.
  */
-
 import { isDrawn } from '../../shared/schedule.ts'
-import { type PlaceTold, problemType } from '../lib/answers.ts'
+import { DrawTable } from '../invariants/draw-table.ts'
+import type { End } from '../invariants/evidence.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
-import { DrawTable } from '../verdict/draw-table.ts'
-import type { End } from '../verdict/story.ts'
-import { Cdn } from './cdn.ts'
+import { type PlaceResponse, problemType } from '../lib/responses.ts'
+import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
 import { visit } from './visit.ts'
-import { STEP, type Visitors } from './visitors.ts'
+import { PLAN, STEP, type Visitors } from './visitors.ts'
 
 export interface CrowdOptions {
   readonly edge: string
   readonly sale: string
-  /** Milliseconds a person takes, on average, from one click to the next. */
+  /** Milliseconds from one click to the next, on average. */
   readonly thinkMs: number
   readonly connections: number
-  /** False where the page itself comes from somewhere else. */
+  /** False where a CDN serves the page itself. */
   readonly pages: boolean
+  /** The share of calls that are hung up almost at once. */
+  readonly hangUps: number
   readonly random: () => number
 }
 
 const TICK_MS = 1
-/** Tries at one step before a visitor gives up; a person would have long before. */
+/** Tries of one step before a visitor gives up; a person would long before. */
 const MAX_TRIES = 60
-/** A first retry comes after about so long, twice as long each time, up to the second. */
+/** After an error that no waiting mends. */
+const MAX_ERRORS = 5
 const RETRY_MS = 200
 const RETRY_MAX_MS = 8_000
-/** An unpaid order is asked for after so long, then less and less often. */
+const RETRY_AFTER_MAX_MS = 60_000
+/** How often an unsettled order is looked at: less and less. */
 const SETTLE_MS = 400
 const SETTLE_MAX_MS = 4_000
+const HANG_UP_MS = 60
 
-/** What became of an answer, if the same step is to be tried again. */
 const NOT_SERVED = Symbol('not served')
-/** Answers in their own right, which say why there is no more to be had yet: units in carts, not open. */
-const isAnswer = (status: number) => status === 409 || status === 425
+/** Full responses, although they say "not yet": units in carts, not open. */
+const isServed = (status: number) => status === 409 || status === 425
+const inLine = (step: number | undefined) => (step === STEP.wait || step === STEP.claim ? 1 : 0)
 
 export class Crowd {
   readonly tally = new Tally()
-  readonly cdn: Cdn
+  readonly schedule: ScheduleCopy
   readonly client: HttpClient
   readonly visitors: Visitors
   readonly options: CrowdOptions
-  readonly #wheel: Wheel
   /** Requests that are the same for everyone. */
   readonly texts: { readonly page: string; readonly join: string }
+  readonly #hasty: HttpClient
+  readonly #wheel: Wheel
   #draw: DrawTable | null = null
   #timer: NodeJS.Timeout | undefined
   #done: (() => void) | undefined
 
   constructor(visitors: Visitors, options: CrowdOptions) {
+    const { edge: url, sale, connections } = options
     this.visitors = visitors
     this.options = options
-    this.client = new HttpClient({ url: options.edge, connections: options.connections })
-    this.cdn = new Cdn(this.client, options.sale)
+    this.client = new HttpClient({ url, connections })
+    this.#hasty = new HttpClient({ url, connections, timeoutMs: HANG_UP_MS })
+    this.schedule = new ScheduleCopy(this.client, sale)
     const { host } = this.client
-    const path = `/sales/${options.sale}`
     this.texts = {
-      page: requestText('GET', path, host, ['accept: text/html']),
-      join: requestText('POST', `${path}/queue`, host, ['accept: application/json']),
+      page: requestText('GET', `/sales/${sale}`, host, ['accept: text/html']),
+      join: requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json']),
     }
     this.#wheel = new Wheel(visitors.size, performance.now(), (visitor, dueMs) => visit(this, visitor, dueMs))
-    for (let visitor = 0; visitor < visitors.size; visitor++)
-      this.#wheel.at(visitor, Math.max(1, visitors.intendedMs[visitor] ?? 1))
+    for (const [visitor, ms] of visitors.arrivalMs.entries()) this.#wheel.at(visitor, Math.max(1, ms))
   }
 
-  /** Plays until everyone has come to an end, or it is stopped. */
+  /** Runs until every visitor has finished, or it is stopped. */
   play(): Promise<void> {
-    this.cdn.start()
+    this.schedule.start()
     const tick = () => {
       this.#wheel.run(performance.now())
       this.#timer = setTimeout(tick, TICK_MS)
@@ -91,10 +94,11 @@ export class Crowd {
     })
   }
 
-  /** Ends it here: those who are still there have given up. */
+  /** Whoever is still there has given up. */
   stop(): void {
     clearTimeout(this.#timer)
-    this.cdn.stop()
+    this.schedule.stop()
+    this.#hasty.close()
     for (let visitor = 0; visitor < this.visitors.size; visitor++)
       if (this.visitors.end[visitor] === 0) this.finish(visitor, 'gave_up')
     this.#done?.()
@@ -102,7 +106,7 @@ export class Crowd {
 
   // -- For the steps of a visit ------------------------------------------------------------------------------------
 
-  /** Sends a request that was meant for `intendedMs`, on behalf of a visitor who is still there when it is answered. */
+  /** Sends a request that was meant for `intendedMs`, for a visitor who is still there when the response comes. */
   send(
     visitor: number,
     kind: Kind,
@@ -110,39 +114,46 @@ export class Crowd {
     intendedMs: number,
     answered: (answer: Answer, meantMs: number) => unknown,
   ): void {
-    const { visitors, tally } = this
-    tally.requests[kind]++
-    visitors.workerRequests[visitor] = (visitors.workerRequests[visitor] ?? 0) + 1
+    const { visitors, tally, options } = this
+    this.count(visitor, kind)
     const meantMs = visitors.meantMs[visitor] || intendedMs
     visitors.meantMs[visitor] = 0
-    this.client.send(text, (answer) => {
-      // Whoever had given up when the answer came is not brought back by it.
+    const underWay = kind === 'checkout' || kind === 'payment' ? 1 : 0
+    tally.underWay += underWay
+    const client = options.hangUps > 0 && options.random() < options.hangUps ? this.#hasty : this.client
+    client.send(text, (answer) => {
+      tally.underWay -= underWay
       if (visitors.end[visitor] !== 0) return
       tally.refused(kind, answer)
       const triesAgain =
-        answered(answer, meantMs) === NOT_SERVED && visitors.end[visitor] === 0 && !isAnswer(answer.status)
+        answered(answer, meantMs) === NOT_SERVED && visitors.end[visitor] === 0 && !isServed(answer.status)
       if (triesAgain) visitors.meantMs[visitor] = meantMs
       else tally.latency[kind].add(answer.answeredMs - meantMs)
     })
   }
 
-  /** Not served: tries the same step again a while later, as often as anyone would. */
+  count(visitor: number, kind: Kind): void {
+    this.tally.requests[kind]++
+    this.visitors.workerRequests[visitor] = (this.visitors.workerRequests[visitor] ?? 0) + 1
+  }
+
+  /** Retries the same step later, within bounds. */
   again(visitor: number, kind: Kind, answer: Answer): unknown {
-    const { visitors } = this
+    const { visitors, tally, options } = this
     const { status } = answer
     const tries = (visitors.attempts[visitor] ?? 0) + 1
-    const waits = isAnswer(status) || status === 503 || status === 0
-    if (!waits || status === 0)
-      this.tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
-    if (tries > MAX_TRIES || (!waits && tries > 5)) {
+    const mayHelp = isServed(status) || status === 503 || status === 0
+    if (!mayHelp || status === 0)
+      tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
+    if (tries > (mayHelp ? MAX_TRIES : MAX_ERRORS)) {
       this.finish(visitor, 'failed')
       return NOT_SERVED
     }
     visitors.attempts[visitor] = tries
-    const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
+    const retryAfterMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
     const backoffMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(tries, 10))
-    const waitMs = (askedMs > 0 ? Math.min(askedMs, 60_000) : backoffMs) * (0.9 + this.options.random() * 0.2)
-    this.at(visitor, answer.answeredMs + waitMs)
+    const waitMs = retryAfterMs > 0 ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : backoffMs
+    this.at(visitor, answer.answeredMs + waitMs * (0.9 + options.random() * 0.2))
     return NOT_SERVED
   }
 
@@ -154,7 +165,7 @@ export class Crowd {
   go(visitor: number, step: number): void {
     const { visitors, tally } = this
     if (visitors.step[visitor] === step) return
-    tally.counts.waiting += waits(step) - waits(visitors.step[visitor])
+    tally.counts.waiting += inLine(step) - inLine(visitors.step[visitor])
     visitors.step[visitor] = step
     visitors.attempts[visitor] = 0
   }
@@ -163,12 +174,12 @@ export class Crowd {
     const { visitors, tally } = this
     const step = visitors.step[visitor]
     if (!visitors.finish(visitor, end)) return
-    tally.counts.waiting -= waits(step)
+    tally.counts.waiting -= inLine(step)
     tally.ends[end]++
     if (visitors.ended === visitors.size) this.stop()
   }
 
-  /** Milliseconds a person takes; some are quick, a few slow. */
+  /** Milliseconds until a person's next click; some are quick, a few slow. */
   think(): number {
     const { thinkMs, random } = this.options
     return Math.min(5 * thinkMs, -Math.log(1 - random()) * thinkMs)
@@ -180,9 +191,9 @@ export class Crowd {
     return Math.min(SETTLE_MAX_MS, SETTLE_MS * 1.5 ** tries) * (0.75 + this.options.random() / 2)
   }
 
-  // -- Evidence ----------------------------------------------------------------------------------------------------
+  // -- The draw ----------------------------------------------------------------------------------------------------
 
-  /** A visitor's position, once it is drawn; remembered, since it never changes. */
+  /** A visitor's position in the drawn order; infinite before the draw. */
   positionOf(visitor: number): number {
     const known = this.visitors.position[visitor]
     if (known) return known
@@ -193,9 +204,9 @@ export class Crowd {
     return position
   }
 
-  /** The draw as the public document has it; null before it is made. */
+  /** The draw of the public schedule; null before it is made. */
   draw(): DrawTable | null {
-    const { copy } = this.cdn
+    const { copy } = this.schedule
     if (!this.#draw && isDrawn(copy))
       this.#draw = new DrawTable({
         seed: copy.draw_seed,
@@ -205,31 +216,43 @@ export class Crowd {
     return this.#draw
   }
 
-  /** Where the server says a visitor stands against where they stand. */
-  checkPosition(visitor: number, told: PlaceTold): void {
-    if (told.status !== 'waiting' || told.position_in_queue === null || !this.draw()) return
-    this.tally.positions.told++
-    if (told.position_in_queue + told.now_serving !== this.positionOf(visitor)) this.tally.positions.wrong++
+  checkPosition(visitor: number, place: PlaceResponse): void {
+    if (place.status !== 'waiting' || place.position_in_queue === null || !this.draw()) return
+    this.tally.positions.seen++
+    if (place.position_in_queue + place.now_serving !== this.positionOf(visitor)) this.tally.positions.wrong++
   }
 
-  /** A visitor's name, where they bring one. */
-  nameOf(visitor: number): string {
-    return `${this.options.sale}-visitor-${visitor}`
-  }
+  // -- Requests ----------------------------------------------------------------------------------------------------
 
+  /** The idempotency key; whoever settles for one unit instead of two asks for another thing. */
   keyOf(visitor: number): string {
-    return `${this.options.sale}-${visitor}`
+    return `${this.options.sale}-${visitor}${this.visitors.has(visitor, PLAN.pair) ? '-pair' : ''}`
   }
 
-  checkoutText(visitor: number, key: string, token = this.visitors.token[visitor]): string {
+  checkoutText(visitor: number, key: string): string {
+    const { visitors, options, client } = this
+    const method = visitors.has(visitor, PLAN.payAtOnce) ? visitors.methodOf(visitor) : null
     return requestText(
       'POST',
-      `/sales/${this.options.sale}/checkout`,
+      `/sales/${options.sale}/checkout`,
+      client.host,
+      [
+        'accept: application/json',
+        `authorization: Bearer ${visitors.token[visitor]}`,
+        `idempotency-key: ${key}`,
+      ],
+      JSON.stringify({ quantity: visitors.quantityOf(visitor), payment_method: method ?? undefined }),
+    )
+  }
+
+  /** A call about a visitor's order. */
+  orderText(visitor: number, method: string, path = '', body?: object): string {
+    return requestText(
+      method,
+      `/orders/${this.visitors.orders.get(visitor)?.order}${path}`,
       this.client.host,
-      ['accept: application/json', `authorization: Bearer ${token}`, `idempotency-key: ${key}`],
-      '{"quantity":1}',
+      ['accept: application/json', `authorization: Bearer ${this.visitors.token[visitor]}`],
+      body && JSON.stringify(body),
     )
   }
 }
-
-const waits = (step: number | undefined) => (step === STEP.wait || step === STEP.claim ? 1 : 0)

@@ -1,32 +1,25 @@
 /**
- * The live view of a rehearsal: a few lines that redraw themselves, or, where there is no terminal, one line now and
- * then. Takes a sample of the sale each second, from which the report draws its charts.
+ * The live view of a rehearsal: a few lines that redraw themselves, or, without a terminal, one line every few seconds.
+ * Takes a sample of the sale each second, from which the report draws its charts.
  */
 import { servingExactly } from '../../shared/schedule.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Crowd } from './crowd.ts'
+import type { Tally } from './tally.ts'
 
 /** The sale at one moment. */
-export interface Sample {
+export type Sample = Readonly<Tally['counts']> & {
   /** Since the opening. */
   readonly second: number
   readonly phase: string
-  readonly arrived: number
-  readonly joined: number
-  readonly waiting: number
-  readonly admitted: number
-  /** Who has come to the checkout. */
-  readonly shopping: number
-  readonly reserved: number
-  readonly paying: number
   readonly bought: number
   readonly over: number
   readonly ended: number
   readonly serving: number
-  /** The 99th percentile of this second, milliseconds; 0 where nobody asked. */
+  /** Of this second, milliseconds; 0 without a call. */
   readonly joinP99Ms: number
   readonly checkoutP99Ms: number
-  /** Requests of ours that wait for a connection: what the crowd's own machine is behind by. */
+  /** Our own requests that wait for a connection. */
   readonly waitingHere: number
   readonly memoryMb: number
 }
@@ -35,30 +28,29 @@ const SAMPLE_EVERY_MS = 1_000
 const LINE_EVERY = 5
 /** Four hours of samples. */
 const MAX_SAMPLES = 14_400
-/** Beside the bar a line has names, figures and a note. */
+/** Columns of a bar, and what stands beside it. */
 const BAR = { most: 28, least: 6, beside: 66 }
-
-export interface Target {
-  readonly visitors: number
-  readonly stock: number
-  readonly rate: number
-}
 
 export class Live {
   readonly #crowd: Crowd
-  readonly #target: Target
+  readonly #target: { readonly visitors: number; readonly stock: number; readonly rate: number }
   readonly #opensAtMs: number
-  readonly #terminal: boolean
+  readonly #redraws: boolean
   readonly #samples: Sample[] = []
   #timer: NodeJS.Timeout | undefined
   #drawn = 0
   peakMemoryMb = 0
 
-  constructor(crowd: Crowd, target: Target, opensAtMs: number, terminal: boolean) {
+  constructor(
+    crowd: Crowd,
+    target: { readonly visitors: number; readonly stock: number; readonly rate: number },
+    opensAtMs: number,
+    redraws: boolean,
+  ) {
     this.#crowd = crowd
     this.#target = target
     this.#opensAtMs = opensAtMs
-    this.#terminal = terminal
+    this.#redraws = redraws
   }
 
   start(): void {
@@ -79,45 +71,44 @@ export class Live {
     const sample = this.#sample()
     this.peakMemoryMb = Math.max(this.peakMemoryMb, sample.memoryMb)
     if (this.#samples.length < MAX_SAMPLES) this.#samples.push(sample)
-    if (this.#terminal) this.#draw(sample)
+    if (this.#redraws) this.#redraw(sample)
     else if (this.#samples.length % LINE_EVERY === 1) console.log(this.#line(sample))
   }
 
   #sample(): Sample {
-    const { cdn, visitors, client } = this.#crowd
-    const { counts, ends, recent } = this.#crowd.tally
+    const { schedule, visitors, client, tally } = this.#crowd
+    const { copy } = schedule
     const nowMs = performance.now()
-    const join = recent.join.take()
-    const checkout = recent.checkout.take()
+    const tenths = (value: number) => Math.round(value * 10) / 10
     return {
-      second: Math.round((nowMs - this.#opensAtMs) / 100) / 10,
-      phase: cdn.copy.phase,
-      ...counts,
-      bought: ends.bought,
-      over: ends.sold_out + ends.ended,
+      ...tally.counts,
+      second: tenths((nowMs - this.#opensAtMs) / 1000),
+      phase: copy.phase,
+      bought: tally.ends.bought,
+      over: tally.ends.sold_out + tally.ends.ended,
       ended: visitors.ended,
-      serving: cdn.copy.draw_seed === null ? 0 : Math.floor(servingExactly(cdn.copy, cdn.serverMs(nowMs))),
-      joinP99Ms: Math.round(join.p99 * 10) / 10,
-      checkoutP99Ms: Math.round(checkout.p99 * 10) / 10,
+      serving: copy.draw_seed === null ? 0 : Math.floor(servingExactly(copy, schedule.serverMs(nowMs))),
+      joinP99Ms: tenths(tally.recent.join.take().p99),
+      checkoutP99Ms: tenths(tally.recent.checkout.take().p99),
       waitingHere: client.waiting,
       memoryMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
     }
   }
 
-  /** How much something has grown per second, over the last five. */
-  #perSecond(of: (s: Sample) => number): number {
+  /** Growth per second, over the last five. */
+  #perSecond(of: (s: Sample) => number): string {
     const last = this.#samples.at(-1)
     const before = this.#samples.at(-6) ?? this.#samples[0]
-    if (!last || !before || last === before) return 0
-    return Math.max(0, (of(last) - of(before)) / Math.max(0.1, last.second - before.second))
+    if (!last || !before || last === before) return '0/s'
+    return `${n(Math.max(0, (of(last) - of(before)) / Math.max(0.1, last.second - before.second)))}/s`
   }
 
   #line(s: Sample): string {
     const moment = `${s.second < 0 ? '' : '+'}${s.second.toFixed(0)} s`.padStart(7)
     return [
       `${moment}  ${s.phase.padEnd(12)}`,
-      `queued ${n(s.joined)}`,
-      `admitted ${n(s.admitted)} (${n(this.#perSecond((x) => x.shopping))}/s of ${n(this.#target.rate)}/s)`,
+      `joined ${n(s.joined)}`,
+      `admitted ${n(s.admitted)} (${this.#perSecond((x) => x.shopping)} of ${n(this.#target.rate)}/s)`,
       `bought ${n(s.bought)}`,
       `sold out ${n(s.over)}`,
       s.joinP99Ms > 0 ? `join p99 ${duration(s.joinP99Ms)}` : '',
@@ -127,9 +118,10 @@ export class Live {
       .join('  ')
   }
 
-  #draw(s: Sample): void {
+  #redraw(s: Sample): void {
     const { visitors, stock, rate } = this.#target
     const { latency, ends } = this.#crowd.tally
+    const p99 = (kind: 'join' | 'checkout') => `p99 ${duration(latency[kind].percentile(0.99))}`
     const columns = process.stdout.columns || 100
     const bar = Math.max(BAR.least, Math.min(BAR.most, columns - BAR.beside))
     const row = (name: string, value: number, of: number, note: string) => {
@@ -139,20 +131,10 @@ export class Live {
     const lost = ends.failed + ends.gave_up + ends.missed_turn
     const lines = [
       `  ${s.second < 0 ? `opens in ${(-s.second).toFixed(0)} s` : `open for ${s.second.toFixed(0)} s`}, ${s.phase.replaceAll('_', ' ')}, now serving ${n(s.serving)}`,
-      row(
-        'joined',
-        s.joined,
-        visitors,
-        `${n(this.#perSecond((x) => x.joined))}/s, p99 ${duration(latency.join.percentile(0.99))}`,
-      ),
+      row('joined', s.joined, visitors, `${this.#perSecond((x) => x.joined)}, ${p99('join')}`),
       row('waiting', s.waiting, visitors, ''),
-      row('admitted', s.admitted, visitors, `${n(this.#perSecond((x) => x.shopping))}/s of ${n(rate)}/s`),
-      row(
-        'reserved',
-        s.reserved,
-        stock,
-        `checkout p99 ${duration(latency.checkout.percentile(0.99))}, ${n(s.paying)} paying`,
-      ),
+      row('admitted', s.admitted, visitors, `${this.#perSecond((x) => x.shopping)} of ${n(rate)}/s`),
+      row('reserved', s.reserved, stock, `${p99('checkout')}, ${n(s.paying)} paying`),
       row('bought', s.bought, stock, ''),
       row('sold out', s.over, visitors, lost > 0 ? `${n(lost)} lost` : ''),
     ]

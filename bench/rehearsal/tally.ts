@@ -1,75 +1,52 @@
-/** What a rehearsal counts while it is played: how far visitors have come, what they asked for, and how long it took. */
+/** What a rehearsal counts while it runs: how far visitors have come, their requests, and how long these took. */
+import { type Attempts, ENDS, type End } from '../invariants/evidence.ts'
 import { Histogram } from '../lib/histogram.ts'
 import type { Answer } from '../lib/http.ts'
-import type { BotEvidence, End } from '../verdict/story.ts'
 
-/** The requests a visitor makes, as they are counted and timed. `final` is the page that says it is over. */
+/** The requests that are counted and timed. `final` is the page of a sale that is over. */
 export const KINDS = ['page', 'join', 'admission', 'status', 'checkout', 'payment', 'order', 'final'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Different complaints remembered. */
 const MAX_COMPLAINTS = 100
 
-export interface Counts {
-  arrived: number
-  joined: number
-  /** Of those, who has a place in line, and has neither been admitted nor told that it is over. */
-  waiting: number
-  admitted: number
-  /** Visitors whose first checkout call was sent: what the rate is about. */
-  shopping: number
-  reserved: number
-  /** Of those, how many are paying at this moment. */
-  paying: number
-}
-
 export class Tally {
-  readonly counts: Counts = {
+  readonly counts = {
     arrived: 0,
     joined: 0,
+    /** In line now. */
     waiting: 0,
     admitted: 0,
+    /** Sent their first checkout: what the rate is about. */
     shopping: 0,
     reserved: 0,
+    /** Paying now. */
     paying: 0,
   }
-  readonly ends: Record<End, number> = {
-    bought: 0,
-    declined: 0,
-    payment_timeout: 0,
-    abandoned: 0,
-    expired: 0,
-    no_show: 0,
-    sold_out: 0,
-    ended: 0,
-    missed_turn: 0,
-    gave_up: 0,
-    failed: 0,
-  }
+  readonly ends = Object.fromEntries(ENDS.map((end) => [end, 0])) as Record<End, number>
   readonly requests = perKind(() => 0)
   readonly latency = perKind(() => new Histogram())
-  /** From the call that pays to the answer that it is paid (or not). */
+  /** From the call that pays to the response that shows it settled. */
   readonly settled = new Histogram()
-  /** The latencies since the last sample, for the live view and the charts. */
+  /** Latencies since the last sample. */
   readonly recent = { join: new Histogram(), checkout: new Histogram() }
-  /** Answers that were none, or were problems: by kind of request and status, and how many. */
+  /** Failures and problem responses by kind and status. */
   readonly refusals = new Map<string, number>()
-  /** Why visitors were not served, and how often. */
+  /** Why visitors were not served. */
   readonly complaints = new Map<string, number>()
-  /** Moments of first checkout calls, in order: what the rate is judged by. */
+  /** Moments of first checkout calls, in order. */
   readonly shoppingMs: number[] = []
-  readonly positions = { told: 0, wrong: 0 }
-  readonly bots: BotEvidence = {
-    rejoins: 0,
-    otherNumbers: 0,
-    intrusions: 0,
-    letIn: 0,
-    rushes: 0,
-    secondOrders: 0,
+  readonly positions = { seen: 0, wrong: 0 }
+  readonly attempts: Attempts = {
+    ...{ rejoins: 0, otherNumbers: 0, intrusions: 0, letIn: 0, repeats: 0, secondOrders: 0 },
   }
+  /** Responses of 500 and above that are no honest 503. */
+  bareErrors = 0
+  /** Checkouts and payments in flight. */
+  underWay = 0
 
   refused(kind: Kind, { status, failure }: Answer): void {
     if (status > 0 && status < 400) return
+    if (status >= 500 && status !== 503) this.bareErrors++
     const what = `${kind} ${status || failure}`
     this.refusals.set(what, (this.refusals.get(what) ?? 0) + 1)
   }

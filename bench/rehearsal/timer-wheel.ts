@@ -1,13 +1,10 @@
-/**
- * Timers for a crowd: one per visitor at most, half a million of them in two arrays. A hashed timer wheel: setting one
- * and firing one cost the same however many there are.
- */
-/** A timer is late by this at most, which counts towards the latency of what it begins. */
+/** Timers for a crowd, one per visitor: a hashed timer wheel in two arrays, so that each costs the same however many. */
+
+/** A timer is late by this at most, which counts towards the latency of what it starts. */
 const SLOT_MS = 1
-/** One turn of the wheel is half a minute; who waits longer goes round again. */
+/** One turn of the wheel is half a minute; a later timer goes round again. */
 const SLOTS = 32_768
 const NOBODY = -1
-/** Due times are kept per visitor; this one means that none is set. */
 const UNSET = 0
 
 export class Wheel {
@@ -16,9 +13,10 @@ export class Wheel {
   readonly #dueMs: Float64Array
   readonly #due: (id: number, dueMs: number) => void
   #tick: number
-  #set = 0
+  /** How many timers are set. */
+  set = 0
 
-  /** `due` is called for each timer that has come, with the moment it was meant for. */
+  /** `due` is called for each timer, with the moment it was set for. */
   constructor(size: number, nowMs: number, due: (id: number, dueMs: number) => void) {
     this.#next = new Int32Array(size).fill(NOBODY)
     this.#dueMs = new Float64Array(size)
@@ -26,16 +24,11 @@ export class Wheel {
     this.#tick = Math.floor(nowMs / SLOT_MS)
   }
 
-  /** How many timers are set. */
-  get set(): number {
-    return this.#set
-  }
-
-  /** Sets the one timer of `id`. A moment that has passed is due at the next run. */
+  /** Sets the one timer of `id`; a past moment is due at the next run. */
   at(id: number, dueMs: number): void {
     if (this.#dueMs[id] !== UNSET) throw new Error(`${id} has a timer already`)
     this.#dueMs[id] = dueMs
-    this.#set++
+    this.set++
     this.#insert(id, dueMs)
   }
 
@@ -45,14 +38,13 @@ export class Wheel {
     this.#first[slot] = id
   }
 
-  /** Fires all that are due by now. */
+  /** Fires all timers that are due. */
   run(nowMs: number): void {
     const until = Math.floor(nowMs / SLOT_MS)
     // Once round is enough, however long ago the last run was.
     this.#tick = Math.max(this.#tick, until - SLOTS)
     while (this.#tick < until) {
-      this.#tick++
-      const slot = this.#tick % SLOTS
+      const slot = ++this.#tick % SLOTS
       let id = this.#first[slot] ?? NOBODY
       this.#first[slot] = NOBODY
       while (id !== NOBODY) {
@@ -61,7 +53,7 @@ export class Wheel {
         if (dueMs > nowMs) this.#insert(id, dueMs)
         else {
           this.#dueMs[id] = UNSET
-          this.#set--
+          this.set--
           this.#due(id, dueMs)
         }
         id = next

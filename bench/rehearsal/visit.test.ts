@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
-import { PLAN, type Shares, Visitors } from './visitors.ts'
+import { NOBODY, PLAN, Visitors } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
 
@@ -58,14 +58,21 @@ const joined = (number: number): Answer => [201, { ...told({ status: 'waiting' }
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
-const nobody: Shares = { declines: 0, timeouts: 0, abandon: 0, noShows: 0, pollers: 0, known: 0, bots: 0 }
 
 async function played(plan = 0): Promise<Crowd> {
-  const visitors = new Visitors(new Float64Array([performance.now()]), nobody, () => 0.5)
+  const visitors = new Visitors(new Float64Array([performance.now()]), NOBODY, () => 0.5)
   visitors.plan[0] = plan
-  const options = { edge: url, sale: 's', thinkMs: 1, connections: 4, pages: true, random: () => 0.5 }
+  const options = {
+    edge: url,
+    sale: 's',
+    thinkMs: 1,
+    connections: 4,
+    pages: true,
+    hangUps: 0,
+    random: () => 0.5,
+  }
   const crowd = new Crowd(visitors, options)
-  await crowd.cdn.read()
+  await crowd.schedule.read()
   await crowd.play()
   crowd.client.close()
   return crowd
@@ -106,7 +113,7 @@ test('an admission that is refused while it holds is a place lost', async () => 
   script[CHECKOUT] = [notAdmitted]
   const { tally } = await played()
   expect(tally.ends.failed).toBe(1)
-  expect([...tally.complaints.keys()]).toEqual(['checkout: refused with an admission that holds'])
+  expect([...tally.complaints.keys()]).toEqual(['checkout: refused with a valid admission'])
 })
 
 test('an admission that has run out gets another place, and the number of the first one is remembered', async () => {
@@ -138,7 +145,7 @@ test('what it was over as is what the visitor was told, and when', async () => {
   schedule.phase = 'sold_out'
   const { tally, visitors } = await played()
   expect(tally.ends).toMatchObject({ sold_out: 1, ended: 0 })
-  expect(visitors.soldOutToldMs[0]).toBeGreaterThan(0)
+  expect(visitors.soldOutSeenMs[0]).toBeGreaterThan(0)
 })
 
 test('number 0 is remembered as it was given, for the verdict to see', async () => {
@@ -153,10 +160,10 @@ test('a document that changed under its version is seen as another one', async (
     [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
     [200, { ...schedule, anchor_position: 90 }],
   ]
-  const crowd = new Crowd(new Visitors(new Float64Array(0), nobody, () => 0.5), {
-    ...{ edge: url, sale: 's', thinkMs: 1, connections: 1, pages: true, random: () => 0.5 },
+  const crowd = new Crowd(new Visitors(new Float64Array(0), NOBODY, () => 0.5), {
+    ...{ edge: url, sale: 's', thinkMs: 1, connections: 1, pages: true, hangUps: 0, random: () => 0.5 },
   })
-  for (let reads = 0; reads < 3; reads++) await crowd.cdn.read()
+  for (let reads = 0; reads < 3; reads++) await crowd.schedule.read()
   crowd.client.close()
-  expect(crowd.cdn.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
+  expect(crowd.schedule.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
 })

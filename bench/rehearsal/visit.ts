@@ -1,32 +1,30 @@
 /**
- * One visitor's way through a sale, step by step, as a person with a browser goes it:
+ * One visitor's way through a sale, step by step, as a person with a browser takes it:
  *
- *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn ─▶ page ─▶ checkout ─▶ pay ─▶ look at the order until it is settled
- *                               └──────────── told sold out ─▶ the final page
+ *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn ─▶ page ─▶ checkout ─▶ pay or give back ─▶ poll the order
+ *                               └──────────── sold out ─▶ the final page
  *
- * Waiting is done as the page's script does it (edge/client/live.ts): the visitor reads the public schedule now and then
- * (`pollAfterMs` says when), works out its own place, and comes to a Worker only when its turn has come. The script shows
- * by itself that it is over; the final page is what people load once more to be sure.
+ * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
+ * so, computes its own place, and comes to a Worker when its turn has come.
  */
 import { calledAtMs, placeOf, pollAfterMs } from '../../shared/schedule.ts'
-import { orderIn, type PlaceTold, placeIn, problemType } from '../lib/answers.ts'
+import type { End } from '../invariants/evidence.ts'
 import { type Answer, headerOf, requestText } from '../lib/http.ts'
-import type { End } from '../verdict/story.ts'
+import { orderIn, type PlaceResponse, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
-import { PLAN, STEP } from './visitors.ts'
+import { type OrderSeen, PLAN, STEP } from './visitors.ts'
 
-/** As edge/client/live.ts: the longest between two reads, and how often the page looks at the clock in between. */
+/** As in edge/client/live.ts: the longest between two reads, and between two looks at the clock. */
 const READ_MAX_MS = 30_000
 const CLOCK_EVERY_MS = 500
-/** When it is over for all at once, browsers show it themselves, and load the final page no more than so many a second. */
+/** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000
 const FINAL_SPREAD_MAX_MS = 20_000
-
-/** Two clocks may differ by this when an admission has just run out. */
+/** Two clocks differ by this much when an admission has just expired. */
 const CLOCKS_MS = 1_000
 
-/** What a visitor does now, which was due at `dueMs`. */
+/** What a visitor does now, meant for `dueMs`. */
 export function visit(crowd: Crowd, visitor: number, dueMs: number) {
   switch (crowd.visitors.step[visitor]) {
     case STEP.arrive:
@@ -43,6 +41,8 @@ export function visit(crowd: Crowd, visitor: number, dueMs: number) {
       return checkout(crowd, visitor, dueMs)
     case STEP.pay:
       return pay(crowd, visitor, dueMs)
+    case STEP.giveBack:
+      return giveBack(crowd, visitor, dueMs)
     case STEP.settle:
       return askOrder(crowd, visitor, dueMs)
     case STEP.leave:
@@ -57,7 +57,6 @@ function loadPage(crowd: Crowd, visitor: number, intendedMs: number) {
     return join(crowd, visitor, intendedMs)
   }
   crowd.send(visitor, 'page', crowd.texts.page, intendedMs, (answer) => {
-    // A page that does not load is reloaded; one that does is shown, whatever the phase.
     if (answer.status !== 200) return crowd.again(visitor, 'page', answer)
     crowd.go(visitor, STEP.join)
     join(crowd, visitor, answer.answeredMs)
@@ -65,60 +64,42 @@ function loadPage(crowd: Crowd, visitor: number, intendedMs: number) {
 }
 
 function join(crowd: Crowd, visitor: number, intendedMs: number) {
-  const text = crowd.visitors.has(visitor, PLAN.known)
-    ? requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
+  const { visitors, tally, options } = crowd
+  const text = visitors.has(visitor, PLAN.known)
+    ? requestText('POST', `/sales/${options.sale}/queue`, crowd.client.host, [
         'accept: application/json',
-        `cookie: visitor-secret=${crowd.nameOf(visitor)}`,
+        `cookie: visitor-secret=${options.sale}-visitor-${visitor}`,
       ])
     : crowd.texts.join
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
-    if (answer.status === 410) return toldOver(crowd, visitor, answer)
-    const told = answer.status === 201 || answer.status === 200 ? placeIn(answer) : null
-    if (!told?.queue_token) return crowd.again(visitor, 'join', answer)
-    const { visitors } = crowd
-    crowd.tally.recent.join.add(answer.answeredMs - meantMs)
+    if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
+    const place = placeIn(answer)
+    if (!place?.queue_token) return crowd.again(visitor, 'join', answer)
+    tally.recent.join.add(answer.answeredMs - meantMs)
     visitors.joinSentMs[visitor] = answer.sentMs
     visitors.joinAnsweredMs[visitor] = answer.answeredMs
     const before = visitors.number[visitor] ?? Number.NaN
-    if (!Number.isNaN(before) && before !== told.number) visitors.otherNumbers.push(before)
-    visitors.number[visitor] = told.number
-    visitors.token[visitor] = told.queue_token
-    crowd.tally.counts.joined++
+    if (!Number.isNaN(before) && before !== place.number) visitors.otherNumbers.push(before)
+    visitors.number[visitor] = place.number
+    visitors.token[visitor] = place.queue_token
+    tally.counts.joined++
     crowd.go(visitor, STEP.wait)
     if (visitors.has(visitor, PLAN.bot)) {
       rejoin(crowd, visitor, answer)
       hammerWhileWaiting(crowd, visitor)
     }
-    // A plain form's join is answered with the page again; who has no browser takes the answer as it is.
-    if (!inBrowser(crowd, visitor)) return place(crowd, visitor, told, answer)
-    crowd.checkPosition(visitor, told)
+    // A browser loads its page again after the join; other clients use the response.
+    if (!inBrowser(crowd, visitor)) return takePlace(crowd, visitor, place, answer)
+    crowd.checkPosition(visitor, place)
     showPage(crowd, visitor, answer.answeredMs, (shownMs) => readSchedule(crowd, visitor, shownMs))
   })
-}
-
-/**
- * An admission was refused. If it has run out, while all units were in carts say, the turn has passed, and there is a new
- * place at the end. One that holds, and is refused all the same, is a place that was lost.
- */
-function refusedIn(crowd: Crowd, visitor: number, answer: Answer) {
-  const { visitors, cdn } = crowd
-  if (cdn.serverMs(answer.answeredMs) < (visitors.admissionEndsMs[visitor] ?? 0) - CLOCKS_MS) {
-    crowd.tally.complain('checkout: refused with an admission that holds')
-    return crowd.finish(visitor, 'failed')
-  }
-  visitors.admittedMs[visitor] = 0
-  visitors.servingTold[visitor] = 0
-  visitors.position[visitor] = 0
-  crowd.tally.counts.joined--
-  crowd.go(visitor, STEP.join)
-  crowd.at(visitor, answer.answeredMs + crowd.think())
 }
 
 function inBrowser(crowd: Crowd, visitor: number): boolean {
   return crowd.options.pages && !crowd.visitors.has(visitor, PLAN.poller | PLAN.bot)
 }
 
-/** The page with the visitor's own place on it. Whatever becomes of it, the visitor goes on. */
+/** Loads the visitor's own page. They go on whatever comes of it. */
 function showPage(crowd: Crowd, visitor: number, intendedMs: number, then: (shownMs: number) => void) {
   const { sale } = crowd.options
   const text = requestText('GET', `/sales/${sale}`, crowd.client.host, [
@@ -131,19 +112,15 @@ function showPage(crowd: Crowd, visitor: number, intendedMs: number, then: (show
   })
 }
 
-/**
- * As the page's script does, from the public document alone: it reads it when `pollAfterMs` says so, and knocks when
- * the line as it knows it has come to its place.
- */
+/** Reads the public schedule, and claims the turn once the queue has come to the visitor's place. */
 function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
-  const { visitors, cdn, options } = crowd
-  // Between two reads it only looks at the clock.
-  if (visitors.looksAtClock[visitor] === 0) visitors.cdnReads[visitor] = (visitors.cdnReads[visitor] ?? 0) + 1
+  const { visitors, schedule, options } = crowd
+  if (visitors.looksAtClock[visitor] === 0)
+    visitors.scheduleReads[visitor] = (visitors.scheduleReads[visitor] ?? 0) + 1
   visitors.looksAtClock[visitor] = 0
-  const schedule = cdn.copy
   const nowMs = performance.now()
-  const serverMs = cdn.serverMs(nowMs)
-  const place = placeOf(schedule, visitors.number[visitor] ?? Number.NaN, serverMs, () =>
+  const serverMs = schedule.serverMs(nowMs)
+  const place = placeOf(schedule.copy, visitors.number[visitor] ?? Number.NaN, serverMs, () =>
     crowd.positionOf(visitor),
   )
   switch (place.status) {
@@ -160,80 +137,81 @@ function readSchedule(crowd: Crowd, visitor: number, dueMs: number) {
   const readInMs = Math.min(READ_MAX_MS, pollAfterMs(place, options.random()))
   const calledInMs =
     place.status === 'waiting' && place.position !== null
-      ? calledAtMs(schedule, place.position) - serverMs + options.random() * CLOCK_EVERY_MS
+      ? calledAtMs(schedule.copy, place.position) - serverMs + options.random() * CLOCK_EVERY_MS
       : Number.POSITIVE_INFINITY
   if (calledInMs < readInMs) visitors.looksAtClock[visitor] = 1
   crowd.at(visitor, nowMs + Math.min(readInMs, calledInMs))
 }
 
 function askStatus(crowd: Crowd, visitor: number, intendedMs: number, kind: 'admission' | 'status') {
-  const token = crowd.visitors.token[visitor] ?? ''
   const text = requestText('GET', `/sales/${crowd.options.sale}/queue/status`, crowd.client.host, [
     'accept: application/json',
-    `authorization: Bearer ${token}`,
+    `authorization: Bearer ${crowd.visitors.token[visitor]}`,
   ])
   crowd.send(visitor, kind, text, intendedMs, (answer) => {
-    const told = answer.status === 200 ? placeIn(answer) : null
-    if (!told) return crowd.again(visitor, kind, answer)
-    if (told.number !== crowd.visitors.number[visitor])
-      crowd.tally.complain(`${kind}: another number was told`)
+    const place = placeIn(answer)
+    if (!place) return crowd.again(visitor, kind, answer)
+    if (place.number !== crowd.visitors.number[visitor]) crowd.tally.complain(`${kind}: another number`)
     crowd.go(visitor, kind === 'admission' ? STEP.claim : STEP.wait)
-    place(crowd, visitor, told, answer)
+    takePlace(crowd, visitor, place, answer)
   })
 }
 
-/** What a join or a status answer leads to. */
-function place(crowd: Crowd, visitor: number, told: PlaceTold, answer: Answer) {
+/** What the response to a join or a status leads to. */
+function takePlace(crowd: Crowd, visitor: number, place: PlaceResponse, answer: Answer) {
   const { visitors } = crowd
-  crowd.checkPosition(visitor, told)
-  switch (told.status) {
+  crowd.checkPosition(visitor, place)
+  switch (place.status) {
     case 'ready':
       if (visitors.has(visitor, PLAN.noShow)) return crowd.finish(visitor, 'no_show')
-      if (!told.admission_token) return crowd.again(visitor, 'admission', answer)
+      if (!place.admission_token) return crowd.again(visitor, 'admission', answer)
       visitors.admittedMs[visitor] = answer.answeredMs
-      visitors.servingTold[visitor] = told.now_serving
-      visitors.admissionEndsMs[visitor] = Date.parse(told.admission_expires_at ?? '') || 0
+      visitors.admittedAtServing[visitor] = place.now_serving
+      visitors.admissionEndsMs[visitor] = Date.parse(place.admission_expires_at ?? '') || 0
       crowd.tally.counts.admitted++
       crowd.go(visitor, STEP.checkout)
       if (!inBrowser(crowd, visitor)) crowd.at(visitor, answer.answeredMs + crowd.think())
       else
         showPage(crowd, visitor, answer.answeredMs, (shownMs) => crowd.at(visitor, shownMs + crowd.think()))
-      visitors.token[visitor] = told.admission_token
+      visitors.token[visitor] = place.admission_token
       return
     case 'sold_out':
     case 'ended':
-      return over(crowd, visitor, told.status, answer.answeredMs)
+      return over(crowd, visitor, place.status, answer.answeredMs)
     case 'missed_turn':
       return crowd.finish(visitor, visitors.has(visitor, PLAN.noShow) ? 'no_show' : 'missed_turn')
     default:
-      crowd.at(visitor, answer.answeredMs + Math.max(100, told.poll_after_ms))
+      crowd.at(visitor, answer.answeredMs + Math.max(100, place.poll_after_ms))
   }
 }
 
 function checkout(crowd: Crowd, visitor: number, intendedMs: number) {
-  const { visitors } = crowd
-  if (visitors.attempts[visitor] === 0) {
-    crowd.tally.counts.shopping++
-    crowd.tally.shoppingMs.push(intendedMs)
+  const { visitors, tally } = crowd
+  if (visitors.attempts[visitor] === 0 && !visitors.orders.has(visitor)) {
+    tally.counts.shopping++
+    tally.shoppingMs.push(intendedMs)
     if (visitors.has(visitor, PLAN.bot)) rushCheckout(crowd, visitor)
   }
   const text = crowd.checkoutText(visitor, crowd.keyOf(visitor))
   crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
     const { status } = answer
-    // One that was not answered may have made the order that the next answer tells of.
+    // A call without a response may have made the order that the next response names.
     visitors.reserveSentMs[visitor] ||= answer.sentMs
-    if (status === 410) return toldOver(crowd, visitor, answer)
+    if (status === 410) return refusedForGood(crowd, visitor, answer)
     if (status === 429 && problemType(answer) === '/problems/not-admitted')
-      return refusedIn(crowd, visitor, answer)
-    const order = status === 200 || status === 201 || status === 202 ? orderIn(answer) : null
+      return admissionRefused(crowd, visitor, answer)
+    const order = orderIn(answer)
     if (!order) {
       if (status !== 0) visitors.reserveSentMs[visitor] = 0
+      // Two units can no longer be had: one is asked for.
+      if (status === 422 && visitors.has(visitor, PLAN.pair))
+        visitors.plan[visitor] = (visitors.plan[visitor] ?? 0) & ~PLAN.pair
       return crowd.again(visitor, 'checkout', answer)
     }
-    crowd.tally.recent.checkout.add(answer.answeredMs - meantMs)
+    tally.recent.checkout.add(answer.answeredMs - meantMs)
     visitors.orders.set(visitor, {
       order: order.order_id,
-      status: order.status,
+      statuses: [],
       reserved: false,
       payMeantMs: null,
       paidSentMs: null,
@@ -244,83 +222,105 @@ function checkout(crowd: Crowd, visitor: number, intendedMs: number) {
   })
 }
 
+/**
+ * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
+ * is a lost place.
+ */
+function admissionRefused(crowd: Crowd, visitor: number, answer: Answer) {
+  const { visitors, schedule, tally } = crowd
+  if (schedule.serverMs(answer.answeredMs) < (visitors.admissionEndsMs[visitor] ?? 0) - CLOCKS_MS) {
+    tally.complain('checkout: refused with a valid admission')
+    return crowd.finish(visitor, 'failed')
+  }
+  visitors.admittedMs[visitor] = 0
+  visitors.admittedAtServing[visitor] = 0
+  visitors.position[visitor] = 0
+  tally.counts.joined--
+  crowd.go(visitor, STEP.join)
+  crowd.at(visitor, answer.answeredMs + crowd.think())
+}
+
 function pay(crowd: Crowd, visitor: number, intendedMs: number) {
-  const { visitors } = crowd
-  const method = visitors.methodOf(visitor)
-  const order = visitors.orders.get(visitor)
+  const order = crowd.visitors.orders.get(visitor)
   if (order) order.payMeantMs ??= intendedMs
-  const text = requestText(
-    'POST',
-    `/orders/${order?.order}/payment`,
-    crowd.client.host,
-    ['accept: application/json', `authorization: Bearer ${visitors.token[visitor]}`],
-    JSON.stringify({ payment_method: method }),
-  )
+  const body = { payment_method: crowd.visitors.methodOf(visitor) }
+  const text = crowd.orderText(visitor, 'POST', '/payment', body)
   crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
-    const told = answer.status >= 200 && answer.status < 300 ? orderIn(answer) : null
-    // A conflict means that something has happened to the order meanwhile: look what.
-    if (!told && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
-    if (order && told) order.paidSentMs ??= answer.sentMs
-    if (order && order.payingSinceMs === null) {
-      order.payingSinceMs = meantMs
-      crowd.tally.counts.paying++
-    }
+    const accepted = orderIn(answer) !== null
+    // A conflict means that something has happened to the order meanwhile.
+    if (!accepted && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
+    if (order && accepted) order.paidSentMs ??= answer.sentMs
+    paying(crowd, visitor, meantMs)
+    crowd.go(visitor, STEP.settle)
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+function paying(crowd: Crowd, visitor: number, sinceMs: number) {
+  const order = crowd.visitors.orders.get(visitor)
+  if (!order || order.payingSinceMs !== null) return
+  order.payingSinceMs = sinceMs
+  crowd.tally.counts.paying++
+}
+
+function giveBack(crowd: Crowd, visitor: number, intendedMs: number) {
+  crowd.send(visitor, 'order', crowd.orderText(visitor, 'DELETE'), intendedMs, (answer) => {
+    if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
     crowd.go(visitor, STEP.settle)
     crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
   })
 }
 
 function askOrder(crowd: Crowd, visitor: number, intendedMs: number) {
-  const order = crowd.visitors.orders.get(visitor)
-  const text = requestText('GET', `/orders/${order?.order}`, crowd.client.host, [
-    'accept: application/json',
-    `authorization: Bearer ${crowd.visitors.token[visitor]}`,
-  ])
-  crowd.send(visitor, 'order', text, intendedMs, (answer) => {
-    const told = answer.status === 200 ? orderIn(answer) : null
-    if (!told) return crowd.again(visitor, 'order', answer)
-    onOrder(crowd, visitor, told.status, answer.answeredMs)
+  crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
+    const order = orderIn(answer)
+    if (order) return onOrder(crowd, visitor, order.status, answer.answeredMs)
+    // One that was on its way, and was lost with its store: the same key is asked again.
+    if (answer.status !== 404 || crowd.visitors.orders.get(visitor)?.reserved)
+      return crowd.again(visitor, 'order', answer)
+    crowd.go(visitor, STEP.checkout)
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
   })
 }
 
-/** What the buyer does when they see their order in this state. */
+/** What a buyer does when they see their order in this state. */
 function onOrder(crowd: Crowd, visitor: number, status: string, nowMs: number) {
-  const { visitors } = crowd
-  const told = visitors.orders.get(visitor)
-  if (!told) return
-  const first = !told.reserved && status !== 'processing'
-  told.status = status
+  const { visitors, tally } = crowd
+  const order = visitors.orders.get(visitor)
+  if (!order) return
+  const first = !order.reserved && status !== 'processing'
+  if (order.statuses.at(-1) !== status) order.statuses.push(status)
   if (first && status !== 'cancelled') {
-    told.reserved = true
-    crowd.tally.counts.reserved++
+    order.reserved = true
+    tally.counts.reserved++
   }
   switch (status) {
     case 'reserved':
       if (visitors.has(visitor, PLAN.abandon)) return crowd.finish(visitor, 'abandoned')
-      if (told.payingSinceMs === null) {
-        crowd.go(visitor, STEP.pay)
-        crowd.at(visitor, nowMs + crowd.think())
-        return
-      }
+      if (order.payingSinceMs !== null) break
+      crowd.go(visitor, visitors.has(visitor, PLAN.giveBack) ? STEP.giveBack : STEP.pay)
+      return crowd.at(visitor, nowMs + crowd.think())
+    case 'paying':
+      // Also of an order that was paid with its checkout.
+      paying(crowd, visitor, nowMs)
       break
     case 'confirmed':
     case 'fulfilled':
       return settle(crowd, visitor, 'bought', nowMs)
-    case 'cancelled': {
-      const end = visitors.has(visitor, PLAN.decline)
-        ? 'declined'
-        : visitors.has(visitor, PLAN.timeout)
-          ? 'payment_timeout'
-          : // Promised as `processing`, and not to be had when it was recorded: told so, as for everyone else.
-            first
-            ? 'sold_out'
-            : 'failed'
-      return settle(crowd, visitor, end, nowMs)
-    }
+    case 'cancelled':
+      return settle(crowd, visitor, cancelledAs(crowd, visitor, order), nowMs)
     case 'expired':
       return settle(crowd, visitor, 'expired', nowMs)
   }
   crowd.at(visitor, nowMs + crowd.settleAfter(visitor))
+}
+
+function cancelledAs({ visitors }: Crowd, visitor: number, order: OrderSeen): End {
+  // Accepted as `processing`, and refused when it was recorded.
+  if (!order.reserved && order.payingSinceMs === null) return 'sold_out'
+  if (visitors.has(visitor, PLAN.giveBack)) return 'cancelled'
+  if (visitors.has(visitor, PLAN.decline)) return 'declined'
+  return order.payingSinceMs === null ? 'failed' : 'payment_timeout'
 }
 
 function settle(crowd: Crowd, visitor: number, end: End, nowMs: number) {
@@ -332,11 +332,11 @@ function settle(crowd: Crowd, visitor: number, end: End, nowMs: number) {
   crowd.finish(visitor, end)
 }
 
-/** Told `410` by a join or a checkout. */
-function toldOver(crowd: Crowd, visitor: number, answer: Answer) {
+/** A join or a checkout was answered `410`. */
+function refusedForGood(crowd: Crowd, visitor: number, answer: Answer) {
   const type = problemType(answer)
   if (type === '/problems/sold-out') {
-    crowd.visitors.tellOver(visitor, 'sold_out', answer.answeredMs)
+    crowd.visitors.sawOver(visitor, 'sold_out', answer.answeredMs)
     crowd.finish(visitor, 'sold_out')
   } else if (type === '/problems/ended') crowd.finish(visitor, 'ended')
   else {
@@ -345,9 +345,9 @@ function toldOver(crowd: Crowd, visitor: number, answer: Answer) {
   }
 }
 
-/** Told by the schedule or the status that it is over: the browser shows it, and loads the final page. */
-function over(crowd: Crowd, visitor: number, as: 'sold_out' | 'ended', toldMs: number) {
-  crowd.visitors.tellOver(visitor, as, toldMs)
+/** The schedule or the status says that it is over: the browser shows it, and loads the final page. */
+function over(crowd: Crowd, visitor: number, as: 'sold_out' | 'ended', seenMs: number) {
+  crowd.visitors.sawOver(visitor, as, seenMs)
   crowd.go(visitor, STEP.leave)
   const spreadMs = Math.min(FINAL_SPREAD_MAX_MS, (crowd.visitors.size / FINALS_PER_SECOND) * 1000)
   crowd.at(visitor, performance.now() + crowd.options.random() * spreadMs)
@@ -356,9 +356,9 @@ function over(crowd: Crowd, visitor: number, as: 'sold_out' | 'ended', toldMs: n
 function loadFinalPage(crowd: Crowd, visitor: number, intendedMs: number) {
   crowd.send(visitor, 'final', crowd.texts.page, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'final', answer)
-    // The contract: a page that is final may be kept by others, and sets no cookie. Any other is live again.
+    // The contract: a final page is public and sets no cookie. Any other page means that the sale is live again.
     const final = /^public\b/.test(headerOf(answer, 'cache-control')) && headerOf(answer, 'set-cookie') === ''
-    if (final) return crowd.finish(visitor, crowd.visitors.toldOverAs(visitor))
+    if (final) return crowd.finish(visitor, crowd.visitors.finalEnd(visitor))
     crowd.go(visitor, STEP.wait)
     crowd.at(visitor, answer.answeredMs + 1_000 * (0.5 + crowd.options.random()))
   })

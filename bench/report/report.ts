@@ -1,41 +1,12 @@
 /** The report of a rehearsal: one HTML file without a script, readable in light and dark, on paper and on a phone. */
 
+import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Percentiles } from '../lib/histogram.ts'
 import type { Sample } from '../rehearsal/live.ts'
-import type { Options } from '../rehearsal/options.ts'
+import type { Result } from '../rehearsal/play.ts'
 import { KINDS, type Kind } from '../rehearsal/tally.ts'
-import type { Check } from '../verdict/check.ts'
-import type { End } from '../verdict/story.ts'
-import { bars, type Dot, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
-
-/** Everything there is to say about a rehearsal: this is also the JSON file. */
-export interface Result {
-  readonly sale: string
-  readonly at: string
-  readonly options: Omit<Options, 'adminToken'>
-  readonly good: boolean
-  readonly checks: readonly Check[]
-  readonly ends: Record<End, number>
-  readonly requests: Record<Kind, number>
-  /** Answers that were none, or were problems, by kind and status. */
-  readonly refusals: readonly (readonly [what: string, times: number])[]
-  /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
-  readonly schedule: { readonly read: number; readonly fromCdn: number }
-  readonly perVisitor: {
-    readonly worker: number
-    readonly cdn: number
-    /** How many visitors made 0, 1, 2, .. requests of a Worker, and reads of the schedule; the last is "so many or more". */
-    readonly workerSpread: readonly number[]
-    readonly cdnSpread: readonly number[]
-  }
-  readonly latencies: Record<Kind | 'settled' | 'schedule', Percentiles>
-  readonly samples: readonly Sample[]
-  readonly fairness: readonly Dot[]
-  readonly complaints: readonly (readonly [what: string, times: number])[]
-  readonly seconds: number
-  readonly memoryMb: number
-}
+import { bars, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
 
 const nameOf = (kind: Kind) => (kind === 'final' ? 'final page' : kind)
 

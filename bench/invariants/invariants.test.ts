@@ -2,9 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { isGood } from './check.ts'
-import { inversions, mostWithin } from './line.ts'
-import type { BotEvidence, Charge, Evidence, LedgerOrder, Seen, Story } from './story.ts'
-import { verdict } from './verdict.ts'
+import type {
+  Attempts,
+  Charge,
+  Evidence,
+  FaultRecord,
+  LedgerOrder,
+  Seen,
+  StoreRecords,
+  Story,
+} from './evidence.ts'
+import { judge } from './invariants.ts'
+import { inversions, mostWithin } from './queue.ts'
 
 const seed = 'ab'.repeat(32)
 const DRAWN = 60
@@ -18,12 +27,13 @@ const untold: Story = {
   admittedMs: null,
   admittedAtServing: null,
   order: null,
-  orderStatus: null,
+  statuses: [],
+  quantity: 1,
   reserveSentMs: null,
   method: 'pm_ok',
   payMeantMs: null,
   paidSentMs: null,
-  soldOutToldMs: 20_000,
+  soldOutSeenMs: 20_000,
   end: 'sold_out',
 }
 const ordered = (order_id: string, number: number, status: string): LedgerOrder => ({
@@ -33,6 +43,16 @@ const ordered = (order_id: string, number: number, status: string): LedgerOrder 
   ticket_number: number,
   quantity: 1,
 })
+
+/** Two units, both sold. */
+const agreed: StoreRecords = {
+  row: { total: 2, held: 0, sold: 2 },
+  orders: { held: 0, sold: 2 },
+  gate: { available: 0, held: 0 },
+  intents: 0,
+  holds: 0,
+  findings: [],
+}
 
 /** The draw is published at the opening, after the sixtieth has joined and before the next. */
 const OPENS_AT_MS = 6_550
@@ -78,12 +98,12 @@ function good(): Evidence {
   }
   for (let number = DRAWN + 1; number <= DRAWN + 10; number++)
     amend(number, { joinSentMs: number * 100 + 1_000, joinAnsweredMs: number * 100 + 1_005 })
-  const admitted = { admittedMs: 10_000, admittedAtServing: 65, reserveSentMs: 10_500, soldOutToldMs: null }
+  const admitted = { admittedMs: 10_000, admittedAtServing: 65, reserveSentMs: 10_500, soldOutSeenMs: null }
   const paid = { ...admitted, payMeantMs: 11_000, paidSentMs: 11_000 }
-  amend(61, { ...paid, order: 'a', orderStatus: 'confirmed', end: 'bought' })
-  amend(62, { ...paid, order: 'b', orderStatus: 'confirmed', end: 'bought' })
-  amend(63, { ...admitted, order: 'c', orderStatus: 'reserved', method: null, end: 'abandoned' })
-  amend(64, { ...paid, order: 'd', orderStatus: 'cancelled', method: 'pm_declined', end: 'declined' })
+  amend(61, { ...paid, order: 'a', statuses: ['confirmed'], end: 'bought' })
+  amend(62, { ...paid, order: 'b', statuses: ['confirmed'], end: 'bought' })
+  amend(63, { ...admitted, order: 'c', statuses: ['reserved'], method: null, end: 'abandoned' })
+  amend(64, { ...paid, order: 'd', statuses: ['cancelled'], method: 'pm_declined', end: 'declined' })
   return {
     stock: 2,
     rate: 10,
@@ -110,10 +130,14 @@ function good(): Evidence {
       document(13_500, 65),
     ],
     servedByMs: () => 65,
-    positions: { told: 3, wrong: 0 },
+    positions: { seen: 3, wrong: 0 },
     shoppingMs: Array.from({ length: 100 }, (_, i) => 8_000 + i * 100),
     charges: [charge('a'), charge('b'), charge('d', { status: 'declined' })],
-    bots: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, rushes: 4, secondOrders: 0 },
+    attempts: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, repeats: 4, secondOrders: 0 },
+    bots: true,
+    bareErrors: 0,
+    stores: agreed,
+    faults: null,
   }
 }
 
@@ -122,11 +146,12 @@ const charge = (order: string, changes: Partial<Charge> = {}): Charge => ({
   status: 'captured',
   amount_minor: 4900,
   currency: 'EUR',
+  recorded: true,
   ...changes,
 })
 
 const failed = (evidence: Evidence) =>
-  verdict(evidence)
+  judge(evidence)
     .filter((c) => c.holds === false)
     .map((c) => c.what)
 
@@ -135,10 +160,21 @@ const withStory = (number: number, changes: Partial<Story>): Evidence => {
   const stories = evidence.stories.map((s) => (s.number === number ? { ...s, ...changes } : s))
   return { ...evidence, stories }
 }
-const withBots = (changes: Partial<BotEvidence>): Evidence => {
-  const evidence = good()
-  return { ...evidence, bots: evidence.bots && { ...evidence.bots, ...changes } }
-}
+const withAttempts = (changes: Partial<Attempts>): Evidence => ({
+  ...good(),
+  attempts: { ...good().attempts, ...changes },
+})
+const withStores = (changes: Partial<StoreRecords>): Evidence => ({
+  ...good(),
+  stores: { ...agreed, ...changes },
+})
+const withFaults = (changes: Partial<FaultRecord> = {}): Evidence => ({
+  ...good(),
+  faults: {
+    ...{ kills: { redis: 1, api: 2 }, wipes: 1, underWay: 3, looks: 9, oversold: 0, broken: [] },
+    ...changes,
+  },
+})
 const withCharges = (...charges: Charge[]): Evidence => ({ ...good(), charges })
 /** The documents, with one of them changed; at the end, with one more. */
 const withDocument = (at: number, changed: Seen): Evidence => ({
@@ -151,7 +187,7 @@ const nobodyServed = (end: Story['end']): Evidence => ({
   orders: [],
   charges: [],
   inventory: { total: 2, available: 2, held: 0, sold: 0 },
-  stories: good().stories.map(({ number }) => ({ ...untold, number, soldOutToldMs: null, end })),
+  stories: good().stories.map(({ number }) => ({ ...untold, number, soldOutSeenMs: null, end })),
 })
 const withOrders = (...orders: LedgerOrder[]): Evidence => ({ ...good(), orders })
 const [a, b, c, d] = good().orders as [LedgerOrder, LedgerOrder, LedgerOrder, LedgerOrder]
@@ -160,7 +196,7 @@ const unshuffled = () => [...good().stories].sort((x, y) => position(x.number ??
 
 describe('the verdict', () => {
   test('on a sale in which all went well is good, and nothing was left unjudged', () => {
-    const checks = verdict(good())
+    const checks = judge(good())
     expect(failed(good())).toEqual([])
     expect(checks.filter((check) => check.holds === null)).toEqual([])
     expect(isGood(checks)).toBe(true)
@@ -187,7 +223,7 @@ describe('the verdict', () => {
       'a unit gone from the sum',
       { ...good(), inventory: { total: 2, available: 0, held: 0, sold: 1 } },
     ],
-    ['sold exactly', 'a third buyer', withStory(65, { end: 'bought', order: 'e', orderStatus: 'confirmed' })],
+    ['sold exactly', 'a third buyer', withStory(65, { end: 'bought', order: 'e', statuses: ['confirmed'] })],
     [
       'sold exactly',
       'another total than was ordered',
@@ -201,143 +237,148 @@ describe('the verdict', () => {
     ['sold exactly', 'a sale that served nobody', nobodyServed('ended')],
     ['sold exactly', 'nobody who paid got anything', nobodyServed('expired')],
     [
-      'nobody told "sold out" while units were in carts',
+      'no "sold out" while units are in carts',
       'a unit reserved after the first was told so',
       withStory(62, { reserveSentMs: 20_001 }),
     ],
     [
-      'nobody told "sold out" while units were in carts',
+      'no "sold out" while units are in carts',
       'a unit paid for after the first was told so',
-      withStory(9, { soldOutToldMs: 10_900 }),
+      withStory(9, { soldOutSeenMs: 10_900 }),
     ],
     [
-      'nobody told "sold out" while units were in carts',
+      'no "sold out" while units are in carts',
       'a unit that was still to come back',
-      withStory(9, { soldOutToldMs: 14_000 }),
+      withStory(9, { soldOutSeenMs: 14_000 }),
     ],
     [
-      'payments came to what they were',
+      'accepted payments end as their method does',
       'a payment that was accepted and never made',
       withStory(62, { end: 'expired' }),
     ],
     [
-      'payments came to what they were',
+      'accepted payments end as their method does',
       'a good payment that was declined',
-      withStory(62, { end: 'declined', orderStatus: 'cancelled' }),
+      withStory(62, { end: 'declined', statuses: ['cancelled'] }),
     ],
     [
-      'payments came to what they were',
+      'accepted payments end as their method does',
       'a payment in time that was never accepted',
       withStory(62, { end: 'expired', paidSentMs: null }),
     ],
-    ['nobody told "reserved" without an order', 'an order that is not in the ledger', withOrders(a, b, d)],
+    ['every order in a response is in the ledger', 'an order that is not in the ledger', withOrders(a, b, d)],
     [
-      'nobody told "reserved" without an order',
+      'every order in a response is in the ledger',
       "another visitor's order",
       withOrders({ ...a, ticket_number: 62 }, b, c, d),
     ],
     [
-      'orders ended as their owners were told',
+      'orders end as their buyers saw',
       'told bought, and expired',
       withOrders(a, { ...b, status: 'expired' }, c, d),
     ],
     [
-      'orders ended as their owners were told',
+      'orders end as their buyers saw',
       'told declined, and confirmed',
       withOrders(a, b, c, { ...d, status: 'confirmed' }),
     ],
     [
-      'orders ended as their owners were told',
+      'orders end as their buyers saw',
+      'an order that moved back',
+      withStory(63, { statuses: ['paying', 'reserved'] }),
+    ],
+    [
+      'orders end as their buyers saw',
       'walked away, and still held',
       withOrders(a, b, { ...c, status: 'reserved' }, d),
     ],
     [
-      'no live order that nobody was told of',
+      'no live order unknown to its buyer',
       'an order out of nowhere',
       withOrders(a, b, c, d, ordered('e', 70, 'reserved')),
     ],
     ['no visitor over the limit', 'two units for one', withOrders(a, { ...b, visitor: a.visitor }, c, d)],
     ['no visitor over the limit', 'two units in one order', withOrders({ ...a, quantity: 2 }, b, c, d)],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'a second charge',
       withCharges(charge('a'), charge('b'), charge('a')),
     ],
-    ['charged once, and only for what was sold', 'a charge that was never made', withCharges(charge('a'))],
+    ['charged once, and only for sold orders', 'a charge that was never made', withCharges(charge('a'))],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'a charge whose money was never taken',
       withCharges(charge('a'), charge('b', { status: 'authorized' })),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'an authorization left standing for nothing',
       withCharges(charge('a'), charge('b'), charge('c', { status: 'authorized' })),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'a charge for an order that was cancelled',
       withCharges(charge('a'), charge('b'), charge('c')),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'a charge for an order that nobody knows',
       withCharges(charge('a'), charge('b'), charge('x', { status: 'pending' })),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'another amount',
       withCharges(charge('a'), charge('b', { amount_minor: 9800 })),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'another currency',
       withCharges(charge('a'), charge('b', { currency: 'USD' })),
     ],
     [
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'records that cannot be read on a system of its own',
       { ...good(), ownSystem: true, charges: { unread: 'no such table' } },
     ],
-    ['no ticket number given twice', 'a number given twice', withStory(8, { number: 9 })],
-    ['no ticket number given twice', 'a number that is none', withStory(8, { number: 0 })],
+    ['no ticket number issued twice', 'a number given twice', withStory(8, { number: 9 })],
+    ['no ticket number issued twice', 'a number that is none', withStory(8, { number: 0 })],
     [
-      'no ticket number given twice',
+      'no ticket number issued twice',
       'the number of one who had to join again',
       { ...good(), otherNumbers: [70] },
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'another commitment than was published first',
       withDocument(0, document(1_000, 0, { ...undrawn, draw_commitment: commitmentOf('cd'.repeat(32)) })),
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'another seed than was committed to',
       withDocument(2, document(7_000, 4, { draw_seed: 'cd'.repeat(32) })),
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'a seed that was never revealed',
       { ...good(), documents: good().documents.slice(0, 2) },
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'a seed that was revealed before the opening',
       withDocument(1, document(6_000, 0)),
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'another size afterwards',
       withDocument(4, document(13_500, 65, { pre_queue_size: 61 })),
     ],
     [
-      'the draw is the one committed to',
+      'the draw matches its commitment',
       'another beacon afterwards',
       withDocument(4, document(13_500, 65, { draw_beacon: 'ff'.repeat(32) })),
     ],
     [
-      'drawn were those who came before the opening',
+      'the draw has everyone who came before the opening',
       'a lobby without a draw',
       {
         ...good(),
@@ -347,17 +388,17 @@ describe('the verdict', () => {
       },
     ],
     [
-      'drawn were those who came before the opening',
+      'the draw has everyone who came before the opening',
       'one who came after it, and took part',
       withStory(60, { joinSentMs: 7_600, joinAnsweredMs: 7_605 }),
     ],
     [
-      'positions told are those of the draw',
+      'positions in responses match the draw',
       'a position of someone else',
-      { ...good(), positions: { told: 3, wrong: 1 } },
+      { ...good(), positions: { seen: 3, wrong: 1 } },
     ],
     [
-      'speed bought nothing before the opening',
+      'speed gains nothing before the opening',
       'a draw in the order of joining',
       {
         ...good(),
@@ -384,65 +425,108 @@ describe('the verdict', () => {
       'let in from the draw by its number instead of its position',
       withStory(numberBehind(), { admittedMs: 10_000, admittedAtServing: numberBehind() }),
     ],
-    ['the line never moved back', 'a step back', withDocument(5, document(14_000, 64))],
+    ['the queue never moves back', 'a step back', withDocument(5, document(14_000, 64))],
     [
-      'the line runs no faster than the rate',
+      'the queue runs no faster than the rate',
       'three times the rate',
       withDocument(3, document(10_000, 34, { rate_per_second: 30 })),
     ],
-    ['the line runs no faster than the rate', 'a leap', withDocument(5, document(14_000, 85))],
+    ['the queue runs no faster than the rate', 'a leap', withDocument(5, document(14_000, 85))],
     [
-      'people come no faster than the rate',
+      'checkouts start no faster than the rate',
       'three times as many as the rate',
       { ...good(), shoppingMs: Array.from({ length: 200 }, (_, i) => i * 30) },
     ],
-    ['joining again gains no bot a number', 'a second number', withBots({ otherNumbers: 1 })],
-    ['no bot in without an admission', 'a bot let in', withBots({ letIn: 1 })],
-    ['double clicks and second keys make one order', 'a second order', withBots({ secondOrders: 1 })],
+    ['no bare 5xx', 'a stack trace', { ...good(), bareErrors: 1 }],
+    [
+      'gate, stream and ledger agree',
+      'a row that is not its orders',
+      withStores({ orders: { held: 0, sold: 1 } }),
+    ],
+    ['gate, stream and ledger agree', 'a closed gate', withStores({ gate: null })],
+    [
+      'gate, stream and ledger agree',
+      'a gate with a unit too many',
+      withStores({ gate: { available: 1, held: 0 } }),
+    ],
+    ['gate, stream and ledger agree', 'a lost intent', withStores({ intents: 1 })],
+    ['gate, stream and ledger agree', 'a hold left over', withStores({ holds: 1 })],
+    ['gate, stream and ledger agree', 'a grave finding', withStores({ findings: ['oversold (1 units)'] })],
+    [
+      'gate, stream and ledger agree',
+      'stores out of reach on its own system',
+      { ...good(), ownSystem: true, stores: { unread: 'gone' } },
+    ],
+    ['live orders never exceed the stock', 'a passing oversell', withFaults({ oversold: 1 })],
+    ['live orders never exceed the stock', 'nobody looked', withFaults({ looks: 0 })],
+    ['every part was killed under load', 'a part never killed', withFaults({ kills: { redis: 1, api: 0 } })],
+    ['every part was killed under load', 'kills that hit no call', withFaults({ underWay: 0 })],
+    [
+      'every part came back, and none ended by itself',
+      'a part that stayed away',
+      withFaults({ broken: ['worker: no answer'] }),
+    ],
+    ['rejoining gains a bot no number', 'a second number', withAttempts({ otherNumbers: 1 })],
+    ['no bot enters without an admission', 'a bot let in', withAttempts({ letIn: 1 })],
+    ['repeated checkouts make one order', 'a second order', withAttempts({ secondOrders: 1 })],
   ])('sees when "%s" does not hold: %s', (what, _, evidence) => {
     expect(failed(evidence)).toContain(what)
-    expect(isGood(verdict(evidence))).toBe(false)
+    expect(isGood(judge(evidence))).toBe(false)
   })
 
   test('lets pass what could not be judged, and says so', () => {
-    const checks = verdict({ ...good(), charges: { unread: 'out of reach' } })
+    const checks = judge({ ...good(), charges: { unread: 'out of reach' } })
     expect(checks.find((check) => check.what.startsWith('charged once'))).toMatchObject({ holds: null })
     expect(isGood(checks)).toBe(true)
   })
 
   test('takes nothing for proof that did not occur', () => {
     const unjudged = (evidence: Evidence) =>
-      verdict(evidence).flatMap(({ what, holds }) => (holds === null ? [what] : []))
-    expect(unjudged(withBots({ rejoins: 0, intrusions: 0, rushes: 0 }))).toEqual([
-      'joining again gains no bot a number',
-      'no bot in without an admission',
-      'double clicks and second keys make one order',
+      judge(evidence).flatMap(({ what, holds }) => (holds === null ? [what] : []))
+    expect(unjudged(withAttempts({ rejoins: 0, intrusions: 0, repeats: 0 }))).toEqual([
+      'rejoining gains a bot no number',
+      'no bot enters without an admission',
+      'repeated checkouts make one order',
     ])
     expect(unjudged({ ...good(), documents: good().documents.slice(0, 3) })).toContain(
-      'the line never moved back',
+      'the queue never moves back',
     )
     // As many as these might all come in one bunch.
     expect(unjudged({ ...good(), shoppingMs: Array.from({ length: 60 }, () => 8_000) })).toEqual([
-      'people come no faster than the rate',
+      'checkouts start no faster than the rate',
     ])
     const nobodyWilling = nobodyServed('no_show')
     const stories = nobodyWilling.stories.map((s) => ({ ...s, method: null }))
     expect(unjudged({ ...nobodyWilling, stories })).toEqual([
       'sold exactly',
-      'nobody told "sold out" while units were in carts',
-      'nobody told "reserved" without an order',
-      'orders ended as their owners were told',
-      'payments came to what they were',
-      'no live order that nobody was told of',
+      'no "sold out" while units are in carts',
+      'every order in a response is in the ledger',
+      'orders end as their buyers saw',
+      'accepted payments end as their method does',
+      'no live order unknown to its buyer',
       'no visitor over the limit',
-      'charged once, and only for what was sold',
+      'charged once, and only for sold orders',
       'nobody admitted before their turn',
     ])
   })
 
+  test('accepts under faults what only an outage explains', () => {
+    expect(failed(withFaults())).toEqual([])
+    const unreachable = {
+      ...withStory(64, { method: 'pm_ok', end: 'payment_timeout' }),
+      faults: withFaults().faults,
+    }
+    expect(failed(unreachable)).toEqual([])
+    expect(failed({ ...unreachable, faults: null })).toContain('accepted payments end as their method does')
+    const promised = withStory(9, { order: 'lost', statuses: ['processing'] })
+    expect(failed({ ...promised, faults: withFaults().faults })).toContain(
+      'every order in a response is in the ledger',
+    )
+  })
+
   test('takes it for honest when somebody comes to pay too late', () => {
     const late = withStory(62, { end: 'expired', payMeantMs: 15_000, paidSentMs: null })
-    expect(failed(late)).not.toContain('payments came to what they were')
+    expect(failed(late)).not.toContain('accepted payments end as their method does')
   })
 
   test('expects no more sold than bought where there were fewer buyers than units', () => {
@@ -452,7 +536,7 @@ describe('the verdict', () => {
       stock: 10,
       inventory: { total: 10, available: 8, held: 0, sold: 2 },
       stories: evidence.stories.map((s) =>
-        s.end === 'sold_out' ? { ...s, soldOutToldMs: null, end: 'no_show' as const } : s,
+        s.end === 'sold_out' ? { ...s, soldOutSeenMs: null, end: 'no_show' as const } : s,
       ),
     }
     expect(failed(few)).toEqual([])

@@ -1,13 +1,13 @@
 /**
- * The draw, recomputed for a whole crowd. Written from the description for auditors in the README and not from
- * shared/draw.ts, so that a rehearsal checks one against the other; and with the rounds worked out once for all values
- * of half a number (a thousand hashes a round for half a million visitors), so that a position is ten look-ups.
+ * The draw, recomputed for a whole crowd. Written from the description for auditors (docs/draw.md), not from
+ * shared/draw.ts, so that a rehearsal checks one against the other. The rounds are computed once for all values of half
+ * a number (a thousand hashes a round for half a million visitors), so that a position is ten look-ups.
  */
 import { createHash } from 'node:crypto'
 
 const ROUNDS = 10
 const MIN_HALF_BITS = 3
-/** Tables for 2^32 numbers would take half a gigabyte; that crowd is not rehearsed. */
+/** 2^26 numbers; tables for 2^32 would take half a gigabyte. */
 const MAX_HALF_BITS = 13
 
 export interface PublicDraw {
@@ -43,7 +43,7 @@ export class DrawTable {
     }
   }
 
-  /** Whatever is no number of the draw stands where it is: one after it, or one that should never have been given. */
+  /** A number outside the draw is its own position. */
   positionOf(number: number): number {
     if (!(number >= 1 && number <= this.#size)) return number
     const half = 2 ** this.#halfBits

@@ -1,0 +1,158 @@
+/** What a rehearsal is judged by: what every client received, and what ledger, gate, stream and provider have on record. */
+import type { Schedule } from '../../shared/schedule.ts'
+
+export const ENDS = [
+  'bought',
+  'declined',
+  'payment_timeout',
+  'abandoned',
+  'cancelled',
+  'expired',
+  'no_show',
+  'sold_out',
+  'ended',
+  'missed_turn',
+  'gave_up',
+  'failed',
+] as const
+export type End = (typeof ENDS)[number]
+
+/** How an accepted payment by each method ends. */
+export const PAID_ENDS = {
+  pm_ok: 'bought',
+  pm_flaky: 'bought',
+  pm_webhook_twice: 'bought',
+  pm_declined: 'declined',
+  pm_timeout: 'payment_timeout',
+} as const
+export type Method = keyof typeof PAID_ENDS
+
+/** A public schedule, and the `server_time_ms` of its first and last read. */
+export interface Seen {
+  readonly atMs: number
+  lastMs: number
+  readonly schedule: Schedule
+}
+
+/** What one visitor experienced. Times are milliseconds on the server's clock; null means it did not happen. */
+export interface Story {
+  readonly number: number | null
+  readonly joinSentMs: number
+  readonly joinAnsweredMs: number
+  readonly admittedMs: number | null
+  /** `now_serving` of the response that admitted them. */
+  readonly admittedAtServing: number | null
+  readonly order: string | null
+  /** Each status the client saw, in order. */
+  readonly statuses: readonly string[]
+  readonly quantity: number
+  /** When the checkout that made the order was sent, at the earliest. */
+  readonly reserveSentMs: number | null
+  /** Null for those who never mean to pay. */
+  readonly method: Method | null
+  /** When they first meant to pay, and when the accepted call was sent. */
+  readonly payMeantMs: number | null
+  readonly paidSentMs: number | null
+  readonly soldOutSeenMs: number | null
+  readonly end: End
+}
+
+export interface LedgerOrder {
+  readonly order_id: string
+  readonly status: string
+  readonly visitor: string
+  readonly ticket_number: number
+  readonly quantity: number
+}
+
+export interface Charge {
+  readonly order: string
+  readonly status: string
+  readonly amount_minor: number
+  readonly currency: string
+  /** True if the order's row names this charge. */
+  readonly recorded: boolean
+}
+
+/** The product's counters in each store. */
+export interface StoreRecords {
+  readonly row: { readonly total: number; readonly held: number; readonly sold: number }
+  /** Sums over the orders in the ledger. */
+  readonly orders: { readonly held: number; readonly sold: number }
+  /** Null while the gate is closed. */
+  readonly gate: { readonly available: number; readonly held: number } | null
+  readonly intents: number
+  readonly holds: number
+  /** Findings of the reconciler that crashes alone must never cause. */
+  readonly findings: readonly string[]
+}
+
+/** These records could not be read; the reason is for a person. */
+export interface Unread {
+  readonly unread: string
+}
+
+export interface Records {
+  readonly inventory: { total: number; available: number; held: number; sold: number }
+  readonly orders: readonly LedgerOrder[]
+  readonly charges: readonly Charge[] | Unread
+  readonly stores: StoreRecords | Unread
+}
+
+/** What repeated and forged calls achieved. */
+export interface Attempts {
+  /** Joins of somebody who had joined, and how many got a number they should not have. */
+  rejoins: number
+  otherNumbers: number
+  /** Checkouts without an admission, and how many were not refused. */
+  intrusions: number
+  letIn: number
+  /** Repeated checkouts that returned an order, and how many returned a second one. */
+  repeats: number
+  secondOrders: number
+}
+
+export interface FaultRecord {
+  /** Kills by part, for every part that was to be killed. */
+  readonly kills: Readonly<Record<string, number>>
+  /** Restarts of Redis without its data. */
+  readonly wipes: number
+  /** Checkouts and payments in flight at the kills. */
+  readonly underWay: number
+  /** Looks at the ledger during the sale, and those that found more live units than the total. */
+  readonly looks: number
+  readonly oversold: number
+  /** Parts that ended without being killed, or did not come back. */
+  readonly broken: readonly string[]
+}
+
+export interface Evidence extends Records {
+  readonly stock: number
+  readonly rate: number
+  readonly limit: number
+  readonly price: { readonly unit_price_minor: number; readonly currency: string }
+  readonly holdMs: number
+  /** On the server's clock. */
+  readonly opensAtMs: number
+  /** True if the rehearsal started the system, so that all records are within reach. */
+  readonly ownSystem: boolean
+  /** True if time ran out before every visitor had finished. */
+  readonly cutShort: boolean
+  readonly stories: readonly Story[]
+  /** Numbers issued that no story has: to visitors who joined again, and to bots with two names. */
+  readonly otherNumbers: readonly number[]
+  /** The public schedules in the order of reading; the first was read before anyone arrived. */
+  readonly documents: readonly Seen[]
+  /** The highest position that the public schedules had called at a moment of the server's clock. */
+  readonly servedByMs: (atMs: number) => number
+  /** Positions in responses, and how many differ from the recomputed draw. */
+  readonly positions: { readonly seen: number; readonly wrong: number }
+  /** Moments of first checkout calls, milliseconds, in order. */
+  readonly shoppingMs: readonly number[]
+  readonly attempts: Attempts
+  /** Responses of 500 and above that are no honest 503. */
+  readonly bareErrors: number
+  readonly bots: boolean
+  /** Null where nothing was killed. */
+  readonly faults: FaultRecord | null
+}

@@ -1,0 +1,240 @@
+/** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
+import { LEASE_MS } from '../../edge/queue/lease.ts'
+import { commitmentHolds, positionOf } from '../../shared/draw.ts'
+import { isDrawn, servingExactly } from '../../shared/schedule.ts'
+import { n } from '../lib/figures.ts'
+import { type Check, check, count, ifAny } from './check.ts'
+import type { Evidence, Seen, Story } from './evidence.ts'
+
+/** A shard may still hand out a number of the lobby for a lease's life, and a little longer, after the lobby closed. */
+const LOBBY_CLOSES_MS = 2 * LEASE_MS
+/** The edge's default NO_SHOW_BOOST: the queue may run this much faster to make up for no-shows. */
+const NO_SHOW_BOOST = 2
+/** Clocks of two machines differ by this much. */
+const CLOCKS_MS = 100
+/** The rate is judged over RATE_WINDOW_MS; people called evenly click unevenly, so those of BUNCH_MS may click at once. */
+const RATE_WINDOW_MS = 2_000
+const BUNCH_MS = 2_000
+/** Chance deviates by this many standard deviations at most. */
+const RATE_SIGMAS = 4
+/** Chance correlates ranks by this many standard deviations once in a million rehearsals. */
+const CHANCE_SIGMAS = 5
+/** Enough visitors for a rank correlation; each costs a position. */
+const SAMPLE = 20_000
+
+type Draw = { readonly seed: string; readonly size: number; readonly beacon: string | null } | null
+type Numbered = Story & { number: number }
+
+const isNumber = (number: number) => Number.isSafeInteger(number) && number >= 1
+const inDraw = (s: Story, draw: Draw) =>
+  s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
+
+export function numbersUnique({ stories, otherNumbers }: Evidence): Check {
+  const numbers = [...stories.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]
+  const twice = numbers.length - new Set(numbers).size
+  const invalid = count(numbers, (number) => !isNumber(number))
+  return check(
+    'no ticket number issued twice',
+    ifAny(numbers.length, twice === 0 && invalid === 0),
+    `${n(numbers.length)} numbers, ${n(twice)} issued twice, ${n(invalid)} invalid`,
+  )
+}
+
+/** The draw as first published; null if it never was. */
+export function drawOf({ documents }: Evidence): Draw {
+  for (const { schedule } of documents)
+    if (isDrawn(schedule))
+      return { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon }
+  return null
+}
+
+/** One commitment from the first schedule on, no seed before the opening, and one draw ever after. */
+export function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
+  const what = 'the draw matches its commitment'
+  if (!draw) return check(what, false, 'the seed was never revealed')
+  const commitment = documents[0]?.schedule.draw_commitment ?? ''
+  const revealedAt = documents.findIndex(({ schedule }) => isDrawn(schedule))
+  const recommitted = count(documents, ({ schedule }) => schedule.draw_commitment !== commitment)
+  const early = count(documents, ({ atMs, schedule }) => atMs < opensAtMs && isDrawn(schedule))
+  const changed = count(
+    documents.slice(revealedAt),
+    ({ schedule: { draw_seed, draw_beacon, pre_queue_size } }) =>
+      draw_seed !== draw.seed || draw_beacon !== draw.beacon || pre_queue_size !== draw.size,
+  )
+  return check(
+    what,
+    commitmentHolds(commitment, draw.seed) && recommitted + early + changed === 0,
+    `${n(draw.size)} numbers drawn, commitment ${commitment.slice(0, 12)}…; of ${n(documents.length)} schedules ${n(recommitted)} had another, ${n(early)} a seed before the opening, ${n(changed)} another draw`,
+  )
+}
+
+/** A join answered before the opening takes part in the draw; one sent after the draw was public does not. */
+export function earlyVisitorsDrawn({ stories, opensAtMs, documents }: Evidence, draw: Draw): Check {
+  const publicAtMs = documents.find(({ schedule }) => isDrawn(schedule))?.atMs ?? opensAtMs
+  const closedMs = Math.max(opensAtMs, publicAtMs) + LOBBY_CLOSES_MS
+  const early = stories.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
+  const late = stories.filter((s) => s.number !== null && s.joinSentMs > closedMs)
+  const leftOut = count(early, (s) => !inDraw(s, draw))
+  const letIn = count(late, (s) => inDraw(s, draw))
+  return check(
+    'the draw has everyone who came before the opening',
+    ifAny(early.length + late.length, leftOut === 0 && letIn === 0),
+    `${n(early.length)} came clearly before it, ${n(leftOut)} not drawn; ${n(late.length)} clearly after it, ${n(letIn)} drawn`,
+  )
+}
+
+export function positionsMatch({ positions: { seen, wrong } }: Evidence): Check {
+  return check(
+    'positions in responses match the draw',
+    ifAny(seen, wrong === 0),
+    `${n(seen)} positions, ${n(wrong)} differ from the draw recomputed from the public seed`,
+  )
+}
+
+/** Within the draw, the moment of joining must say nothing about the position. */
+export function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
+  const what = 'speed gains nothing before the opening'
+  const early = stories.filter((s): s is Numbered => inDraw(s, draw))
+  if (!draw || early.length < 30) return check(what, null, `${n(early.length)} in the draw: too few to judge`)
+  const step = Math.max(1, Math.floor(early.length / SAMPLE))
+  const sample = early.filter((_, i) => i % step === 0)
+  const correlation = rankCorrelation(
+    sample.map((s) => s.joinAnsweredMs),
+    sample.map((s) => positionOf(draw, s.number)),
+  )
+  const bound = CHANCE_SIGMAS / Math.sqrt(sample.length - 1)
+  return check(
+    what,
+    Math.abs(correlation) <= bound,
+    `${n(early.length)} in the draw; rank correlation of joining and position ${correlation.toFixed(4)}, by chance up to ±${bound.toFixed(4)}`,
+  )
+}
+
+/** After the opening nobody who asked clearly later may stand before somebody who was answered earlier. */
+export function firstCome({ stories }: Evidence, draw: Draw): Check {
+  const late = stories.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
+  const { worstMs, beyond, inverted } = inversions(late)
+  return check(
+    'first come, first served',
+    ifAny(late.length, beyond === 0),
+    `${n(late.length)} joined after the opening; ${n(inverted)} overtook somebody, the worst by ${worstMs.toFixed(0)} ms; ${n(beyond)} by more than ${LEASE_MS} ms + a round trip`,
+  )
+}
+
+/**
+ * An inversion: one visitor was answered, and another who asked this many milliseconds later got a lower number. The
+ * bound is a lease's life and the round trip of the one who overtook.
+ */
+export function inversions(stories: readonly Story[]): { worstMs: number; beyond: number; inverted: number } {
+  const byNumber = [...stories].sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
+  let [worstMs, beyond, inverted] = [0, 0, 0]
+  let earliestAnswerBehind = Number.POSITIVE_INFINITY
+  for (const { joinSentMs, joinAnsweredMs } of byNumber) {
+    const laterMs = joinSentMs - earliestAnswerBehind
+    if (laterMs > 0) inverted++
+    if (laterMs > LEASE_MS + (joinAnsweredMs - joinSentMs)) beyond++
+    worstMs = Math.max(worstMs, laterMs)
+    earliestAnswerBehind = Math.min(earliestAnswerBehind, joinAnsweredMs)
+  }
+  return { worstMs, beyond, inverted }
+}
+
+/** Judged by the response itself, and by what the public schedules had called until then. */
+export function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
+  const admitted = stories.filter((s) => s.admittedMs !== null)
+  let byResponse = 0
+  let bySchedule = 0
+  for (const { number, admittedAtServing, admittedMs } of admitted) {
+    const known = draw !== null && number !== null && isNumber(number)
+    const position = known ? positionOf(draw, number) : Number.POSITIVE_INFINITY
+    if (position > (admittedAtServing ?? 0)) byResponse++
+    if (position > servedByMs(admittedMs ?? 0)) bySchedule++
+  }
+  return check(
+    'nobody admitted before their turn',
+    ifAny(admitted.length, byResponse === 0 && bySchedule === 0),
+    `${n(admitted.length)} admitted; early by their own response ${n(byResponse)}, by the public schedule ${n(bySchedule)}`,
+  )
+}
+
+export function neverBack({ documents }: Evidence): Check {
+  const places = documents
+    .filter(({ schedule }) => isDrawn(schedule))
+    .map((seen) => Math.floor(pointOf(seen, seen.atMs).position))
+  const back = count([...places.keys()], (i) => (places[i] ?? 0) < (places[i - 1] ?? 0))
+  return check(
+    'the queue never moves back',
+    ifAny(Math.max(0, places.length - 1), back === 0),
+    `${n(places.length)} schedules after the draw, ${n(back)} steps back`,
+  )
+}
+
+/** How far a schedule had the queue at a moment; one announced for later stands at its anchor until then. */
+function pointOf({ schedule }: Seen, atMs: number): { readonly atMs: number; readonly position: number } {
+  if (!isDrawn(schedule)) return { atMs, position: 0 }
+  return { atMs: Math.max(atMs, schedule.anchor_at_ms), position: servingExactly(schedule, atMs) }
+}
+
+/** No schedule has a higher rate than allowed, and from one to the next the queue runs no further than that either. */
+export function queueKeepsRate({ documents, rate }: Evidence): Check {
+  const most = rate * NO_SHOW_BOOST
+  const drawn = documents.filter(({ schedule }) => isDrawn(schedule))
+  const fastest = drawn.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), 0)
+  const leaps = count([...documents.keys()], (i) => {
+    const [before, next] = [documents[i - 1], documents[i]]
+    if (!before || !next || !isDrawn(next.schedule)) return false
+    const [from, to] = [pointOf(before, before.lastMs), pointOf(next, next.atMs)]
+    const seconds = (Math.max(0, to.atMs - from.atMs) + CLOCKS_MS) / 1000
+    return to.position - from.position > most * seconds + 1
+  })
+  return check(
+    'the queue runs no faster than the rate',
+    ifAny(drawn.length, fastest <= most && leaps === 0),
+    `${n(drawn.length)} schedules, the fastest at ${n(fastest)}/s; configured ${n(rate)}/s, at most ${n(most)}/s to make up for no-shows; ${n(leaps)} leaps`,
+  )
+}
+
+/** Checkouts start as fast as the queue calls people, in bunches of their own haste. */
+export function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
+  const called = documents.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), rate)
+  const fastest = Math.min(called, rate * NO_SHOW_BOOST)
+  const windowed = (fastest * (RATE_WINDOW_MS + BUNCH_MS)) / 1000
+  const bound = Math.floor(windowed + RATE_SIGMAS * Math.sqrt(windowed))
+  const most = mostWithin(shoppingMs, RATE_WINDOW_MS)
+  const few = shoppingMs.length <= bound
+  return check(
+    'checkouts start no faster than the rate',
+    few ? null : most <= bound,
+    few
+      ? `${n(shoppingMs.length)} checkouts: too few to judge, since ${n(bound)} might start at once`
+      : `at most ${n(most)} checkouts started within ${RATE_WINDOW_MS / 1000} seconds; with people's own haste at most ${n(bound)} may`,
+  )
+}
+
+/** The most moments (in any order) within a window. */
+export function mostWithin(momentsMs: readonly number[], windowMs: number): number {
+  const sorted = Float64Array.from(momentsMs).sort()
+  let most = 0
+  let from = 0
+  for (let to = 0; to < sorted.length; to++) {
+    while ((sorted[to] ?? 0) - (sorted[from] ?? 0) >= windowMs) from++
+    most = Math.max(most, to - from + 1)
+  }
+  return most
+}
+
+/** Spearman's: both lists become ranks from 0 on, whose mean and spread are known. */
+function rankCorrelation(a: readonly number[], b: readonly number[]): number {
+  const [ra, rb] = [ranks(a), ranks(b)]
+  const mean = (ra.length - 1) / 2
+  const covariance = ra.reduce((sum, rank, i) => sum + (rank - mean) * ((rb[i] ?? 0) - mean), 0)
+  return covariance / ((ra.length * (ra.length ** 2 - 1)) / 12)
+}
+
+/** Equal values keep their order. */
+function ranks(values: readonly number[]): number[] {
+  const order = values.map((_, i) => i).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
+  const rank = new Array<number>(values.length).fill(0)
+  for (const [at, i] of order.entries()) rank[i] = at
+  return rank
+}

@@ -1,0 +1,52 @@
+/** Checks of the stores themselves, and of what happened to them while parts were killed. */
+import { n } from '../lib/figures.ts'
+import { type Check, check } from './check.ts'
+import type { Evidence, FaultRecord } from './evidence.ts'
+
+/** Once all is quiet, the product's row, its orders, the gate and the stream say the same. */
+export function storesAgree({ stores, ownSystem }: Evidence): Check {
+  const what = 'gate, stream and ledger agree'
+  if ('unread' in stores) return check(what, ownSystem ? false : null, `stores: ${stores.unread}`)
+  const { row, orders, gate, intents, holds, findings } = stores
+  const available = row.total - row.held - row.sold
+  const wrong = [
+    row.held === orders.held && row.sold === orders.sold
+      ? ''
+      : `the row has ${row.held} held, ${row.sold} sold, its orders ${orders.held}, ${orders.sold}`,
+    gate === null ? 'the gate is closed' : '',
+    gate && (gate.available !== available || gate.held !== row.held)
+      ? `the gate has ${gate.available} available, ${gate.held} held, the ledger ${available}, ${row.held}`
+      : '',
+    intents > 0 ? `${n(intents)} intents wait` : '',
+    holds > 0 && row.held === 0 ? `${n(holds)} holds are left over` : '',
+    ...findings.map((finding) => `the reconciler found ${finding}`),
+  ].filter(Boolean)
+  return check(what, wrong.length === 0, wrong.join('; ') || `${n(available)} available, ${n(row.sold)} sold`)
+}
+
+/** An oversell must not even pass. */
+export const neverOversold = ({ looks, oversold }: FaultRecord): Check =>
+  check(
+    'live orders never exceed the stock',
+    looks > 0 && oversold === 0,
+    `${n(looks)} looks at the ledger during the sale, ${n(oversold)} found more live units than the total`,
+  )
+
+/** A kill that hits no call proves little. */
+export const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check =>
+  check(
+    'every part was killed under load',
+    Object.values(kills).every((times) => times > 0) && underWay > 0,
+    `${Object.entries(kills)
+      .map(([part, times]) => `${part} ${n(times)}`)
+      .join(
+        ', ',
+      )} times; Redis lost its data ${n(wipes)} times; ${n(underWay)} checkouts and payments in flight`,
+  )
+
+export const recovered = ({ broken }: FaultRecord): Check =>
+  check(
+    'every part came back, and none ended by itself',
+    broken.length === 0,
+    broken.join('; ') || 'none did otherwise',
+  )

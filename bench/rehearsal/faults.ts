@@ -1,0 +1,153 @@
+/**
+ * Kills parts of the system with SIGKILL while the crowd plays, in an order and at moments that a seed decides, and brings
+ * them back; Redis now and then without its data. Looks at the ledger meanwhile: an oversell must not even pass.
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../dev/processes.ts'
+import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
+import { LIVE } from '../../shared/order-status.ts'
+import type { FaultRecord } from '../invariants/evidence.ts'
+import type { Crowd } from './crowd.ts'
+
+export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const
+export type Fault = (typeof FAULTS)[number]
+
+const CALM_MS = [500, 2_500] as const
+const DOWN_MS = [500, 3_000] as const
+/** Every third time, from the second on, Redis comes back without its data. */
+const isWiped = (kills: number) => kills % 3 === 2
+const LOOK_EVERY_MS = 300
+/** A kill waits this long for a checkout or a payment to hit. */
+const TARGET_WITHIN_MS = 2_000
+const TARGET_LOOK_MS = 2
+/** A part that is not back after this long will not come back. */
+const BACK_WITHIN_MS = 60_000
+const START_AGAIN_MS = 200
+/** Short, so that `pm_timeout` and `pm_flaky` end within a rehearsal. */
+const CHARGE_TIMEOUT_MS = '500'
+const SANDBOX = fileURLToPath(new URL('../../origin/payments/sandbox.ts', import.meta.url))
+
+type Parts = Readonly<Record<Fault, Server>>
+
+/** A system of api, worker and payment provider apart, so that each can die alone; the provider never does. */
+export async function startKillableSystem(options: SystemOptions): Promise<{ system: System; parts: Parts }> {
+  const port = await freePort()
+  const url = `http://${LOOPBACK}:${port}`
+  const env = { ...options.originEnv, SANDBOX_URL: url, SANDBOX_TIMEOUT_MS: CHARGE_TIMEOUT_MS }
+  const system = await startSystem({ ...options, originEnv: { ...env, ROLE: 'api' } })
+  const sandbox = await startChild({
+    name: 'the payment provider',
+    command: process.execPath,
+    args: [SANDBOX],
+    logFile: join(system.dataDir, 'logs/sandbox.log'),
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      DATABASE_URL: system.databaseUrl,
+      WEBHOOK_URL: `${system.originUrl}/webhooks/sandbox`,
+      WEBHOOK_SECRET: system.secrets.webhookSecret,
+    },
+  })
+  await untilReady(sandbox, async () => (await fetch(`${url}/healthz`)).status < 500)
+  const worker = await system.addOrigin({ ...env, ROLE: 'worker' })
+  const { postgres, redis, origin: api } = system
+  if (!postgres || !redis) throw new Error('The stores must be ours to be killed.')
+  return { system, parts: { redis, postgres, api, worker } }
+}
+
+/** Kills for so many seconds; `stop` ends it, and answers when all parts are back. */
+export function startFaults(
+  { system, parts }: { system: System; parts: Parts },
+  wanted: readonly Fault[],
+  seconds: number,
+  crowd: Crowd,
+  random: () => number,
+): { stop(): Promise<FaultRecord> } {
+  const kills = Object.fromEntries(wanted.map((fault) => [fault, 0]))
+  const broken: string[] = []
+  let [wipes, underWay, over] = [0, 0, false]
+  void system.failed.then((how) => {
+    broken.push(how)
+    crowd.stop()
+  })
+  const between = ([least, most]: readonly [number, number]) => least + random() * (most - least)
+
+  const back = async (fault: Fault) => {
+    const untilMs = performance.now() + BACK_WITHIN_MS
+    for (;;) {
+      try {
+        return await parts[fault].restart()
+      } catch (error) {
+        // An origin that waits for its ledger gives up at last, and is started again.
+        if (performance.now() > untilMs) return void broken.push(`${fault}: ${(error as Error).message}`)
+        await sleep(START_AGAIN_MS)
+      }
+    }
+  }
+  const killing = (async () => {
+    const away = new Map<Fault, Promise<void>>()
+    const endMs = performance.now() + seconds * 1000
+    for (const fault of inTurn(wanted, random)) {
+      const [calmMs, downMs] = [between(CALM_MS), between(DOWN_MS)]
+      await sleep(calmMs)
+      const untilMs = performance.now() + TARGET_WITHIN_MS
+      while (crowd.tally.underWay === 0 && performance.now() < untilMs && !over) await sleep(TARGET_LOOK_MS)
+      if (over || performance.now() > endMs) break
+      if (away.has(fault)) continue
+      kills[fault] = (kills[fault] ?? 0) + 1
+      underWay += crowd.tally.underWay
+      await parts[fault].kill()
+      if (fault === 'redis' && isWiped(kills.redis ?? 0)) {
+        wipes++
+        rmSync(join(system.dataDir, 'redis/appendonlydir'), { recursive: true, force: true })
+      }
+      const returned = sleep(downMs)
+        .then(() => back(fault))
+        .finally(() => away.delete(fault))
+      away.set(fault, returned)
+    }
+    await Promise.all(away.values())
+  })()
+
+  const ledger = postgres(system.databaseUrl, {
+    max: 1,
+    connect_timeout: 2,
+    backoff: () => 0.1,
+    onnotice() {},
+  })
+  let [looks, oversold] = [0, 0]
+  const looking = (async () => {
+    while (!over) {
+      await ledger`
+        select p.total from products p join orders o using (sale_id, product_id)
+        where p.sale_id = ${crowd.options.sale} and o.status in ${ledger(LIVE)}
+        group by p.total having sum(o.quantity) > p.total`
+        .then((found) => {
+          looks++
+          oversold += found.length
+        })
+        .catch(() => {})
+      await sleep(LOOK_EVERY_MS)
+    }
+    await ledger.end({ timeout: 1 })
+  })()
+  return {
+    async stop() {
+      over = true
+      await Promise.all([killing, looking])
+      return { kills, wipes, underWay, looks, oversold, broken }
+    },
+  }
+}
+
+/** Each once, in an order of its own, again and again. */
+function* inTurn(wanted: readonly Fault[], random: () => number): Generator<Fault> {
+  for (;;) {
+    const left = [...wanted]
+    while (left.length > 0) yield* left.splice(Math.floor(random() * left.length), 1)
+  }
+}

@@ -1,0 +1,268 @@
+/** One rehearsal from the sale's creation to its judgement. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { terminal, UsageError } from '../../dev/command.ts'
+import { startSystem } from '../../dev/system.ts'
+import { type Check, isGood } from '../invariants/check.ts'
+import type { End, FaultRecord } from '../invariants/evidence.ts'
+import { judge } from '../invariants/invariants.ts'
+import { n } from '../lib/figures.ts'
+import type { Percentiles } from '../lib/histogram.ts'
+import { seeded } from '../lib/random.ts'
+import { arrivalTimes, leadMs } from './arrivals.ts'
+import { Crowd } from './crowd.ts'
+import { startFaults, startKillableSystem } from './faults.ts'
+import { Live, type Sample } from './live.ts'
+import type { Options } from './options.ts'
+import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
+import { KINDS, type Kind } from './tally.ts'
+import { Visitors } from './visitors.ts'
+
+/** Everything there is to say about a rehearsal: this is also report.json. */
+export interface Result {
+  readonly sale: string
+  readonly at: string
+  readonly options: Omit<Options, 'adminToken'>
+  readonly good: boolean
+  readonly checks: readonly Check[]
+  readonly ends: Record<End, number>
+  readonly requests: Record<Kind, number>
+  /** Failures and problem responses, by kind and status. */
+  readonly refusals: readonly (readonly [what: string, times: number])[]
+  /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
+  readonly schedule: { readonly read: number; readonly fromCdn: number }
+  readonly perVisitor: {
+    readonly worker: number
+    readonly cdn: number
+    /** How many visitors made 0, 1, 2, .. requests to a Worker, and reads of the schedule; the last is "or more". */
+    readonly workerSpread: readonly number[]
+    readonly cdnSpread: readonly number[]
+  }
+  readonly latencies: Record<Kind | 'settled' | 'schedule', Percentiles>
+  readonly samples: readonly Sample[]
+  /** Visitors by the moment of joining and their position. */
+  readonly fairness: readonly { x: number; y: number; kind: 'plain' | 'strong' }[]
+  readonly complaints: readonly (readonly [what: string, times: number])[]
+  readonly seconds: number
+  readonly memoryMb: number
+}
+
+/** Between the sale's creation and the first visitor. */
+const LEAD_MS = 2_000
+/** The edge knows a new sale within a second; on a busy machine a little later. */
+const KNOWN_WITHIN_MS = 10_000
+const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
+/** An interruption waits this long for the sale to be ended. */
+const END_WITHIN_MS = 3_000
+const MAX_DOTS = 4_000
+/** Bars in the charts of requests per visitor. */
+const SPREAD = 16
+
+/** A rehearsal that can be interrupted: its sale must not stay live on a running system. */
+export class Rehearsal {
+  readonly #options: Options
+  readonly #sale = `rehearsal-${randomUUID().slice(0, 8)}`
+  #live: Live | undefined
+  #endSale = async (_timeoutMs?: number) => {}
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Stops drawing, and ends the sale. */
+  async interrupt(): Promise<void> {
+    this.#live?.quiet()
+    await this.#endSale(END_WITHIN_MS)
+  }
+
+  /** `failed` is called when a part of its own system ends by itself. */
+  async play(failed: (how: string) => void): Promise<Result> {
+    const beganMs = performance.now()
+    const { to, killable } = await this.#target(failed)
+    this.#endSale = async (timeoutMs) => {
+      this.#endSale = async () => {}
+      await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
+    }
+    try {
+      const result = await this.#play(to, killable)
+      return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
+    } finally {
+      await this.#endSale()
+    }
+  }
+
+  async #target(failed: (how: string) => void) {
+    const { edge, origin, adminToken, faults, claimSeconds, shards } = this.#options
+    if (edge && origin) {
+      if (!adminToken)
+        throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
+      await requireEdge(edge)
+      const { DATABASE_URL, REDIS_URL } = process.env
+      const to = {
+        edge,
+        origin,
+        adminToken,
+        databaseUrl: DATABASE_URL || undefined,
+        redisUrl: REDIS_URL || undefined,
+      }
+      return { to, killable: undefined }
+    }
+    console.log('Starting a system ...')
+    const settings = {
+      originEnv: { LOG_LEVEL: 'warn' },
+      edgeVars: { CLAIM_SECONDS: String(claimSeconds), TICKET_SHARDS: String(shards) },
+    }
+    const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
+    const system = killable?.system ?? (await startSystem(settings))
+    if (!killable) void system.failed.then(failed)
+    const { edgeUrl, originUrl, databaseUrl, redisUrl } = system
+    const to = { edge: edgeUrl, origin: originUrl, adminToken: system.adminToken, databaseUrl, redisUrl }
+    return { to, killable }
+  }
+
+  async #play(to: Target, killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined) {
+    const options = this.#options
+    const sale = this.#sale
+    const spreadMs = options.spreadSeconds * 1000
+    const opensInMs = LEAD_MS + leadMs(options.arrivals, spreadMs)
+    const opensAtMs = performance.now() + opensInMs
+    const limit = options.shares.pairs > 0 ? 2 : 1
+    await admin(to, 'PUT', `/sales/${sale}`, {
+      name: 'Rehearsal',
+      opens_at: new Date(Date.now() + opensInMs).toISOString(),
+      hold_seconds: options.holdSeconds,
+      limit_per_visitor: limit,
+      products: [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
+      admission: { rate_per_second: options.rate },
+    })
+
+    const random = seeded(options.seed)
+    const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map(
+      (ms) => opensAtMs + ms,
+    )
+    const crowd = new Crowd(new Visitors(arrivals, options.shares, random), {
+      edge: to.edge,
+      sale,
+      thinkMs: options.thinkSeconds * 1000,
+      connections: options.connections,
+      pages: options.pages,
+      hangUps: options.hangUps,
+      random,
+    })
+    await firstSchedule(crowd)
+    console.log(
+      `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
+    )
+
+    const live = new Live(crowd, options, opensAtMs, terminal && !options.plain)
+    this.#live = live
+    let cutShort = false
+    const end = setTimeout(() => {
+      cutShort = true
+      crowd.stop()
+    }, options.maxMinutes * 60_000)
+    live.start()
+    const killSeconds = options.spreadSeconds + opensInMs / 1000
+    const killing =
+      killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
+    await crowd.play()
+    clearTimeout(end)
+    const faults: FaultRecord | null = (await killing?.stop()) ?? null
+    const samples = live.stop()
+
+    console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
+    await crowd.schedule.read().catch(() => {})
+    const checks = judge({
+      ...evidenceOf(crowd),
+      ...(await settledRecords(to, sale, options.holdSeconds)),
+      stock: options.stock,
+      rate: options.rate,
+      limit,
+      price: PRICE,
+      holdMs: options.holdSeconds * 1000,
+      ownSystem: options.edge === undefined,
+      cutShort,
+      faults,
+    })
+    crowd.client.close()
+    const { adminToken: _, ...shown } = options
+    return {
+      sale,
+      at: new Date().toISOString(),
+      options: shown,
+      good: isGood(checks),
+      checks,
+      ends: crowd.tally.ends,
+      requests: crowd.tally.requests,
+      refusals: byTimes(crowd.tally.refusals),
+      ...requestsOf(crowd),
+      latencies: latenciesOf(crowd),
+      samples,
+      fairness: fairnessOf(crowd, opensAtMs),
+      complaints: byTimes(crowd.tally.complaints),
+      memoryMb: live.peakMemoryMb,
+    }
+  }
+}
+
+const byTimes = (counts: ReadonlyMap<string, number>) => [...counts].sort((a, b) => b[1] - a[1])
+
+/** Waits for the schedule as first published, whose commitment binds the draw. */
+async function firstSchedule(crowd: Crowd): Promise<void> {
+  const untilMs = performance.now() + KNOWN_WITHIN_MS
+  for (;;) {
+    try {
+      return await crowd.schedule.read()
+    } catch (error) {
+      if (performance.now() > untilMs)
+        throw new UsageError(
+          `The edge at ${crowd.options.edge} does not know the sale: ${(error as Error).message}. Is its ORIGIN_URL this origin's?`,
+        )
+      await sleep(100)
+    }
+  }
+}
+
+function requestsOf({ visitors, schedule, tally }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
+  const spread = (list: Uint16Array) => {
+    const counts = new Array<number>(SPREAD + 1).fill(0)
+    for (const times of list) counts[Math.min(SPREAD, times)] = (counts[Math.min(SPREAD, times)] ?? 0) + 1
+    return counts
+  }
+  const worker = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
+  const fromCdn = visitors.scheduleReads.reduce((total, times) => total + times, 0)
+  return {
+    schedule: { read: schedule.reads, fromCdn },
+    perVisitor: {
+      worker: worker / visitors.size,
+      cdn: fromCdn / visitors.size,
+      workerSpread: spread(visitors.workerRequests),
+      cdnSpread: spread(visitors.scheduleReads),
+    },
+  }
+}
+
+function latenciesOf({ tally, schedule }: Crowd): Result['latencies'] {
+  const byKind = Object.fromEntries(KINDS.map((kind) => [kind, tally.latency[kind].summary()]))
+  return {
+    ...(byKind as Record<Kind, Percentiles>),
+    settled: tally.settled.summary(),
+    schedule: schedule.latency.summary(),
+  }
+}
+
+function fairnessOf(crowd: Crowd, opensAtMs: number): Result['fairness'] {
+  const { visitors } = crowd
+  const draw = crowd.draw()
+  if (!draw) return []
+  // Buyers get up to a third of the chart.
+  const step = Math.max(1, Math.ceil(visitors.size / (MAX_DOTS * 0.67)))
+  const buyers = Math.max(1, Math.ceil(crowd.tally.ends.bought / (MAX_DOTS * 0.33)))
+  let bought = 0
+  return Array.from(visitors.number).flatMap((number, visitor) => {
+    const strong = visitors.endOf(visitor) === 'bought'
+    if (Number.isNaN(number) || (strong ? bought++ % buyers : visitor % step) !== 0) return []
+    const x = Math.round(((visitors.joinAnsweredMs[visitor] ?? 0) - opensAtMs) / 10) / 100
+    return [{ x, y: draw.positionOf(number), kind: strong ? ('strong' as const) : ('plain' as const) }]
+  })
+}

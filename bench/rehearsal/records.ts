@@ -1,0 +1,223 @@
+/** The system a rehearsal runs on, and what its stores and its payment provider have on record when it is over. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { UsageError } from '../../dev/command.ts'
+import { connectRedis } from '../../origin/lib/redis.ts'
+import { Gate } from '../../origin/stock/gate.ts'
+import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
+import { HELD, isSold, SOLD } from '../../shared/order-status.ts'
+import type { Charge, Evidence, LedgerOrder, Records, StoreRecords, Story } from '../invariants/evidence.ts'
+import type { Crowd } from './crowd.ts'
+import { servedBy } from './schedule-copy.ts'
+import { PLAN } from './visitors.ts'
+
+export interface Target {
+  readonly edge: string
+  readonly origin: string
+  readonly adminToken: string
+  readonly databaseUrl: string | undefined
+  readonly redisUrl: string | undefined
+}
+
+export const PRODUCT = 'unit'
+const CALL_TIMEOUT_MS = 120_000
+const EDGE_TIMEOUT_MS = 10_000
+const LOOK_EVERY_MS = 500
+/** The ledger settles within this after the last hold or the last step forward: a charge is redelivered after 15 s. */
+const SETTLE_MARGIN_MS = 30_000
+/** A cached schedule lags behind what Workers decide by its age and one refresh. */
+const SCHEDULE_LATE_MS = 2_500
+/** Findings that crashes alone must never cause. */
+const GRAVE_FINDINGS = [
+  ...['miscounted', 'oversold', 'unreadable_intent'],
+  ...['unknown_charge', 'refund_failed', 'capture_failed'],
+]
+
+const codeOf = (error: Error) => (error.cause as { code?: string } | undefined)?.code ?? error.message
+
+/** Fails before a sale is created that nobody could come to. */
+export async function requireEdge(edge: string): Promise<void> {
+  const response = await fetch(`${edge}/healthz`, { signal: AbortSignal.timeout(EDGE_TIMEOUT_MS) }).catch(
+    (error: Error) => {
+      throw new UsageError(`The edge at ${edge} does not respond (${codeOf(error)}).`)
+    },
+  )
+  await response.body?.cancel()
+  if (!response.ok) throw new UsageError(`The edge at ${edge} responded ${response.status} to GET /healthz.`)
+}
+
+export async function admin(
+  to: Pick<Target, 'origin' | 'adminToken'>,
+  method: string,
+  path: string,
+  body?: unknown,
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<Response> {
+  const response = await fetch(`${to.origin}/admin${path}`, {
+    method,
+    headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: Error) => {
+    throw new UsageError(`The origin at ${to.origin} does not respond (${codeOf(error)}).`)
+  })
+  if (response.ok) return response
+  const text = (await response.text()).slice(0, 300)
+  if (response.status === 401) throw new UsageError(`The origin at ${to.origin} refuses the admin token.`)
+  throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
+}
+
+/** All records, once nothing moves any more: holds have ended, charges are captured, intents recorded. */
+export async function settledRecords(to: Target, sale: string, holdSeconds: number): Promise<Records> {
+  const stores = openStores(to)
+  let untilMs = performance.now() + holdSeconds * 1000 + SETTLE_MARGIN_MS
+  let least = Number.POSITIVE_INFINITY
+  try {
+    for (;;) {
+      const inventory = await inventoryOf(to, sale)
+      // Nothing else is read while units are held: that would be all orders, again and again.
+      const records = inventory.held > 0 ? null : { inventory, ...(await readRecords(to, sale, stores)) }
+      const open = records ? openOf(records) : Number.MAX_SAFE_INTEGER
+      if (open < least) untilMs = Math.max(untilMs, performance.now() + SETTLE_MARGIN_MS)
+      least = Math.min(least, open)
+      if (open === 0 || performance.now() > untilMs)
+        return records ?? { inventory, ...(await readRecords(to, sale, stores)) }
+      await sleep(LOOK_EVERY_MS)
+    }
+  } finally {
+    await stores.close()
+  }
+}
+
+/** How much still moves. */
+function openOf({ orders, charges, stores }: Records): number {
+  const sold = new Set(orders.flatMap((o) => (isSold(o.status) ? [o.order_id] : [])))
+  const uncaptured =
+    'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' && sold.has(c.order)).length
+  if ('unread' in stores) return uncaptured
+  const { row, gate, intents, holds } = stores
+  const settled = gate?.available === row.total - row.held - row.sold && gate.held === row.held
+  return uncaptured + intents + holds + (settled ? 0 : 1)
+}
+
+async function inventoryOf(to: Target, sale: string): Promise<Records['inventory']> {
+  const state = (await (await admin(to, 'GET', `/sales/${sale}`)).json()) as {
+    products: Records['inventory'][]
+  }
+  const [inventory] = state.products
+  if (!inventory) throw new Error('The sale has lost its product.')
+  return inventory
+}
+
+async function readRecords(
+  to: Target,
+  sale: string,
+  stores: ReturnType<typeof openStores>,
+): Promise<Omit<Records, 'inventory'>> {
+  const text = await (await admin(to, 'GET', `/sales/${sale}/orders?format=ndjson`)).text()
+  const orders = text.split('\n').flatMap((line): LedgerOrder[] => {
+    if (line === '') return []
+    const { order_id, status, visitor, ticket_number, quantity } = JSON.parse(line) as LedgerOrder
+    return [{ order_id, status, visitor, ticket_number: Number(ticket_number), quantity }]
+  })
+  return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale) }
+}
+
+/** Direct connections to the stores, where their addresses are known. */
+function openStores({ databaseUrl, redisUrl }: Target) {
+  const sql = databaseUrl ? postgres(databaseUrl, { max: 1, connect_timeout: 5, onnotice: () => {} }) : null
+  const redis = redisUrl ? defineScripts(connectRedis(redisUrl, pino({ level: 'silent' }))) : null
+  const orUnread = async <T>(read: () => Promise<T>) =>
+    read().catch((error: { code?: string; message: string }) => ({
+      unread: `could not be read (${error.message || error.code})`,
+    }))
+  return {
+    charges: async (sale: string) =>
+      sql ? orUnread(() => readCharges(sql, sale)) : { unread: 'out of reach, give DATABASE_URL' },
+    counters: async (sale: string) =>
+      sql && redis
+        ? orUnread(() => readCounters(sql, redis, sale))
+        : { unread: 'out of reach, give DATABASE_URL and REDIS_URL' },
+    async close() {
+      redis?.disconnect()
+      await sql?.end({ timeout: 2 })
+    },
+  }
+}
+
+/** The sandbox provider's records of the sale, and of unknown orders since it was created: other sales have their own. */
+async function readCharges(sql: postgres.Sql, sale: string): Promise<Charge[]> {
+  return sql<Charge[]>`
+    select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency,
+      coalesce(c.charge_id = o.charge_id, false) as recorded
+    from sandbox.charges c left join orders o using (order_id)
+    where o.sale_id = ${sale}
+      or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
+}
+
+async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Promise<StoreRecords> {
+  const [row] = await sql<{ total: number; held: number; sold: number; o_held: number; o_sold: number }[]>`
+    select total, held, sold,
+      coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as o_held,
+      coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as o_sold
+    from products left join orders using (sale_id, product_id)
+    where sale_id = ${sale} group by total, held, sold`
+  if (!row) throw new Error('no such product')
+  const findings = await sql<{ kind: string; units: number }[]>`
+    select kind, units from findings where sale_id = ${sale} and kind = any(${GRAVE_FINDINGS})`
+  const gate = await new Gate(redis, sale, PRODUCT).stock()
+  return {
+    row: { total: row.total, held: row.held, sold: row.sold },
+    orders: { held: row.o_held, sold: row.o_sold },
+    gate: gate && { available: gate.available, held: gate.held },
+    intents: await redis.xlen(`{${sale}:${PRODUCT}:0}:intents`),
+    holds: await redis.zcard(`{${sale}:${PRODUCT}:0}:holds`),
+    findings: findings.map(({ kind, units }) => `${kind} (${units} units)`),
+  }
+}
+
+// -- What the clients experienced --------------------------------------------------------------------------------------
+
+function storiesOf({ visitors, schedule }: Crowd): Story[] {
+  const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
+  return Array.from({ length: visitors.size }, (_, visitor): Story => {
+    const number = visitors.number[visitor] ?? Number.NaN
+    const admittedMs = at(visitors.admittedMs[visitor])
+    const order = visitors.orders.get(visitor)
+    return {
+      number: Number.isNaN(number) ? null : number,
+      joinSentMs: schedule.serverMs(visitors.joinSentMs[visitor] ?? 0),
+      joinAnsweredMs: schedule.serverMs(visitors.joinAnsweredMs[visitor] ?? 0),
+      admittedMs,
+      admittedAtServing: admittedMs === null ? null : (visitors.admittedAtServing[visitor] ?? 0),
+      order: order?.order ?? null,
+      statuses: order?.statuses ?? [],
+      quantity: visitors.quantityOf(visitor),
+      reserveSentMs: at(visitors.reserveSentMs[visitor]),
+      method: visitors.methodOf(visitor),
+      payMeantMs: at(order?.payMeantMs),
+      paidSentMs: at(order?.paidSentMs),
+      soldOutSeenMs: at(visitors.soldOutSeenMs[visitor]),
+      end: visitors.endOf(visitor) ?? 'gave_up',
+    }
+  })
+}
+
+/** What the crowd itself knows; the records and the terms of the sale come from elsewhere. */
+export function evidenceOf(crowd: Crowd) {
+  const { schedule, visitors, tally } = crowd
+  return {
+    // Before the draw the queue is announced to begin at the opening, on the edge's clock.
+    opensAtMs: schedule.seen[0]?.schedule.anchor_at_ms ?? 0,
+    stories: storiesOf(crowd),
+    otherNumbers: visitors.otherNumbers,
+    documents: schedule.seen,
+    servedByMs: servedBy(schedule.seen, SCHEDULE_LATE_MS),
+    positions: tally.positions,
+    shoppingMs: tally.shoppingMs,
+    attempts: tally.attempts,
+    bareErrors: tally.bareErrors,
+    bots: visitors.plan.some((plan) => (plan & PLAN.bot) !== 0),
+  } satisfies Partial<Evidence>
+}

@@ -1,0 +1,99 @@
+/**
+ * The public schedule as one copy for the whole crowd, as a CDN keeps it: read once a second (it says `max-age=1`). Every
+ * version seen is kept as evidence.
+ */
+import * as v from 'valibot'
+import { Schedule } from '../../shared/api/public.ts'
+import { isDrawn, serving } from '../../shared/schedule.ts'
+import type { Seen } from '../invariants/evidence.ts'
+import { Histogram } from '../lib/histogram.ts'
+import { type HttpClient, requestText } from '../lib/http.ts'
+
+const MAX_AGE_MS = 1_000
+const MAX_SEEN = 20_000
+
+export class ScheduleCopy {
+  readonly seen: Seen[] = []
+  readonly latency = new Histogram()
+  reads = 0
+  readonly #client: HttpClient
+  readonly #request: string
+  #copy: Schedule | null = null
+  #timer: NodeJS.Timeout | undefined
+  /** Added to performance.now() for the server's clock; taken from the quickest response. */
+  #clockMs = 0
+  #quickestMs = Number.POSITIVE_INFINITY
+
+  constructor(client: HttpClient, sale: string) {
+    this.#client = client
+    this.#request = requestText('GET', `/sales/${sale}/schedule`, client.host, ['accept: application/json'])
+  }
+
+  async read(): Promise<void> {
+    const { status, failure, body, sentMs, answeredMs } = await this.#client.ask(this.#request)
+    this.reads++
+    if (status !== 200) throw new Error(`the schedule responded ${status || failure}: ${body.slice(0, 200)}`)
+    const schedule = v.parse(Schedule, JSON.parse(body))
+    const tripMs = answeredMs - sentMs
+    this.latency.add(tripMs)
+    const atMs = schedule.server_time_ms
+    if (tripMs < this.#quickestMs) {
+      this.#quickestMs = tripMs
+      this.#clockMs = atMs - (sentMs + answeredMs) / 2
+    }
+    this.#copy = schedule
+    const last = this.seen.at(-1)
+    if (last && isSame(schedule, last.schedule)) last.lastMs = atMs
+    else if (this.seen.length < MAX_SEEN) this.seen.push({ atMs, lastMs: atMs, schedule })
+  }
+
+  get copy(): Schedule {
+    if (!this.#copy) throw new Error('The schedule was not read yet.')
+    return this.#copy
+  }
+
+  /** A moment of performance.now() on the server's clock. */
+  serverMs(ms: number): number {
+    return ms + this.#clockMs
+  }
+
+  start(): void {
+    // One after the other, so that they are seen in order.
+    let last = Promise.resolve()
+    this.#timer = setInterval(() => {
+      last = last.then(() => this.read()).catch(() => {})
+    }, MAX_AGE_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+/** The time aside: a change under the same version is a change. */
+const isSame = (a: Schedule, b: Schedule) =>
+  JSON.stringify({ ...a, server_time_ms: 0 }) === JSON.stringify({ ...b, server_time_ms: 0 })
+
+/**
+ * The highest position the public schedules had called by a moment. A schedule holds until the next one is seen, which
+ * may have been in force since the last read of the one before; and a cache is up to `lateMs` behind.
+ */
+export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) => number {
+  const calledBy = (schedule: Schedule, atMs: number) => (isDrawn(schedule) ? serving(schedule, atMs) : 0)
+  const called: number[] = []
+  for (const [i, { schedule }] of seen.entries()) {
+    const until = seen[i + 1]?.atMs
+    called.push(Math.max(called[i - 1] ?? 0, until === undefined ? 0 : calledBy(schedule, until)))
+  }
+  return (atMs) => {
+    let low = 0
+    let high = seen.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((seen[middle - 1]?.lastMs ?? seen[middle]?.atMs ?? 0) <= atMs + lateMs) low = middle + 1
+      else high = middle
+    }
+    const holds = seen[low - 1]
+    return Math.max(called[low - 2] ?? 0, holds ? calledBy(holds.schedule, atMs) : 0)
+  }
+}
