@@ -16,9 +16,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 interface AppDeps {
   readonly routes: Readonly<Record<string, Hono>>
   readonly registry: Metrics['registry']
-  /** Each resolves if the store responds. */
-  readonly pingLedger: () => Promise<unknown>
-  readonly pingGate: () => Promise<unknown>
+  /** A ping of each store, for /readyz. */
+  readonly stores: Readonly<Record<'ledger' | 'gate', () => Promise<unknown>>>
   readonly log: Logger
 }
 
@@ -33,7 +32,7 @@ export function createUnreadyApp(): Hono {
 
 const alive = (c: Context) => c.json({ status: 'ok' })
 
-export function createApp({ routes, registry, pingLedger, pingGate, log }: AppDeps): Hono {
+export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
   const app = new Hono()
 
   app.onError((error, c) => {
@@ -62,7 +61,7 @@ export function createApp({ routes, registry, pingLedger, pingGate, log }: AppDe
         () => true,
         () => false,
       )
-    const [ledger, gate] = await Promise.all([responds(pingLedger()), responds(pingGate())])
+    const [ledger, gate] = await Promise.all([responds(stores.ledger()), responds(stores.gate())])
     // Either store suffices to serve.
     return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
   })

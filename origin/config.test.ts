@@ -51,8 +51,10 @@ describe('in production', () => {
   it('Stripe needs no setting of the sandbox', () => {
     const { WEBHOOK_SECRET: _, ...given } = production
     expect(readConfig({ ...given, ...stripe, STRIPE_API_URL: 'https://proxy.example/' }).payment).toEqual({
-      ...{ provider: 'stripe', secretKey: 'sk_1', webhookSecret: stripe.STRIPE_WEBHOOK_SECRET },
-      apiUrl: 'https://proxy.example/',
+      provider: 'stripe',
+      STRIPE_SECRET_KEY: 'sk_1',
+      STRIPE_WEBHOOK_SECRET: stripe.STRIPE_WEBHOOK_SECRET,
+      STRIPE_API_URL: 'https://proxy.example/',
     })
   })
 })
@@ -67,7 +69,7 @@ it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s holds only what a header can hold', (
 it('needs no secret and no provider in development, and warns', () => {
   const { NODE_ENV: _, ADMIN_TOKEN: __, ...given } = production
   const config = readConfig(given)
-  expect(config.payment).toMatchObject({ provider: 'sandbox', timeoutMs: 2000 })
+  expect(config.payment).toMatchObject({ provider: 'sandbox', SANDBOX_TIMEOUT_MS: 2000 })
   expect(config.warnings).toEqual(['ADMIN_TOKEN is not set: the public default is used'])
 })
 
@@ -114,7 +116,9 @@ describe('the admission keys', () => {
 
 it('limits SANDBOX_TIMEOUT_MS to the time of a payment job', () => {
   const given = { ...production, PAYMENT_PROVIDER: 'sandbox' }
-  expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({ timeoutMs: 6000 })
+  expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({
+    SANDBOX_TIMEOUT_MS: 6000,
+  })
   expect(() => readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6001' })).toThrow(
     'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less',
   )

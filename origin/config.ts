@@ -112,20 +112,8 @@ const Sandbox = v.object({
 export const SETTINGS = settingDocs(Settings, Stripe, Sandbox)
 
 type PaymentConfig =
-  | {
-      readonly provider: 'stripe'
-      readonly secretKey: string
-      readonly webhookSecret: string
-      readonly apiUrl?: string | undefined
-    }
-  | {
-      readonly provider: 'sandbox'
-      readonly webhookSecret: string
-      readonly url?: string | undefined
-      readonly timeoutMs: number
-      readonly slowMs: number
-      readonly lateMs: number
-    }
+  | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
+  | ({ readonly provider: 'sandbox' } & v.InferOutput<typeof Sandbox>)
 
 export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
@@ -171,29 +159,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       // Whoever guesses it has orders confirmed for nothing.
       if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
       const stripe = read(Stripe)
-      return (
-        stripe && {
-          provider: 'stripe',
-          secretKey: stripe.STRIPE_SECRET_KEY,
-          webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
-          apiUrl: stripe.STRIPE_API_URL,
-        }
-      )
+      return stripe && { provider, ...stripe }
     }
     if (provider !== 'sandbox') return undefined
     if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
     checkSecret('WEBHOOK_SECRET')
     const sandbox = read(Sandbox)
-    return (
-      sandbox && {
-        provider: 'sandbox',
-        webhookSecret: sandbox.WEBHOOK_SECRET,
-        url: sandbox.SANDBOX_URL,
-        timeoutMs: sandbox.SANDBOX_TIMEOUT_MS,
-        slowMs: sandbox.SANDBOX_SLOW_MS,
-        lateMs: sandbox.SANDBOX_LATE_MS,
-      }
-    )
+    return sandbox && { provider, ...sandbox }
   }
 
   const settings = read(Settings)

@@ -141,21 +141,13 @@ async function compose(): Promise<Origin> {
     order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
   }
   const routes = {
-    '/admin': operatorRoutes({
-      ...{ ...stock, adminToken: config.ADMIN_TOKEN, orders, arrivals, queueReports, edge, healthOf },
-    }),
-    '/internal': internalRoutes({
-      ...{ edgeToken: config.EDGE_TOKEN, sales, arrivals, queueReports, redis, healthOf },
-    }),
+    '/admin': operatorRoutes({ ...stock, config, orders, arrivals, queueReports, edge, healthOf }),
+    '/internal': internalRoutes({ config, sales, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks({ payments }),
     '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
-  const app = createApp({
-    ...{ routes, registry: metrics.registry, log },
-    pingLedger: () => ping(sql),
-    pingGate: () => redis.ping(),
-  })
-  return { app, events, checkout }
+  const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
+  return { app: createApp({ routes, stores, registry: metrics.registry, log }), events, checkout }
 }
 
 function listen(): Promise<Server> {

@@ -1,34 +1,20 @@
 /** The background work of the roles `worker` and `all`: each actor a loop of its own, started and stopped together. */
-import type { Logger } from 'pino'
-import type { Sql } from './ledger/connection.ts'
 import { type Actor, loop } from './lib/loop.ts'
-import type { Metrics } from './lib/metrics.ts'
 import { watchMemory } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 import { sweepGate, sweepLedger } from './orders/hold-sweeper.ts'
 import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
-import type { Sales } from './sales/sales.ts'
-import type { Gates } from './stock/gates.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
-import type { ProductWork } from './stock/product-work.ts'
-import type { Reconciler } from './stock/reconciler.ts'
-import type { Store } from './stock/scripts.ts'
+import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
 
 /** At a stop, charges in progress get this long; what comes later is for another worker. */
 const DRAIN_TIMEOUT_MS = 5_000
 
-interface WorkerDeps {
-  readonly sql: Sql
-  readonly redis: Store
-  readonly sales: Sales
-  readonly gates: Gates
-  readonly orders: Orders
-  readonly payments: Pick<Payments, 'charges' | 'captures' | 'refunds'>
+interface WorkerDeps extends ReconcilerDeps {
   readonly reconciler: Reconciler
-  readonly work: ProductWork
-  readonly metrics: Metrics
-  readonly log: Logger
+  readonly orders: Orders
+  readonly payments: Pick<Payments, 'jobs' | 'charges' | 'captures' | 'refunds'>
 }
 
 export function createWorker(deps: WorkerDeps): Actor {

@@ -12,7 +12,7 @@ import { refuse, requireSecret } from './request.ts'
 export type HealthOf = (saleId: string) => SaleState['health']
 
 interface InternalDeps {
-  readonly edgeToken: string
+  readonly config: { readonly EDGE_TOKEN: string }
   readonly sales: Sales
   readonly arrivals: Arrivals
   readonly queueReports: QueueReports
@@ -23,7 +23,7 @@ interface InternalDeps {
 export function internalRoutes(deps: InternalDeps): Hono {
   const { sales, arrivals, queueReports, redis } = deps
   const app = new Hono()
-  app.use('*', requireSecret(deps.edgeToken))
+  app.use('*', requireSecret(deps.config.EDGE_TOKEN))
   app.get('/sales/:sale', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     queueReports.add(sale, c.req.query())

@@ -34,7 +34,7 @@ const Decision = v.object({
 })
 
 interface OperatorDeps extends ReconcilerDeps {
-  readonly adminToken: string
+  readonly config: { readonly ADMIN_TOKEN: string }
   readonly orders: Pick<Orders, 'fulfil'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
@@ -45,7 +45,7 @@ interface OperatorDeps extends ReconcilerDeps {
 export function operatorRoutes(deps: OperatorDeps): Hono {
   const { sql, sales, orders, log } = deps
   const app = new Hono()
-  app.use('*', requireSecret(deps.adminToken))
+  app.use('*', requireSecret(deps.config.ADMIN_TOKEN))
   app.use('/sales/:sale/*', async (c, next) => {
     const saleId = c.req.param('sale')
     if (!v.is(SaleId, saleId)) refuse(problem('unknown-sale', { detail: `A sale's name has ${ID_FORM}.` }))

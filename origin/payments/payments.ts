@@ -51,17 +51,20 @@ async function chooseProvider(
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
   const stopNothing = async () => {}
   if (payment.provider === 'stripe') {
-    const { secretKey, webhookSecret, apiUrl } = payment
-    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: stopNothing }
+    const secrets = { secretKey: payment.STRIPE_SECRET_KEY, webhookSecret: payment.STRIPE_WEBHOOK_SECRET }
+    return {
+      provider: stripeProvider({ ...secrets, apiUrl: payment.STRIPE_API_URL, nowMs }),
+      stop: stopNothing,
+    }
   }
-  const { url, webhookSecret: secret, timeoutMs, slowMs, lateMs } = payment
+  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = payment
   // The api role makes no charges, and needs the provider only to read webhooks.
   if (url !== undefined || ROLE === 'api')
     return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: stopNothing }
   const sandbox = await startSandbox({
     databaseUrl: DATABASE_URL,
     webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,
-    ...{ secret, slowMs, lateMs },
+    ...{ secret, slowMs: payment.SANDBOX_SLOW_MS, lateMs: payment.SANDBOX_LATE_MS },
   })
   return {
     provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }),

@@ -45,8 +45,6 @@ export const LineFigures = v.object({
   waiting: figure,
   /** Seconds until the last in line is called at the present rate; left out while the line stands. */
   wait_seconds: v.optional(figure),
-  /** The time that a turn took to come, lately, over the time its holder was told; left out until one was watched. */
-  wait_ratio: v.optional(figure),
   /** Positions called a second now: the configured rate times `boost` times `throttle`. */
   called_per_second: figure,
   /** Makes up for visitors who do not turn up; 1 or more. */
