@@ -328,15 +328,3 @@ describe('an operator of another origin', () => {
       expect(await alone.admin('PUT', `/sales/${created}`, config())).toMatchObject({ status })
   })
 })
-
-test('serves health, readiness and metrics', async () => {
-  expect(await origin.call('GET', '/healthz')).toMatchObject({ status: 200 })
-  expect(await origin.call('GET', '/readyz')).toMatchObject({
-    status: 200,
-    body: { ledger: true, gate: true },
-  })
-  const metrics = String((await origin.call('GET', '/metrics')).body.text)
-  for (const name of ['checkouts_total', 'record_batch_size', 'stock_drift_units', 'oversold_units']) {
-    expect(metrics).toContain(`# TYPE ${name}`)
-  }
-})
