@@ -1,0 +1,67 @@
+/**
+ * Writes docs/settings.md from the schemas that parse the settings, so that the page is never behind the code:
+ *
+ *     npm run settings
+ */
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { SETTINGS as EDGE_SETTINGS } from '../edge/config.ts'
+import { SETTINGS as ORIGIN_SETTINGS } from '../origin/config.ts'
+import type { SettingDoc } from '../shared/settings.ts'
+
+export const SETTINGS_PAGE = fileURLToPath(new URL('../docs/settings.md', import.meta.url))
+
+/** `npm start` sets the rest by itself. */
+const START_SETTINGS: readonly SettingDoc[] = [
+  { name: 'PORT', default: '3000', description: 'Port of the origin' },
+  { name: 'EDGE_PORT', default: '8787', description: 'Port of the edge' },
+  {
+    name: 'FLASH_SALE_DATA',
+    default: './.data',
+    description: 'Folder of the data, the logs and the secrets',
+  },
+  { name: 'DATABASE_URL', description: 'A Postgres that is used instead of one of its own' },
+  { name: 'REDIS_URL', description: 'A Redis that is used instead of one of its own' },
+]
+
+/** Defaults that only development has are secrets, which anyone can read here. */
+const isSecret = (preset: string) => preset.startsWith('development-')
+
+function table(settings: readonly SettingDoc[]): string {
+  const rows = settings.map(({ name, default: preset, description }) => {
+    const shown =
+      preset === undefined
+        ? ''
+        : isSecret(preset)
+          ? 'in development only'
+          : preset === ''
+            ? ''
+            : `\`${preset}\``
+    return `| \`${name}\` | ${shown} | ${description.replaceAll('|', '\\|')} |`
+  })
+  return ['| setting | default | |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+export const settingsPage = () => `# Settings
+
+\`npm run settings\` writes this page from the schemas in \`origin/config.ts\` and \`edge/config.ts\`; a test compares it.
+
+## Origin
+
+Environment variables. An empty one counts as absent. The origin lists everything that is wrong with them and exits.
+
+${table(ORIGIN_SETTINGS)}
+
+## Edge
+
+Variables and secrets of the Worker: in \`wrangler.toml\`, which explains them, or as bindings of raw workerd. Limits are
+\`calls/seconds\` or \`off\`; development has none.
+
+${table(EDGE_SETTINGS)}
+
+## npm start
+
+${table(START_SETTINGS)}
+`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(SETTINGS_PAGE, settingsPage())

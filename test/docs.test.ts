@@ -1,0 +1,34 @@
+/** The documents, held against the code that they speak of. */
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { SETTINGS_PAGE, settingsPage } from '../dev/settings-page.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8')
+const matches = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, found = '']) => found)
+
+it('docs/settings.md is what the schemas say: `npm run settings` writes it', () => {
+  expect(readFileSync(SETTINGS_PAGE, 'utf8')).toBe(settingsPage())
+})
+
+it('every file that a document names exists', () => {
+  const missing = pages.flatMap((page) => [
+    ...matches(textOf(page), /`((?:edge|origin|shared|dev|bench|test|docs)\/[^`\s{}]*)`/g)
+      .filter((path) => globSync(path, { cwd: ROOT }).length === 0)
+      .map((path) => `${page}: ${path}`),
+    ...matches(textOf(page), /\]\((?!https?:)([^)#]+)\)/g)
+      .filter((path) => !existsSync(join(ROOT, page, '..', path)))
+      .map((path) => `${page}: ${path}`),
+  ])
+  expect(missing).toEqual([])
+})
+
+it('every npm script that a document names exists, and the README fits three screens', () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+  const named = pages.flatMap((page) => matches(textOf(page), /npm run ([\w-]+)/g))
+  expect(named.filter((name) => !(name in scripts))).toEqual([])
+  expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(150)
+})
