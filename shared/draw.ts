@@ -1,17 +1,17 @@
 /**
- * The draw: those who came before the opening are put in an order nobody could choose or foresee.
+ * The draw: visitors who came before the opening get an order that nobody could choose or foresee.
  *
- * Commit and reveal. Before the sale the edge publishes SHA-256(seed). At the opening the pre-queue is closed at
- * M numbers and the seed is revealed; from then on anyone computes anyone's position:
+ * Commit and reveal: before the sale the edge publishes SHA-256(seed); at the opening it closes the pre-queue at M numbers
+ * and reveals the seed. From then on anyone can compute any position:
  *
- *     key      = seed                       when no beacon was announced (32 bytes)
- *              = SHA-256(seed || beacon)    when one was
+ *     key      = seed                       without an announced beacon (32 bytes)
+ *              = SHA-256(seed || beacon)    with one
  *     position = 1 + permute(key, M, number - 1)       for 1 <= number <= M
  *     position = number                                for number > M
  *
- * `permute` is a balanced Feistel network over 2w bits with cycle walking (Black & Rogaway, "Ciphers with Arbitrary
- * Finite Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an
- * auditor each compute one position in microseconds.
+ * `permute` is a balanced Feistel network over 2w bits with cycle walking (Black & Rogaway, "Ciphers with Arbitrary Finite
+ * Domains", 2002): a bijection of {0 .. M-1} that needs no table, so that the Worker, the browser and an auditor compute
+ * a position in microseconds.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
@@ -20,18 +20,17 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 const ROUNDS = 10
 /** Bytes of a seed, and of the key made from it. */
 const KEY_BYTES = 32
-/** At least 2 * 3 bits, so that a tiny pre-queue is not permuted by a network of one-bit halves. */
+/** A tiny pre-queue must not be permuted by a network of one-bit halves. */
 const MIN_HALF_BITS = 3
-
 /** The largest pre-queue that can be drawn: the halves of the network must fit 26 bits. */
 const MAX_DRAW_SIZE = 2 ** 52
 
-/** Hex SHA-256 of the seed's bytes: what is published before the sale. `seedHex` is the seed in hex. */
+/** The published commitment: hex SHA-256 of the seed's bytes. Throws if `seedHex` is not hex. */
 export function commitmentOf(seedHex: string): string {
   return bytesToHex(sha256(hexToBytes(seedHex)))
 }
 
-/** True if `seedHex` is the seed that was committed to. */
+/** True if `seedHex` is the seed of the commitment; false for anything that is not hex. */
 export function commitmentHolds(commitment: string, seedHex: string): boolean {
   return /^([0-9a-f]{2})+$/.test(seedHex) && commitmentOf(seedHex) === commitment
 }
@@ -39,15 +38,15 @@ export function commitmentHolds(commitment: string, seedHex: string): boolean {
 export interface Draw {
   /** The revealed seed: 32 bytes, hex. */
   readonly seed: string
-  /** How many numbers were issued before the opening: 1 .. size take part. */
+  /** How many numbers were issued before the opening: 1 .. size are drawn. */
   readonly size: number
-  /** Hex value of the public randomness beacon announced before the sale, if one was. */
+  /** Hex value of the public randomness beacon, if one was announced before the sale. */
   readonly beacon?: string | null | undefined
 }
 
 /**
- * The position of a ticket number once the draw is made: a bijection on 1 .. draw.size, the identity above it.
- * Throws RangeError on a number that is not a positive safe integer.
+ * The position of a ticket number after the draw: a bijection on 1 .. draw.size, the identity above it. Throws RangeError
+ * unless the number is a positive safe integer.
  */
 export function positionOf(draw: Draw, number: number): number {
   if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`not a ticket number: ${number}`)
@@ -59,10 +58,11 @@ function keyOf({ seed, beacon }: Draw): Uint8Array {
 }
 
 /**
- * A keyed permutation of {0 .. size-1}. Round i = 0 .. 9 maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where
- * F_i(R) is the first 32 bits (big-endian) of SHA-256(key || byte i || R as 32 bits big-endian), cut to its lowest w
- * bits, and w is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again. The
- * round's input has a fixed length and fits one block, so that the hash keyed by its prefix needs no HMAC around it.
+ * A keyed permutation of {0 .. size-1}. Round i = 0 .. 9 maps (L, R) to (R, L xor F_i(R)) on halves of w bits, where F_i(R)
+ * is the first 32 bits (big-endian) of SHA-256(key || byte i || R as 32 bits big-endian), cut to its lowest w bits, and w
+ * is the smallest number >= 3 with 2^(2w) >= size. A result outside the domain is permuted again. A round's input has a
+ * fixed length and fits one block, so the prefix-keyed hash needs no HMAC. Throws RangeError for a key of another length
+ * than 32 bytes, and for a size or index out of range.
  */
 export function permute(key: Uint8Array, size: number, index: number): number {
   if (key.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes, not ${key.length}`)

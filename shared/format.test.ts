@@ -11,6 +11,6 @@ it.each([
   ['ISK', 12_900, '12,900'],
   ['IQD', 12_900, '12.900'],
   ['KWD', 12_905, '12.905'],
-])('a price in %s is told in the minor unit that ISO 4217 gives it', (currency, minor, amount) => {
+])('a price in %s has the minor unit of ISO 4217', (currency, minor, amount) => {
   expect(money('en', minor, currency).replace(/[^\d.,]/g, '')).toBe(amount)
 })

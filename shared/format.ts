@@ -1,15 +1,15 @@
-/** Numbers, durations and money as people say them; the same on the server and in the browser. */
+/** Numbers, durations and money in a visitor's language, the same on the server and in the browser. `lang` is a BCP 47 tag. */
 
-/** Fills `{name}` in a text. */
+/** Fills each `{name}` in a text; a name without a value stays. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
-/** Most formatters kept: languages are few, and so are the units and currencies of all sales. */
+/** Most formatters kept: languages, units and currencies are few. */
 const MAX_FORMATTERS = 200
 const formatters = new Map<string, unknown>()
 
-/** A formatter, made once: making one takes a thousand times as long as using it. */
+/** A formatter, kept: making one takes a thousand times as long as using it. */
 function formatter<T, O>(Kind: new (lang: string, options: O) => T, lang: string, options: O): T {
   const key = `${Kind.name} ${lang} ${JSON.stringify(options)}`
   const known = formatters.get(key)
@@ -31,12 +31,12 @@ function times(lang: string, options: Intl.DateTimeFormatOptions): Intl.DateTime
 const unit = (lang: string, value: number, name: 'second' | 'minute' | 'hour' | 'day') =>
   numbers(lang, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
 
-/** A text for each plural form of a language that differs from `other` (Unicode CLDR). */
+/** A text for each plural form of a language that differs from `other` (Unicode CLDR plural rules). */
 export type Plural = { readonly other: string } & Partial<
   Readonly<Record<'zero' | 'one' | 'two' | 'few' | 'many', string>>
 >
 
-/** The form that goes with a number. */
+/** The plural form for a number. */
 export function plural(lang: string, value: number, forms: Plural): string {
   return forms[formatter(Intl.PluralRules, lang, {}).select(value)] ?? forms.other
 }
@@ -46,9 +46,8 @@ export function count(lang: string, value: number): string {
 }
 
 /**
- * Currencies whose minor unit is not a hundredth: those that have none, and those that have a thousandth (ISO 4217, list
- * one). What Intl takes for usual is CLDR's: there a forint has no fillér, and a price of 12900 would be a hundred times
- * too high.
+ * Currencies whose minor unit is not a hundredth: those without one, and those with a thousandth (ISO 4217, list one).
+ * Intl's digits are CLDR's, which show no fillér for a forint: a price of 12900 would be a hundred times too high.
  */
 const WITHOUT_MINOR = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/
 const IN_THOUSANDTHS = /^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/
@@ -59,21 +58,21 @@ export function money(lang: string, minor: number, currency: string): string {
   return numbers(lang, { style: 'currency', currency, ...fraction }).format(minor / 10 ** digits)
 }
 
-/** A rough duration, for a wait: "3 minutes", "40 seconds", "2 hours". */
+/** A rough duration for a wait: "3 minutes", "40 seconds", "2 hours". */
 export function roughly(lang: string, seconds: number): string {
   if (seconds < 55) return unit(lang, Math.max(5, Math.ceil(seconds / 5) * 5), 'second')
   if (seconds < 5_400) return unit(lang, Math.round(seconds / 60), 'minute')
   return unit(lang, Math.round(seconds / 1_800) / 2, 'hour')
 }
 
-/** A length of time that is promised: "90 seconds", "5 minutes", "7:30". */
+/** An exact duration: "90 seconds", "5 minutes", "7:30". */
 export function exactly(lang: string, seconds: number): string {
   const whole = seconds % 60 === 0 && seconds >= 120
   if (!whole && seconds > 180) return clock(lang, seconds)
   return whole ? unit(lang, seconds / 60, 'minute') : unit(lang, seconds, 'second')
 }
 
-/** A countdown: 1:04:09, 4:09, 0:09; with days in front where there are any. */
+/** A countdown: 1:04:09, 4:09, 0:09; with days in front, if any. */
 export function clock(lang: string, seconds: number): string {
   const left = Math.max(0, Math.ceil(seconds))
   const two = (value: number) => String(value).padStart(2, '0')
@@ -86,12 +85,12 @@ export function clock(lang: string, seconds: number): string {
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
 
-/** A date and time, in the time zone of whoever reads it unless one is given. */
+/** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given. */
 export function moment(lang: string, atMs: number, timeZone?: string): string {
   return times(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
 }
 
-/** How long to wait, as a sentence. */
+/** An estimated wait as a sentence; null: not known. */
 export function waitText(
   words: { readonly waitAbout: string; readonly waitSoon: string; readonly waitUnknown: string },
   lang: string,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isLive, isSettled, LIVE, ORDER_STATUSES } from './order-status.ts'
 
-it('tells which orders have their units, and which have nothing left to wait for', () => {
+it('live orders have units, and settled ones have nothing left to wait for', () => {
   expect(ORDER_STATUSES.filter(isLive)).toEqual([...LIVE])
   expect(ORDER_STATUSES.filter((status) => isLive(status) && !isSettled(status))).toEqual([
     'reserved',

@@ -1,9 +1,9 @@
 /**
- * Problem details (RFC 9457): the one form of every error that leaves the system, and the list of all there are.
- * An error is a value made here and turned into a response at the rim by `problemResponse`.
+ * Problem details (RFC 9457): the form of every error that leaves the system, and the catalogue of all types. Code throws a
+ * ProblemError; the http edge of either half turns it into a response with `problemResponse`.
  */
 
-/** By type: the status, the title, and what is said where nothing more is known. */
+/** By type: the status, the title and the default detail. */
 const CATALOGUE = {
   'invalid-request': [400, 'The request is malformed', 'It could not be read.'],
   'idempotency-key-required': [
@@ -50,7 +50,7 @@ const CATALOGUE = {
 
 export type ProblemType = keyof typeof CATALOGUE
 
-/** One field that was wrong, by its path in the body (`products.0.total`), and what is wrong with it. */
+/** A wrong field, by its path in the body (`products.0.total`). */
 export interface FieldError {
   readonly field: string
   readonly detail: string
@@ -59,7 +59,7 @@ export interface FieldError {
 interface ProblemFields {
   readonly detail?: string
   readonly errors?: readonly FieldError[]
-  /** Where to join the line, with `not-admitted`. */
+  /** The path at which to join the queue, with `not-admitted`. */
   readonly queue?: string
   /** ISO 8601, with `not-open`. */
   readonly opens_at?: string
@@ -75,7 +75,7 @@ export interface Problem extends ProblemFields {
   readonly retry_after_seconds?: number
 }
 
-/** A problem of a known type. `detail` is a sentence for the person who reads it; nothing internal belongs in it. */
+/** A problem of a known type. `detail` is a sentence for the reader, without anything internal. */
 export function problem(
   type: ProblemType,
   fields: ProblemFields & { retry_after_seconds?: number } = {},
@@ -84,11 +84,11 @@ export function problem(
   return { type: `/problems/${type}`, title, status, detail, ...fields }
 }
 
-/** One field is wrong. */
+/** An `invalid-fields` problem with one field. */
 export const invalidField = (field: string, detail: string) =>
   problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
 
-/** Status, headers and body of a problem, for whichever server sends it. */
+/** Status, headers and body of a problem, for the server of either half. */
 export function problemResponse(p: Problem): {
   status: number
   headers: Record<string, string>
@@ -104,7 +104,7 @@ export function problemResponse(p: Problem): {
   }
 }
 
-/** A problem on its way up to the rim, for code that has no other way out than to throw. */
+/** A problem on its way to the http edge. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem

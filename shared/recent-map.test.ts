@@ -4,15 +4,15 @@ import { Recent } from './recent-map.ts'
 
 const MAX = 8
 
-describe('what is remembered', () => {
+describe('a recent map', () => {
   const call = tuple(constantFrom('set', 'get', 'delete'), integer({ min: 0, max: 15 }))
 
-  test('is what was set last, and is there if fewer than half of the most came after it', () => {
+  test('keeps the last value of each of the half of `max` keys used last', () => {
     assert(
       property(array(call, { maxLength: 100, size: 'max' }), (calls) => {
         const recent = new Recent<number, number>(MAX)
         const all = new Map<number, number>()
-        /** The keys in the order of their last use, with those that were deleted since: they came, too. */
+        /** Keys in the order of their last use, with those deleted since. */
         let used: number[] = []
         calls.forEach(([what, key], at) => {
           if (what === 'delete') {
@@ -36,7 +36,7 @@ describe('what is remembered', () => {
     )
   })
 
-  test('is never more than the most', () => {
+  test('never holds more than `max` entries', () => {
     const recent = new Recent<number, true>(MAX)
     for (let key = 0; key < 100; key++) recent.set(key, true)
     const there = Array.from({ length: 100 }, (_, key) => key).filter((key) => recent.get(key))

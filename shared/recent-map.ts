@@ -1,10 +1,9 @@
 /**
- * A map that forgets what was not used for long, in constant time however much it holds. Two generations: what is used
- * is in the young one; when that is half of `max`, it becomes the old one, and what the old one had is forgotten. So at
- * least half of `max` entries are remembered, and never more than `max`.
+ * A map of at most `max` entries that drops those used longest ago, in constant time. It has two generations: entries in
+ * use are in the young one; when that holds half of `max`, it becomes the old one, and the previous old one is dropped. So
+ * at least the last half of `max` entries used are kept.
  *
- * (To delete the oldest key of a Map, as one would, takes as long as the keys deleted before it: 20 us with 50,000 keys,
- * on every call of a hot path, as long as the map is full.)
+ * (Deleting the oldest key of a full Map takes 20 us with 50,000 keys, on every call, since the Map skips all deleted keys.)
  */
 export class Recent<Key, Value extends {}> {
   readonly #half: number

@@ -45,14 +45,14 @@ const line = fc.record({
 const moment = fc.integer({ min: NOON - 1e9, max: NOON + 2e9 })
 
 describe('serving', () => {
-  it('moves at the rate from the anchor on', () => {
+  it('moves at the rate from the anchor', () => {
     expect(serving(schedule(), NOON)).toBe(0)
     expect(serving(schedule(), NOON + 1_000)).toBe(2_000)
     expect(serving(schedule(), NOON + 1_500)).toBe(3_000)
     expect(serving(schedule(), NOON - 60_000)).toBe(0)
   })
 
-  it('never moves back, and never past the ceiling unless it stood beyond it already', () => {
+  it('never moves back, and never past the ceiling unless the anchor is beyond it', () => {
     fc.assert(
       fc.property(line, moment, moment, (someLine, a, b) => {
         const [earlier, later] = [Math.min(a, b), Math.max(a, b)]
@@ -64,7 +64,7 @@ describe('serving', () => {
     )
   })
 
-  it('reaches a position when it says it will, and not before', () => {
+  it('reaches a position at calledAtMs, and not before', () => {
     fc.assert(
       fc.property(line, fc.integer({ min: 1, max: 1e9 }), (someLine, position) => {
         const at = calledAtMs(someLine, position)
@@ -77,7 +77,7 @@ describe('serving', () => {
 })
 
 describe('a place in line', () => {
-  it("is the contract's example", () => {
+  it("matches the contract's example", () => {
     const now = NOON + 1_000.5
     const place = placeOf(schedule(), 4_012, now)
     expect(place).toMatchObject({
@@ -106,25 +106,25 @@ describe('a place in line', () => {
     ['all_in_carts', 'all_in_carts'],
     ['sold_out', 'sold_out'],
     ['ended', 'ended'],
-  ])('while the sale is %s is %s', (phase, status) => {
+  ])('of a sale that is %s is %s', (phase, status) => {
     expect(placeOf(schedule({ phase }), 5_000, NOON).status).toBe(status)
   })
 
-  it('whose turn has come stays so while the line stands still', () => {
+  it('stays ready while the line stands still', () => {
     for (const phase of ['open', 'paused', 'all_in_carts'] as const) {
       const place = placeOf(schedule({ phase, anchor_position: 10, rate_per_second: 0 }), 10, NOON)
       expect(place).toMatchObject({ status: 'ready', position_in_queue: 0, estimated_wait_time: 0 })
     }
   })
 
-  it('that was not claimed in time has passed', () => {
+  it('is missed when it was not claimed in time', () => {
     expect(placeOf(schedule({ anchor_position: 100, missed_through: 50 }), 50, NOON).status).toBe(
       'missed_turn',
     )
     expect(placeOf(schedule({ anchor_position: 100, missed_through: 50 }), 51, NOON).status).toBe('ready')
   })
 
-  it('gives no estimate while the ceiling holds the line back', () => {
+  it('has no estimate while the ceiling holds the line back', () => {
     const held = schedule({ anchor_position: 100, ceiling: 100 })
     expect(placeOf(held, 500, NOON + 9_000)).toMatchObject({
       position_in_queue: 400,
@@ -150,7 +150,7 @@ describe('a place in line', () => {
 })
 
 describe('polling', () => {
-  it('waits at least a second and at most a minute, and longer the further away the turn', () => {
+  it('takes from a second to a minute, longer the further away the turn', () => {
     const place = (seconds: number | null) => ({
       status: 'waiting' as const,
       position: 1,

@@ -1,23 +1,23 @@
 /**
- * The admission schedule: one small public document from which anyone, at any moment, works out who is being served.
+ * The admission schedule: one small public document from which anyone works out, at any moment, who is being served.
  *
  *     serving(t) = min(ceiling, anchor_position + rate_per_second * (t - anchor_at_ms) / 1000)
  *
- * It is a line, not a counter: admission at a fixed rate needs no state and no tick. The coordinator publishes a new
- * line when something changes, always anchored on the old one, so that serving never moves back. All functions here
- * are pure; times are milliseconds since the epoch on the edge's clock, positions start at 1.
+ * It is a line, not a counter: admission at a fixed rate needs no state and no tick. The coordinator publishes a new line
+ * when something changes, always anchored on the old one, so that serving never moves back. All functions are pure; times
+ * are milliseconds since the epoch on the edge's clock, positions start at 1.
  */
 import type { Phase, Schedule, Status } from './api/public.ts'
 import { positionOf } from './draw.ts'
 
 export type { Phase, Schedule, Status }
 
-/** Nobody can join any more, and every visitor is told the same. */
+/** Nobody can join any more, and every visitor sees the same. */
 export function isFinal(phase: Phase): phase is 'sold_out' | 'ended' {
   return phase === 'sold_out' || phase === 'ended'
 }
 
-/** When the pre-queue opens; on the origin's clock only where nothing else is told. */
+/** When the pre-queue opens; a coordinator of the version before only sends the time on the origin's clock. */
 export function preQueueOpensAtMs({ pre_queue_opens_at, pre_queue_opens_at_ms }: Schedule): number {
   return pre_queue_opens_at_ms ?? Date.parse(pre_queue_opens_at)
 }
@@ -47,7 +47,7 @@ export function calledAtMs(line: Line, position: number): number {
 /** Where a visitor stands. */
 export interface Place {
   readonly status: Status
-  /** Their position in the drawn order; null before the draw. */
+  /** The position in the drawn order; null before the draw. */
   readonly position: number | null
   /** People ahead plus one; 0 when ready; null before the draw. */
   readonly position_in_queue: number | null
@@ -57,76 +57,71 @@ export interface Place {
 }
 
 /**
- * Where the holder of a ticket number stands at a moment: from the number and the schedule alone. Whoever asks for many
- * may bring a `drawn` that remembers positions; they never change.
+ * Where the holder of a ticket number stands at a moment, from the number and the schedule alone. `drawn` may be a cached
+ * `positionOf`, since positions never change.
  */
 export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn = positionOf): Place {
-  const now_serving = isDrawn(schedule) ? serving(schedule, nowMs) : 0
-  const stand = (
-    status: Status,
-    position: number | null,
-    position_in_queue: number | null,
-    wait: number | null,
-  ): Place => ({
+  if (!isDrawn(schedule)) {
+    const isOver = schedule.phase === 'ended'
+    return {
+      status: isOver ? 'ended' : 'pre_queue',
+      position: null,
+      position_in_queue: null,
+      now_serving: 0,
+      estimated_wait_time: isOver ? null : roundToTenth(Math.max(0, schedule.anchor_at_ms - nowMs) / 1000),
+    }
+  }
+  const { draw_seed: seed, pre_queue_size: size, draw_beacon: beacon } = schedule
+  const position = drawn({ seed, size, beacon }, number)
+  const now_serving = serving(schedule, nowMs)
+  const status = statusAt(schedule, position, now_serving)
+  const isCalled = status === 'ready' || status === 'missed_turn'
+  return {
     status,
     position,
-    position_in_queue,
+    position_in_queue: isCalled ? 0 : Math.max(0, position - now_serving),
     now_serving,
-    estimated_wait_time: wait,
-  })
-  if (!isDrawn(schedule)) {
-    const wait = secondsUntil(schedule.anchor_at_ms, nowMs)
-    return schedule.phase === 'ended'
-      ? stand('ended', null, null, null)
-      : stand('pre_queue', null, null, wait)
+    estimated_wait_time:
+      status === 'ready' ? 0 : status === 'waiting' ? estimatedWaitSeconds(schedule, position, nowMs) : null,
   }
-  const position = drawn(
-    { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon },
-    number,
-  )
-  const inQueue = Math.max(0, position - now_serving)
-  if (schedule.phase === 'ended' || schedule.phase === 'sold_out')
-    return stand(schedule.phase, position, inQueue, null)
-  if (position <= schedule.missed_through) return stand('missed_turn', position, 0, null)
-  if (position <= now_serving) return stand('ready', position, 0, 0)
-  if (schedule.phase === 'paused' || schedule.phase === 'all_in_carts')
-    return stand(schedule.phase, position, inQueue, null)
-  return stand('waiting', position, inQueue, estimatedWaitSeconds(schedule, position, nowMs))
 }
 
-/** True once the seed is revealed: only then has a number a position. */
+function statusAt({ phase, missed_through }: Schedule, position: number, nowServing: number): Status {
+  if (isFinal(phase)) return phase
+  if (position <= missed_through) return 'missed_turn'
+  if (position <= nowServing) return 'ready'
+  return phase === 'paused' || phase === 'all_in_carts' ? phase : 'waiting'
+}
+
+/** True once the seed is revealed: only then does a number have a position. */
 export function isDrawn(schedule: Schedule): schedule is Schedule & { draw_seed: string } {
   return schedule.draw_seed !== null
 }
 
-/** Null, not known, while the ceiling holds the line back: when it rises is for others to decide. */
+/** Null while the line stands still or the ceiling holds it back: nobody knows when that changes. */
 export function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs: number): number | null {
   const served = servingExactly(schedule, nowMs)
   if (schedule.rate_per_second <= 0 || served >= schedule.ceiling) return null
   return roundToTenth((position - served) / schedule.rate_per_second)
 }
 
-function secondsUntil(atMs: number, nowMs: number): number {
-  return roundToTenth(Math.max(0, atMs - nowMs) / 1000)
-}
-
 const roundToTenth = (seconds: number) => Math.round(seconds * 10) / 10
 
 const POLL_MIN_MS = 1_000
 const POLL_MAX_MS = 60_000
-/** While nobody knows how long it takes (paused, all in carts, held back by the ceiling). */
+/** While the wait is not known (paused, all in carts, held back by the ceiling). */
 const POLL_UNKNOWN_MS = 5_000
 
 /**
- * When it makes sense to ask again, milliseconds from now: the further away the turn, the longer; spread by `random`
- * (uniform in [0, 1)), so that a crowd that began together does not ask together.
+ * When to poll again, in milliseconds from now: the further away the turn, the longer; spread by `random` (uniform in
+ * [0, 1)), so that a crowd that started together does not poll together.
  */
 export function pollAfterMs(place: Place, random: number): number {
-  if (place.status === 'sold_out' || place.status === 'ended' || place.status === 'missed_turn')
-    return POLL_MAX_MS
+  const { status } = place
+  if (status === 'sold_out' || status === 'ended' || status === 'missed_turn') return POLL_MAX_MS
   const waitMs = place.estimated_wait_time === null ? null : place.estimated_wait_time * 1000
   if (waitMs === null) return Math.round(POLL_UNKNOWN_MS * (0.75 + random / 2))
-  // Close to the turn: just after it. Further away: after about a third of the wait, since the line may quicken.
+  // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
   if (waitMs <= 3 * POLL_MIN_MS) return Math.round(Math.max(POLL_MIN_MS, waitMs) + random * 400)
   return Math.round(Math.min(POLL_MAX_MS, waitMs * (0.25 + random / 6)))
 }

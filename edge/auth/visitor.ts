@@ -27,6 +27,7 @@ import {
   type Verified,
 } from '../../shared/tokens.ts'
 import type { Call } from '../http.ts'
+import { pollWhile } from '../queue/poll.ts'
 import { cookie, readCookie, readForeignCookie, SECRET_COOKIE } from './cookies.ts'
 
 /** Presented by clients that keep no cookies. */
@@ -49,8 +50,6 @@ const KEYS_AGAIN_MS = 30_000
 /** Without any, as often as those who are turned away for it are told to come again. */
 const KEYS_MISSING_MS = 2_000
 const KEYS_TIMEOUT_MS = 3_000
-/** How often a request that needs keys looks whether another one has brought them. */
-const KEYS_STEP_MS = 20
 
 interface Visitor {
   readonly name: string
@@ -229,8 +228,8 @@ async function verified(token: string, url: string, options: JWTVerifyOptions, c
 async function brought(keys: ShopKeys, againMs: number, { ctx, nowMs }: Call) {
   const agoMs = askedAgoMs(keys, nowMs)
   if (keys.asking && agoMs < KEYS_TIMEOUT_MS) {
-    for (let waitedMs = 0; keys.asking && waitedMs < KEYS_TIMEOUT_MS; waitedMs += KEYS_STEP_MS)
-      await scheduler.wait(KEYS_STEP_MS)
+    const untilMs = Date.now() + KEYS_TIMEOUT_MS
+    await pollWhile((atMs) => keys.asking && atMs < untilMs)
   } else if (agoMs >= againMs) {
     const asked = ask(keys, nowMs)
     // Others wait for it as well, should this visitor go away.
