@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isKnown } from './http.ts'
+import { isCached } from './http.ts'
 
 it.each([
   ['W/"3-open"', true],
@@ -8,7 +8,7 @@ it.each([
   ['*', true],
   ['"2-open"', false],
   [undefined, false],
-])('of an answer tagged W/"3-open", %s says %s', (known, wanted) => {
-  const headers: Record<string, string> = known === undefined ? {} : { 'if-none-match': known }
-  expect(isKnown(new Request('https://shop.example/', { headers }), 'W/"3-open"')).toBe(wanted)
+])('compares If-None-Match %s with W/"3-open": %s', (tag, cached) => {
+  const headers: Record<string, string> = tag === undefined ? {} : { 'if-none-match': tag }
+  expect(isCached(new Request('https://shop.example/', { headers }), 'W/"3-open"')).toBe(cached)
 })

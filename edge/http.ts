@@ -1,45 +1,61 @@
-/** What every handler of the Worker is given, and the few answers they share. */
-import { type Problem, problemResponse } from '../shared/problem.ts'
+/** A request on its way through the Worker, and the responses that handlers share. */
+import {
+  type Problem,
+  ProblemError,
+  type ProblemFields,
+  type ProblemType,
+  problem,
+  problemResponse,
+} from '../shared/problem.ts'
 import type { Config, Env } from './config.ts'
 
-/** One request on its way through the Worker. */
 export interface Call {
   readonly request: Request
   readonly env: Env
   readonly ctx: ExecutionContext
   readonly config: Config
-  /** True if it came over https: in production always, if only to the front that this Worker stands behind. */
+  /** True over https, which production always is, if only in front of this Worker. */
   readonly secure: boolean
   readonly nowMs: number
+  /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
+  readonly setCookies: string[]
 }
 
 export const NO_STORE = 'no-store'
 
+/** Ends the request with a problem; the Worker's top sends it. */
+export function refuse(type: ProblemType, fields?: ProblemFields): never {
+  throw new ProblemError(problem(type, fields))
+}
+
 /** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
-const UNKEPT_JSON = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
+const UNCACHED_JSON = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
 
-/** An answer that is nobody else's, or nobody else's a moment later. */
-export function unkeptAnswer(body: object, status = 200): Response {
-  return new Response(JSON.stringify(body), { status, headers: UNKEPT_JSON })
+export function sendJson(body: object, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: UNCACHED_JSON })
 }
 
-export function problemAnswer(problem: Problem, cookies: readonly string[] = []): Response {
+export function sendNothing(): Response {
+  return new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
+}
+
+export function sendProblem(problem: Problem): Response {
   const { status, headers, body } = problemResponse(problem)
-  return withCookies(new Response(body, { status, headers }), cookies)
+  return new Response(body, { status, headers })
 }
 
-export function withCookies(response: Response, cookies: readonly string[]): Response {
-  for (const value of cookies) response.headers.append('set-cookie', value)
-  return response
+/** To a page, after a form was sent. */
+export function seeOther(location: string): Response {
+  return new Response(null, { status: 303, headers: { location, 'cache-control': NO_STORE } })
 }
 
-/** A browser sends this with every request, and page script cannot forge it; it keeps tokens in cookies alone. */
+/** True for a browser: it sends this header with every request, and page script cannot forge it. */
 export function isBrowser(request: Request): boolean {
   return request.headers.has('sec-fetch-site')
 }
 
 /**
- * What a page of another host has a browser send in a visitor's name. Neighbours under the same domain count as others:
+ * True for what a page of another host sends in a visitor's name. Hosts under the same domain count as others, since
  * SameSite=Lax gives our cookies to their forms as well.
  */
 export function isForeignForm(request: Request): boolean {
@@ -53,20 +69,13 @@ export function wantsHtml(request: Request): boolean {
 
 /** The page is for everyone who does not ask for JSON. */
 export function wantsJson(request: Request): boolean {
-  const accept = request.headers.get('accept') ?? ''
-  return accept.includes('application/json') && !accept.includes('text/html')
+  return !wantsHtml(request) && (request.headers.get('accept')?.includes('application/json') ?? false)
 }
 
-/** True if the caller has what this tag names already (If-None-Match, RFC 9110, 13.1.2: weakly compared). */
-export function isKnown(request: Request, etag: string): boolean {
-  const known = request.headers.get('if-none-match')
-  if (known === null || known === etag) return known !== null
+/** True if the caller has what this tag names (If-None-Match, RFC 9110, 13.1.2: weak comparison). */
+export function isCached(request: Request, etag: string): boolean {
+  const cached = request.headers.get('if-none-match')
+  if (cached === null || cached === etag) return cached !== null
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
-  return known.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
-}
-
-/** Back to a page after a form was sent. */
-export function seeOther(location: string, cookies: readonly string[] = []): Response {
-  const headers = { location, 'cache-control': NO_STORE }
-  return withCookies(new Response(null, { status: 303, headers }), cookies)
+  return cached.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
 }

@@ -1,20 +1,21 @@
 /**
- * The Worker: every request to the edge comes in here, and here it is decided which of the other files answers it.
- * Read from top to bottom it is the list of what the edge can be asked.
+ * The Worker: every request to the edge comes in here, and is led to the file that handles it. Read from top to bottom it
+ * is the list of what the edge can be asked.
  */
-
 import * as v from 'valibot'
 import { OrderId, SaleId } from '../shared/api/public.ts'
-import { ProblemError, problem } from '../shared/problem.ts'
+import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { type Call, isForeignForm, problemAnswer, seeOther, unkeptAnswer, wantsHtml } from './http.ts'
+import { type Call, isForeignForm, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
 import { shown } from './pages/respond.ts'
-import { onwards, protectedSite } from './protect/protect.ts'
+import { protectedSite, showWantedPage } from './protect/protect.ts'
 import { asset } from './routes/assets.ts'
-import { checkout, orders } from './routes/checkout.ts'
-import { refresh } from './routes/internal.ts'
+import { checkout } from './routes/checkout.ts'
+import { buyForm, orderForm } from './routes/forms.ts'
+import { health, jwks, refresh } from './routes/internal.ts'
+import { passOrder, showOrder } from './routes/orders.ts'
 import { challenge, JOINED, join, leave, status } from './routes/queue.ts'
-import { buyForm, orderForm, schedule, showOrder, showSale } from './routes/sale.ts'
+import { schedule, showSale } from './routes/sale.ts'
 
 export { TicketShard } from './queue/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
@@ -24,157 +25,146 @@ const configs = new WeakMap<Env, Config>()
 
 export default {
   async fetch(request, env, ctx): Promise<Response> {
-    let call: Call
+    let config: Config
     try {
-      const config = configs.get(env) ?? (await readConfig(env))
+      config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
-      const secure = config.production || request.url.startsWith('https:')
-      call = { request, env, ctx, config, secure, nowMs: Date.now() }
     } catch (error) {
-      return failed(error)
+      return sendProblem(problemOf(error))
     }
-    try {
-      const ours = route(call)
-      if (ours) return await shown(await ours, call)
-      // The answers of a site that stands behind this Worker are passed on as they are.
-      return await (protectedSite(call) ?? shown(notFound(), call))
-    } catch (error) {
-      return shown(failed(error), call)
-    }
+    const secure = config.production || request.url.startsWith('https:')
+    const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [] }
+    const response = await respond(call)
+    for (const cookie of call.setCookies) response.headers.append('set-cookie', cookie)
+    return response
   },
 } satisfies ExportedHandler<Env>
 
-function failed(error: unknown): Response {
-  if (error instanceof ProblemError) return problemAnswer(error.problem)
-  console.error(JSON.stringify({ msg: 'a request failed', why: String(error) }))
-  if (error instanceof ConfigError) return problemAnswer(problem('try-again', { retry_after_seconds: 60 }))
-  return problemAnswer(problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 }))
+async function respond(call: Call): Promise<Response> {
+  try {
+    const ours = route(call)
+    if (ours) return await shown(await ours, call)
+    // The responses of a site behind this Worker are passed on as they are.
+    return await (protectedSite(call) ?? refuse('not-found'))
+  } catch (error) {
+    return shown(sendProblem(problemOf(error)), call)
+  }
 }
 
-/** Null for what is not ours to answer. */
-function route(call: Call): Promise<Response> | Response | null {
+function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem
+  console.error(JSON.stringify({ msg: 'request failed', why: String(error) }))
+  if (error instanceof ConfigError) return problem('try-again', { retry_after_seconds: 60 })
+  return problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 })
+}
+
+type Handled = Promise<Response> | Response
+
+/** Null for what is not ours. */
+function route(call: Call): Handled | null {
   const path = pathOf(call.request.url)
   const { protect } = call.config
   const [, root, name = '', ...rest] = path.split('/', 8)
   switch (root) {
     case 'sales':
-      if (protect && name !== protect.sale) break
-      return saleRoute(name, rest, call)
+      return protect && name !== protect.sale ? null : saleRoute(name, rest, call)
     case 'orders':
-      if (protect) break
-      return orderRoute(path, name, rest, call)
+      return protect ? null : orderRoute(path, name, rest, call)
     case 'assets': {
       const found = asset(path, call.config.brand.style)
-      if (found) return only('GET', call, () => found)
-      break
+      return found && only('GET', call, () => found)
     }
     case '.well-known':
-      if (path === '/.well-known/jwks.json') return only('GET', call, () => jwks(call))
-      break
+      return path === '/.well-known/jwks.json' ? only('GET', call, () => jwks(call)) : null
     case 'healthz':
-      if (path === '/healthz')
-        return only('GET', call, () => unkeptAnswer({ status: 'ok', kid: call.config.keys.kid }))
-      break
-    case 'internal':
-      if (name === 'sales' && rest.length === 2 && rest[1] === 'refresh' && isSale(rest[0]))
-        return only('POST', call, () => refresh(rest[0] ?? '', call))
-      break
-  }
-  return null
-}
-
-function saleRoute(sale: string, rest: readonly string[], call: Call): Promise<Response> | Response {
-  if (!isSale(sale)) return problemAnswer(problem('unknown-sale'))
-  const { method } = call.request
-  const [what, order, change] = rest
-  const depth = rest.length
-  const page = `/sales/${sale}`
-  if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request))
-    return problemAnswer(problem('forbidden'))
-  if (depth === 0) return only('GET', call, () => showSale(sale, call))
-  if (depth === 1) {
-    switch (what) {
-      case 'queue':
-        if (method === 'DELETE') return leave(sale, call)
-        return formOf(page, call, () => form(sale, call, join, `${page}?${JOINED}`), 'POST, DELETE')
-      case 'leave':
-        return formOf(page, call, () => form(sale, call, leave, page))
-      case 'schedule':
-        return only('GET', call, () => schedule(sale, call))
-      case 'checkout':
-        return only('POST', call, () => checkout(sale, call))
-      case 'challenge':
-        return only('GET', call, () => challenge(sale, call))
-      case 'wanted':
-        return only('GET', call, () => onwards(sale, call))
-      case 'buy':
-        return formOf(page, call, () => buyForm(sale, call))
+      return path === '/healthz' ? only('GET', call, () => health(call)) : null
+    case 'internal': {
+      const [sale = '', what] = rest
+      const isRefresh = name === 'sales' && what === 'refresh' && rest.length === 2 && v.is(SaleId, sale)
+      return isRefresh ? only('POST', call, () => refresh(sale, call)) : null
     }
+    default:
+      return null
   }
-  if (depth === 2 && what === 'queue' && order === 'status')
-    return only('GET', call, () => status(sale, call))
-  if (what === 'order' && v.is(OrderId, order)) {
-    if (depth === 2) return only('GET', call, () => showOrder(sale, order, call))
-    if (depth === 3 && (change === 'payment' || change === 'cancel'))
-      return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
-  }
-  return notFound()
 }
 
-function orderRoute(path: string, order: string, rest: readonly string[], call: Call) {
-  if (!v.is(OrderId, order)) return problemAnswer(problem('unknown-order'))
-  if (isForeignForm(call.request)) return problemAnswer(problem('forbidden'))
+function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
+  if (!v.is(SaleId, sale)) refuse('unknown-sale')
+  const { method } = call.request
+  if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request)) refuse('forbidden')
+  const page = `/sales/${sale}`
+  const [what, order, change] = rest
+  switch (rest.length) {
+    case 0:
+      return only('GET', call, () => showSale(sale, call))
+    case 1:
+      switch (what) {
+        case 'queue':
+          if (method === 'DELETE') return leave(sale, call)
+          return formOf(
+            page,
+            call,
+            () => thenPage(join(sale, call), `${page}?${JOINED}`, call),
+            'POST, DELETE',
+          )
+        case 'leave':
+          return formOf(page, call, () => thenPage(leave(sale, call), page, call))
+        case 'schedule':
+          return only('GET', call, () => schedule(sale, call))
+        case 'checkout':
+          return only('POST', call, () => checkout(sale, call))
+        case 'challenge':
+          return only('GET', call, () => challenge(sale, call))
+        case 'wanted':
+          return only('GET', call, () => showWantedPage(sale, call))
+        case 'buy':
+          return formOf(page, call, () => buyForm(sale, call))
+      }
+      break
+    case 2:
+      if (what === 'queue' && order === 'status') return only('GET', call, () => status(sale, call))
+      if (what === 'order' && v.is(OrderId, order))
+        return only('GET', call, () => showOrder(sale, order, call))
+      break
+    case 3:
+      if (what === 'order' && v.is(OrderId, order) && (change === 'payment' || change === 'cancel'))
+        return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
+  }
+  return refuse('not-found')
+}
+
+function orderRoute(path: string, order: string, rest: readonly string[], call: Call): Handled {
+  if (!v.is(OrderId, order)) refuse('unknown-order')
+  if (isForeignForm(call.request)) refuse('forbidden')
+  const pass = () => passOrder(path, order, call)
   const [what] = rest
-  if (rest.length === 0) {
-    if (call.request.method === 'DELETE') return orders(path, order, call)
-    return only('GET', call, () => orders(path, order, call), 'GET, DELETE')
-  }
-  if (rest.length === 1 && what === 'events') return only('GET', call, () => orders(path, order, call))
-  if (rest.length === 1 && what === 'payment') return only('POST', call, () => orders(path, order, call))
-  return notFound()
+  if (rest.length === 0 && call.request.method === 'DELETE') return pass()
+  if (rest.length === 0) return only('GET', call, pass, 'GET, DELETE')
+  if (rest.length === 1 && what === 'events') return only('GET', call, pass)
+  if (rest.length === 1 && what === 'payment') return only('POST', call, pass)
+  return refuse('not-found')
 }
 
-/** The address of a page's form, where somebody opens it as a page, is that page: it may stand in the address bar. */
-function formOf(page: string, call: Call, answer: () => Promise<Response>, allow?: string) {
+/** A page's form. Its address, opened as a page, leads to that page: it may stand in the address bar. */
+function formOf(page: string, call: Call, handle: () => Promise<Response>, allow?: string): Handled {
   if (call.request.method === 'GET' && wantsHtml(call.request)) return seeOther(page)
-  return only('POST', call, answer, allow)
+  return only('POST', call, handle, allow)
 }
 
-/** A plain form's answer is the page again. */
-async function form(
-  sale: string,
-  call: Call,
-  act: (sale: string, call: Call) => Promise<Response>,
-  page: string,
-) {
-  const response = await act(sale, call)
-  if (!wantsHtml(call.request) || response.status >= 400) return response
-  return seeOther(page, response.headers.getSetCookie())
+/** What is done by a plain form leads to a page. */
+async function thenPage(done: Promise<Response>, page: string, call: Call): Promise<Response> {
+  const response = await done
+  return wantsHtml(call.request) ? seeOther(page) : response
 }
 
-function jwks({ config: { keys } }: Call): Response {
-  return new Response(keys.jwks, {
-    headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' },
-  })
-}
-
-/** Answers the one method there is, and says so to others. HEAD is GET without its body, which the runtime sees to. */
-function only(
-  method: 'GET' | 'POST',
-  call: Call,
-  answer: () => Promise<Response> | Response,
-  allow: string = method,
-): Promise<Response> | Response {
+/** Handles one method and refuses others. HEAD is GET without its body, which the runtime drops. */
+function only(method: 'GET' | 'POST', call: Call, handle: () => Handled, allow: string = method): Handled {
   const asked = call.request.method
-  if (asked === method || (asked === 'HEAD' && method === 'GET')) return answer()
-  const response = problemAnswer(problem('method-not-allowed'))
+  if (asked === method || (asked === 'HEAD' && method === 'GET')) return handle()
+  const response = sendProblem(problem('method-not-allowed'))
   response.headers.set('allow', allow.replace('GET', 'GET, HEAD'))
   return response
 }
-
-const notFound = () => problemAnswer(problem('not-found'))
-
-const isSale = (name: string | undefined) => v.is(SaleId, name)
 
 /** The path of a URL, without the cost of parsing the rest of it. */
 function pathOf(url: string): string {

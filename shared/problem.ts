@@ -56,13 +56,15 @@ export interface FieldError {
   readonly detail: string
 }
 
-interface ProblemFields {
+export interface ProblemFields {
   readonly detail?: string
   readonly errors?: readonly FieldError[]
   /** The path at which to join the queue, with `not-admitted`. */
   readonly queue?: string
   /** ISO 8601, with `not-open`. */
   readonly opens_at?: string
+  /** Sent in whole seconds, and as the Retry-After header as well. */
+  readonly retry_after_seconds?: number
   readonly [extension: string]: unknown
 }
 
@@ -71,15 +73,10 @@ export interface Problem extends ProblemFields {
   readonly title: string
   readonly status: number
   readonly detail: string
-  /** Sent in whole seconds, and as the Retry-After header as well. */
-  readonly retry_after_seconds?: number
 }
 
 /** A problem of a known type. `detail` is a sentence for the reader, without anything internal. */
-export function problem(
-  type: ProblemType,
-  fields: ProblemFields & { retry_after_seconds?: number } = {},
-): Problem {
+export function problem(type: ProblemType, fields: ProblemFields = {}): Problem {
   const [status, title, detail] = CATALOGUE[type]
   return { type: `/problems/${type}`, title, status, detail, ...fields }
 }

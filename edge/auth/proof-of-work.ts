@@ -1,23 +1,21 @@
 /**
- * The price of entry, where one is asked: a proof of work (ALTCHA) for each ticket number. It identifies nobody; it
- * makes a thousand places cost a thousand times as much as one.
+ * Proof of work (ALTCHA) for each ticket number, where a sale's edge asks for it. It identifies nobody; it makes a thousand
+ * places cost a thousand times as much as one.
  *
- * A challenge is made out to one visitor and one sale, and a visitor has one number: so a solution is good for one
- * number, however often and to whichever shard it is sent. A number gained anew, after leaving or missing a turn, needs
- * a new one.
+ * A challenge is made out to one visitor and one sale, and a visitor has one number: a solution is good for one number,
+ * however often and to whichever shard it is sent. A number gained after leaving or missing a turn needs a new one.
  */
 import { type Challenge, createChallenge, randomInt, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_BODY_BYTES } from '../../shared/parse.ts'
-import { type Problem, problem } from '../../shared/problem.ts'
+import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import type { Call } from '../http.ts'
-import { presentedPlace, visitorCookies, visitorOf } from './visitor.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
-/** The field in which ALTCHA's widget sends it. */
+/** The form field of ALTCHA's widget. */
 const PROOF_FIELD = 'altcha'
 /** Long enough for the slowest phone and a visitor who is called away. */
 export const GOOD_FOR_SECONDS = 600
@@ -31,48 +29,41 @@ const Payload = v.object({
   solution: v.object({ counter: v.number(), derivedKey: v.string() }),
 })
 
-/** A challenge for whoever asks, to be solved before they join; and the cookies that tell then that it was theirs. */
-export async function challengeFor(
-  sale: string,
-  call: Call,
-): Promise<{ readonly challenge: Challenge; readonly cookies: string[] }> {
-  const { config, nowMs } = call
-  // Whoever has a place is somebody, also without cookies: they may need a number instead of one whose turn has passed.
-  const presented = await presentedPlace(sale, call)
-  const { name, secret } =
-    presented.kind === 'place' ? { name: presented.claims.sub, secret: null } : await visitorOf(call)
-  const challenge = await createChallenge({
+const secretsOf = ({ config }: Call) => ({
+  hmacSignatureSecret: config.keys.proof,
+  hmacKeySignatureSecret: config.keys.proof,
+})
+
+/** A challenge for a visitor, to be solved before they join. */
+export function challengeFor(sale: string, visitor: string, call: Call): Promise<Challenge> {
+  return createChallenge({
     algorithm: 'SHA-256',
     cost: 1,
-    counter: randomInt(config.powDifficulty),
+    counter: randomInt(call.config.powDifficulty),
     deriveKey,
-    data: { sale, visitor: name },
-    expiresAt: Math.floor(nowMs / 1000) + GOOD_FOR_SECONDS,
-    hmacSignatureSecret: config.keys.proof,
-    hmacKeySignatureSecret: config.keys.proof,
+    data: { sale, visitor },
+    expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,
+    ...secretsOf(call),
   })
-  return { challenge, cookies: visitorCookies(secret, call) }
 }
 
-/** The visitor that a request's proof was made out to, and what it was; or what to answer without a good one. */
-export async function proofOf(
-  sale: string,
-  call: Call,
-): Promise<{ readonly visitor: string; readonly paidWith: string } | Problem> {
+export interface Proof {
+  /** The visitor it was made out to. */
+  readonly visitor: string
+  /** By which it is known again, should it be sent twice. */
+  readonly paidWith: string
+}
+
+/** The proof in a request. Throws `proof-of-work-required` without a valid one for this sale. */
+export async function requireProof(sale: string, call: Call): Promise<Proof> {
   const payload = await payloadOf(call.request)
-  if (!payload) return proofRequired(sale)
+  if (!payload) throw new ProblemError(proofRequired(sale))
   const { challenge, solution } = payload
   const { data } = challenge.parameters
-  const { verified } = await verifySolution({
-    challenge: challenge as unknown as Challenge,
-    solution,
-    deriveKey,
-    hmacSignatureSecret: call.config.keys.proof,
-    hmacKeySignatureSecret: call.config.keys.proof,
-  })
-  return verified && data.sale === sale
-    ? { visitor: data.visitor, paidWith: challenge.signature }
-    : proofRequired(sale)
+  const signed = challenge as unknown as Challenge
+  const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
+  if (!verified || data.sale !== sale) throw new ProblemError(proofRequired(sale))
+  return { visitor: data.visitor, paidWith: challenge.signature }
 }
 
 export function proofRequired(sale: string): Problem {

@@ -1,13 +1,12 @@
 /**
- * Rate limits, kept in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be
- * exact (one number per visitor, one order per visitor) is exact elsewhere.
+ * Rate limits in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be exact
+ * (one number per visitor, one order per visitor) is exact elsewhere.
  */
-import { type Problem, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import type { Rate } from '../config.ts'
-import type { Call } from '../http.ts'
+import { type Call, refuse } from '../http.ts'
 
-/** Most keys remembered; beyond it those used longest ago are forgotten. */
+/** Most keys remembered; beyond it the least recently used are forgotten. */
 const MAX_KEYS = 50_000
 
 /**
@@ -17,7 +16,7 @@ const MAX_KEYS = 50_000
 export class Limiter {
   readonly #usedUntilMs = new Recent<string, number>(MAX_KEYS)
 
-  /** Takes one call; answers the milliseconds to wait if it is one too many, 0 if it is not. */
+  /** Takes one call; returns the milliseconds to wait if it is one too many, else 0. */
   take(key: string, rate: Rate, nowMs: number): number {
     const periodMs = rate.seconds * 1000
     const usedUntilMs = Math.max(nowMs, this.#usedUntilMs.get(key) ?? 0) + periodMs / rate.calls
@@ -29,7 +28,7 @@ export class Limiter {
   }
 }
 
-/** What counts as one address: an IPv4 address (also one written as IPv6), or the /64 that one subscriber has of IPv6. */
+/** What counts as one address: an IPv4 address (also in IPv6 form), or the /64 that one subscriber has of IPv6. */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:(?=\d+\.)/i
   if (mapped.test(address)) return address.replace(mapped, '')
@@ -45,20 +44,18 @@ export function addressKey(address: string): string {
 
 const limiter = new Limiter()
 
-/** One call by an address: what to answer if it is one too many. */
-export function limitedByAddress(
-  what: string,
-  rate: Rate | null,
-  { request, config, nowMs }: Call,
-): Problem | null {
-  // Those whom no front names count as one, or leaving the header out would be a way round.
-  const address = request.headers.get(config.addressHeader) ?? ''
-  return limited(what, addressKey(address), rate, nowMs)
+/** Counts a call of an address; throws `too-many-requests` if it is one too many. */
+export function limitAddress(what: string, rate: Rate | null, { request, config, nowMs }: Call): void {
+  // Calls without the header count as one address, or leaving it out would be a way round.
+  if (rate) limit(what, addressKey(request.headers.get(config.addressHeader) ?? ''), rate, nowMs)
 }
 
-/** The same by a visitor's name. */
-export function limited(what: string, who: string, rate: Rate | null, nowMs: number): Problem | null {
-  if (!rate) return null
+/** The same for a visitor's name. */
+export function limitVisitor(what: string, name: string, rate: Rate | null, { nowMs }: Call): void {
+  if (rate) limit(what, name, rate, nowMs)
+}
+
+function limit(what: string, who: string, rate: Rate, nowMs: number): void {
   const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
-  return waitMs > 0 ? problem('too-many-requests', { retry_after_seconds: waitMs / 1000 }) : null
+  if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
 }

@@ -3,8 +3,9 @@ import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
+import type { Call } from '../http.ts'
 import { asked, call, cookiesOf, edgeEnv, keySet, TestSale, tell } from '../testing/visitors.ts'
-import { presentedPlace, visitorOf } from './visitor.ts'
+import { authenticate, visitorOf } from './visitor.ts'
 
 const env: Env = {
   ...edgeEnv,
@@ -224,14 +225,16 @@ it('reads a place that was read before only until it ends, and only with the key
   const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
   const token = await signToken(QUEUE, config.keys.queue, claims)
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
-  const presented = { request, env: edgeEnv, ctx: {} as ExecutionContext, config, secure: true, nowMs }
-  for (let times = 0; times < 2; times++)
-    expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
-  expect(await presentedPlace('another-drop', presented)).toEqual({ kind: 'bad' })
-  expect(await presentedPlace('drop', { ...presented, nowMs: nowMs + 61_000 })).toEqual({ kind: 'bad' })
+  const ctx = {} as ExecutionContext
+  const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [] }
+  const holder = { kind: 'holder', place: { token, claims } }
+  for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
+  const bad = { kind: 'bad-token' }
+  expect(await authenticate('another-drop', shown)).toEqual(bad)
+  expect(await authenticate('drop', { ...shown, nowMs: nowMs + 61_000 })).toEqual(bad)
   const rotated = await readConfig({ ...edgeEnv, QUEUE_KEYS: keySet('another') })
-  expect(await presentedPlace('drop', { ...presented, config: rotated })).toEqual({ kind: 'bad' })
-  expect(await presentedPlace('drop', presented)).toEqual({ kind: 'place', token, claims })
+  expect(await authenticate('drop', { ...shown, config: rotated })).toEqual(bad)
+  expect(await authenticate('drop', shown)).toEqual(holder)
 })
 
 it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {
@@ -261,7 +264,8 @@ async function signedInAt(path: string, kid = 'one') {
   const token = await session('ada', { expires: '2h', kid })
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
-  return (nowMs: number) => visitorOf({ request, env, ctx, config, secure: true, nowMs })
+  return (nowMs: number) =>
+    visitorOf({ kind: 'newcomer' }, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
 }
 
 const keysAsked = async (path: string) => (await asked(path)).calls

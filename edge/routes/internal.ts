@@ -1,7 +1,6 @@
-/** What the origin calls, with the token that the edge shows it in turn. */
+/** What other programs call: the origin, backends that check admissions, a health check. */
 import { timingSafeEqual } from 'hono/utils/buffer'
-import { problem } from '../../shared/problem.ts'
-import { type Call, NO_STORE, problemAnswer } from '../http.ts'
+import { type Call, refuse, sendJson, sendNothing } from '../http.ts'
 import { roomOf, withRetries } from '../queue/rpc.ts'
 import { storeSnapshot } from '../queue/sale-cache.ts'
 
@@ -9,11 +8,19 @@ import { storeSnapshot } from '../queue/sale-cache.ts'
 export async function refresh(sale: string, call: Call): Promise<Response> {
   const { request, config, env, nowMs } = call
   if (!(await timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${config.edgeToken}`)))
-    return problemAnswer(problem('unauthorized'))
+    refuse('unauthorized')
   const response = await withRetries(() => roomOf(sale, env).refresh({ sale }))
-  if (response?.known === false && response.reason === 'unknown-sale')
-    return problemAnswer(problem('unknown-sale'))
-  if (!response?.known) return problemAnswer(problem('try-again', { retry_after_seconds: 1 }))
+  if (response?.known === false && response.reason === 'unknown-sale') refuse('unknown-sale')
+  if (!response?.known) return refuse('try-again', { retry_after_seconds: 1 })
   storeSnapshot(sale, response.bulletin, nowMs)
-  return new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
+  return sendNothing()
 }
+
+/** `GET /.well-known/jwks.json` */
+export function jwks({ config }: Call): Response {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
+  return new Response(config.keys.jwks, { headers })
+}
+
+/** `GET /healthz`, with the key that signs admissions now: a rotation can be watched, and one edge told from another. */
+export const health = ({ config }: Call) => sendJson({ status: 'ok', kid: config.keys.kid })

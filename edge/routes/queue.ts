@@ -1,99 +1,109 @@
 /**
- * The line: joining it, asking where one stands, leaving it. A place is a signed token that says everything, so that
- * asking is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
+ * The line: joining it, asking for one's status, leaving it. A place is a signed token that says everything, so a status
+ * is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { type Problem, problem, problemIn } from '../../shared/problem.ts'
-import { isDrawn, isFinal, type Place, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
-import { ADMISSION, ADMISSION_TTL_SECONDS, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
-import { cookie, noCookie } from '../auth/cookies.ts'
-import { challengeFor, proofOf, proofRequired } from '../auth/proof-of-work.ts'
-import { limited, limitedByAddress } from '../auth/rate-limits.ts'
-import { type Presented, presentedPlace, visitorCookies, visitorOf } from '../auth/visitor.ts'
-import { type Call, isBrowser, NO_STORE, problemAnswer, unkeptAnswer, withCookies } from '../http.ts'
+import { ProblemError, problemIn } from '../../shared/problem.ts'
+import {
+  isDrawn,
+  isFinal,
+  pollAfterMs,
+  preQueueOpensAtMs,
+  type Place as Standing,
+} from '../../shared/schedule.ts'
+import {
+  deleteAdmissionCookie,
+  deletePlaceCookie,
+  issueAdmission,
+  issuePlace,
+  type Place,
+  renewPlace,
+  setPlaceCookie,
+} from '../auth/credentials.ts'
+import { challengeFor, proofRequired, requireProof } from '../auth/proof-of-work.ts'
+import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
+import {
+  authenticate,
+  authenticateOrRefuse,
+  type Caller,
+  remember,
+  requirePlace,
+  type Visitor,
+  visitorOf,
+} from '../auth/visitor.ts'
+import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
 import { forget, type Given, nextNumber, numberOf } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
-/** How long after the opening (or the end, where one is set) a place in line is still good. */
-const PLACE_TTL_SECONDS = 24 * 3600
-/** A place is made to last longer only if it is by so much. */
-const LONGER_SECONDS = 3600
-
-/** With this a form's join leads to the page, which says what is wrong where it comes without the place. */
+/** In the address of the page that a form's join leads to, which explains if the place did not come along. */
 export const JOINED = 'joined'
 
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
-  const { config, nowMs } = call
-  const refused = limitedByAddress('join', config.limits.joinsPerAddress, call)
-  if (refused) return problemAnswer(refused)
+  limitAddress('join', call.config.limits.joinsPerAddress, call)
+  const caller = await authenticateOrRefuse(sale, call)
   const now = await saleNow(sale, call)
-  const presented = await presentedPlace(sale, call)
-  if (presented.kind === 'bad' || presented.kind === 'signed-out') return noPlace(presented, sale, call)
-  const place = presented.kind === 'place' ? presented.claims : null
-  const passed = place && now.place(place.num).status === 'missed_turn' ? place : null
-  if (presented.kind === 'place' && !passed) {
-    const { claims, token } = (await longerPlace(now, presented.claims, call)) ?? presented
-    return answer(200, now, claims, call, token)
+  if (caller.kind === 'holder' && now.place(caller.place.claims.num).status !== 'missed_turn') {
+    const place = (await renewPlace(caller.place, now.schedule, call)) ?? caller.place
+    return respond(200, now, place, true, call)
   }
-
-  const { phase } = now.schedule
-  if (isFinal(phase)) return problemAnswer(problem(phase === 'ended' ? 'ended' : 'sold-out'))
-  if (phase === 'upcoming') return problemAnswer(notOpen(now))
-  const given = await newPlace(sale, now, passed, call)
-  if ('type' in given) return problemAnswer(given)
-  const iat = Math.floor(nowMs / 1000)
-  const claims = { sub: given.visitor, sale, num: given.number, iat, exp: placeExpires(now, iat) }
-  const token = await signToken(QUEUE, config.keys.queue, claims)
-  return answer(given.first ? 201 : 200, now, claims, call, token, visitorCookies(given.secret, call))
+  refuseUnlessJoinable(now)
+  const { visitor, number, first } = await takeNumber(sale, now, caller, call)
+  const place = await issuePlace(visitor.name, number, now.schedule, call)
+  remember(visitor, call)
+  return respond(first ? 201 : 200, now, place, true, call)
 }
 
-/** Whose number it is, and the secret to know them by again, where there is one. */
-interface Named {
-  readonly visitor: string
-  readonly secret: string | null
+function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
+  const { phase, opens_at, pre_queue_opens_at } = schedule
+  if (isFinal(phase)) refuse(phase === 'ended' ? 'ended' : 'sold-out')
+  if (phase !== 'upcoming') return
+  const opensInSeconds = (preQueueOpensAtMs(schedule) - atMs) / 1000
+  const retry_after_seconds = Math.max(1, Math.min(60, opensInSeconds))
+  refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }
 
-/** A number for a visitor without one, or instead of one whose turn has passed. */
-async function newPlace(
+/** A number for a caller without one, or instead of one whose turn has passed. */
+async function takeNumber(
   sale: string,
   now: SaleNow,
-  passed: QueueClaims | null,
+  caller: Caller,
   call: Call,
-): Promise<(Given & Named) | Problem> {
-  const { config, nowMs } = call
-  const proof = config.powDifficulty > 0 ? await proofOf(sale, call) : null
-  if (proof && 'type' in proof) return proof
-  const visitor = passed ? { name: passed.sub, secret: null, known: true } : await visitorOf(call)
-  // A proof is made out to somebody; whoever is somebody else needs their own.
-  if (proof && visitor.known && proof.visitor !== visitor.name) return proofRequired(sale)
-  // Whoever keeps no cookies is the one their proof was made out to.
-  const { name, secret } = proof && !visitor.known ? { name: proof.visitor, secret: null } : visitor
-  const named = { visitor: name, secret }
-  if (!visitor.known && !proof) return { ...(await nextNumber(sale, call)), ...named }
-  const tooMany = limited('join', name, config.limits.joinsPerVisitor, nowMs)
-  if (tooMany) return tooMany
+): Promise<Given & { readonly visitor: Visitor }> {
+  const { config } = call
+  const proof = config.powDifficulty > 0 ? await requireProof(sale, call) : null
+  const asking = await visitorOf(caller, call)
+  // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
+  if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
+  const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
+  if (!visitor.known) return { visitor, ...(await nextNumber(sale, call)) }
 
-  const request = { sale, visitor: name, ...(proof ? { paid_with: proof.paidWith } : {}) }
-  const given = await numberOf(passed ? { ...request, instead_of: passed.num } : request, call)
-  // Somebody who lost their token finds their old number, and its turn may have passed.
-  const old = !given.first && now.place(given.number).status === 'missed_turn'
-  return { ...(old ? await numberOf({ ...request, instead_of: given.number }, call) : given), ...named }
+  limitVisitor('join', visitor.name, config.limits.joinsPerVisitor, call)
+  const request = { sale, visitor: visitor.name, ...(proof && { paid_with: proof.paidWith }) }
+  const missed = caller.kind === 'holder' ? { instead_of: caller.place.claims.num } : {}
+  const given = await numberOf({ ...request, ...missed }, call)
+  // Whoever lost their token finds their old number, and its turn may have passed.
+  const hasPassed = !given.first && now.place(given.number).status === 'missed_turn'
+  if (!hasPassed) return { visitor, ...given }
+  return { visitor, ...(await numberOf({ ...request, instead_of: given.number }, call)) }
 }
 
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
   const { limits } = call.config
-  const refused = limitedByAddress('status', limits.statusPerAddress, call)
-  if (refused) return problemAnswer(refused)
-  const presented = await presentedPlace(sale, call)
-  if (presented.kind !== 'place') return noPlace(presented, sale, call)
-  const tooMany = limited('status', presented.claims.sub, limits.statusPerVisitor, call.nowMs)
-  if (tooMany) return problemAnswer(tooMany)
-  const now = await saleNow(sale, call).catch(problemIn)
-  if ('type' in now) return now.status === 503 ? placeKept(presented.claims) : problemAnswer(now)
-  const longer = await longerPlace(now, presented.claims, call)
-  return answer(200, now, longer?.claims ?? presented.claims, call, longer?.token ?? null)
+  limitAddress('status', limits.statusPerAddress, call)
+  const place = await requirePlace(sale, call)
+  limitVisitor('status', place.claims.sub, limits.statusPerVisitor, call)
+  let now: SaleNow
+  try {
+    now = await saleNow(sale, call)
+  } catch (error) {
+    if (problemIn(error).status !== 503) throw error
+    // Nothing is known of the sale at this moment, but the place is in the token.
+    return sendJson(answerOf(place.claims.num, UNKNOWN))
+  }
+  const renewed = await renewPlace(place, now.schedule, call)
+  return respond(200, now, renewed ?? place, renewed !== null, call)
 }
 
 /**
@@ -102,130 +112,65 @@ export async function status(sale: string, call: Call): Promise<Response> {
  */
 export async function leave(sale: string, call: Call): Promise<Response> {
   const { limits } = call.config
-  const refused = limitedByAddress('leave', limits.joinsPerAddress, call)
-  if (refused) return problemAnswer(refused)
-  const presented = await presentedPlace(sale, call)
-  if (presented.kind !== 'place') return noPlace(presented, sale, call)
-  const tooMany = limited('leave', presented.claims.sub, limits.joinsPerVisitor, call.nowMs)
-  if (tooMany) return problemAnswer(tooMany)
-  const now = await saleNow(sale, call).catch(problemIn)
-  if (!('type' in now) && !isFinal(now.schedule.phase)) {
-    const { sub, num } = presented.claims
-    if (isDrawn(now.schedule)) await forget(sale, sub, call)
-    else await numberOf({ sale, visitor: sub, has: num }, call).catch(problemIn)
+  limitAddress('leave', limits.joinsPerAddress, call)
+  const { sub, num } = (await requirePlace(sale, call)).claims
+  limitVisitor('leave', sub, limits.joinsPerVisitor, call)
+  try {
+    const { schedule } = await saleNow(sale, call)
+    if (isDrawn(schedule) && !isFinal(schedule.phase)) await forget(sale, sub, call)
+    else if (!isFinal(schedule.phase)) await numberOf({ sale, visitor: sub, has: num }, call)
+  } catch (error) {
+    // Without the line's objects the visitor leaves all the same.
+    problemIn(error)
   }
-  const response = new Response(null, { status: 204, headers: { 'cache-control': NO_STORE } })
-  return withCookies(response, placeForgotten(sale, call))
+  deletePlaceCookie(sale, call)
+  deleteAdmissionCookie(sale, call)
+  return sendNothing()
 }
 
 /** `GET /sales/{sale}/challenge`: what to solve before joining, where a proof of work is asked for. */
 export async function challenge(sale: string, call: Call): Promise<Response> {
-  const refused = limitedByAddress('challenge', call.config.limits.joinsPerAddress, call)
-  if (refused) return problemAnswer(refused)
-  if (call.config.powDifficulty === 0) return problemAnswer(problem('not-found'))
-  const { challenge, cookies } = await challengeFor(sale, call)
-  return withCookies(unkeptAnswer(challenge), cookies)
+  limitAddress('challenge', call.config.limits.joinsPerAddress, call)
+  if (call.config.powDifficulty === 0) refuse('not-found')
+  // A holder too: they may need a number instead of one whose turn has passed.
+  const visitor = await visitorOf(await authenticate(sale, call), call)
+  const challenge = await challengeFor(sale, visitor.name, call)
+  remember(visitor, call)
+  return sendJson(challenge)
 }
 
-/** The cookies that make a browser forget its place. */
-export function placeForgotten(sale: string, { secure }: Call): string[] {
-  return [noCookie(`queue-${sale}`, secure), noCookie(`admission-${sale}`, secure)]
-}
-
-/** An admission for the holder of a place whose turn has come. */
-export async function admit(claims: QueueClaims, { config, nowMs }: Call) {
-  const iat = Math.floor(nowMs / 1000)
-  const exp = iat + ADMISSION_TTL_SECONDS
-  const { sub, sale, num } = claims
-  const token = await signToken(ADMISSION, config.keys.admission, {
-    sub,
-    sale,
-    num,
-    jti: crypto.randomUUID(),
-    iat,
-    exp,
-  })
-  return { token, exp }
-}
-
-/** Join and status answer alike; `token` is the place's, where it is to be told; `others`, cookies to send besides. */
-async function answer(
+/** What join and status respond; the place's token only where it is new to the caller. */
+async function respond(
   httpStatus: 200 | 201,
   now: SaleNow,
-  claims: QueueClaims,
+  place: Place,
+  isNew: boolean,
   call: Call,
-  token: string | null,
-  others: readonly string[] = [],
 ): Promise<Response> {
-  const place = now.place(claims.num)
-  const browser = isBrowser(call.request)
-  const admission = place.status === 'ready' ? await admit(claims, call) : null
-  const body: QueueAnswer = {
-    ...placeTold(place, claims.num),
-    queue_token: browser || token === null ? undefined : token,
-    admission_token: browser || !admission ? undefined : admission.token,
-    admission_expires_at: admission ? new Date(admission.exp * 1000).toISOString() : undefined,
+  const { num } = place.claims
+  const standing = now.place(num)
+  const admission = standing.status === 'ready' ? await issueAdmission(place.claims, call) : null
+  if (isNew) setPlaceCookie(place, call)
+  const inCookies = isBrowser(call.request)
+  const answer: QueueAnswer = {
+    ...answerOf(num, standing),
+    queue_token: inCookies || !isNew ? undefined : place.token,
+    admission_token: inCookies ? undefined : admission?.token,
+    admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
   }
-  const cookies = [...others]
-  if (token !== null) cookies.push(placeCookie(claims, token, call))
-  if (admission) cookies.push(admissionCookie(claims.sale, admission.token, call))
-  return withCookies(unkeptAnswer(body, httpStatus), cookies)
+  return sendJson(answer, httpStatus)
 }
 
-/** The cookie in which a browser keeps its place. */
-export function placeCookie({ sale, exp }: QueueClaims, token: string, { secure, nowMs }: Call): string {
-  return cookie(`queue-${sale}`, token, secure, exp - Math.floor(nowMs / 1000))
+const UNKNOWN: Standing = {
+  status: 'paused',
+  position: null,
+  position_in_queue: null,
+  now_serving: 0,
+  estimated_wait_time: null,
 }
 
-/**
- * The same place for longer, where an opening or an end was put off since it was signed, or its holder has waited on for
- * a while; null where it lasts. Whoever waits must not find, when their turn comes, that their place has run out.
- */
-export async function longerPlace(
-  now: SaleNow,
-  claims: QueueClaims,
-  { config, nowMs }: Call,
-): Promise<{ readonly claims: QueueClaims; readonly token: string } | null> {
-  const exp = placeExpires(now, Math.floor(nowMs / 1000))
-  if (exp - claims.exp < LONGER_SECONDS) return null
-  const longer = { ...claims, exp }
-  return { claims: longer, token: await signToken(QUEUE, config.keys.queue, longer) }
-}
-
-export function admissionCookie(sale: string, token: string, { secure }: Call): string {
-  return cookie(`admission-${sale}`, token, secure, ADMISSION_TTL_SECONDS)
-}
-
-/** A bad token is never answered with another one; a browser's bad cookie is taken away, so that it can join anew. */
-function noPlace({ kind }: Presented, sale: string, call: Call): Response {
-  if (kind === 'signed-out') return problemAnswer(problem(kind))
-  return problemAnswer(problem('invalid-token'), [noCookie(`queue-${sale}`, call.secure)])
-}
-
-/** Nothing is known of the sale at this moment, but the place is in the token. */
-function placeKept(claims: QueueClaims): Response {
-  const nothing = { position: null, position_in_queue: null, now_serving: 0, estimated_wait_time: null }
-  const body: QueueAnswer = placeTold({ status: 'paused', ...nothing }, claims.num)
-  return unkeptAnswer(body)
-}
-
-/** What join and status tell of a place. */
-function placeTold(place: Place, number: number) {
-  const { status, position_in_queue, now_serving, estimated_wait_time } = place
-  const poll_after_ms = pollAfterMs(place, Math.random())
+function answerOf(number: number, standing: Standing): QueueAnswer {
+  const { status, position_in_queue, now_serving, estimated_wait_time } = standing
+  const poll_after_ms = pollAfterMs(standing, Math.random())
   return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
-}
-
-function notOpen({ schedule, atMs }: SaleNow): Problem {
-  const opensInMs = preQueueOpensAtMs(schedule) - atMs
-  return problem('not-open', {
-    opens_at: schedule.opens_at,
-    pre_queue_opens_at: schedule.pre_queue_opens_at,
-    retry_after_seconds: Math.max(1, Math.min(60, opensInMs / 1000)),
-  })
-}
-
-function placeExpires({ schedule }: SaleNow, nowSeconds: number): number {
-  const lastMs = Math.max(schedule.anchor_at_ms, schedule.ends_at_ms ?? 0)
-  return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
 }

@@ -1,0 +1,147 @@
+/**
+ * The shop's own session: a JWT whose keys stand at the shop's JWKS URL. Its subject is the account that a visitor is
+ * signed in with.
+ */
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import type { Call } from '../http.ts'
+import { refuse } from '../http.ts'
+import { isAhead, pollWhile } from '../queue/poll.ts'
+import { readShopCookie } from './cookies.ts'
+
+/** For clients without cookies. */
+const SESSION_HEADER = 'x-shop-authorization'
+/** Accounts and visitors known by a cookie never have the same name. */
+const ACCOUNT_PREFIX = 'user:'
+/** Together with the prefix no longer than a token's subject may be. */
+const MAX_SUBJECT = 190
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+/** The keys are fetched again after so long; sooner for a key that is new, but no more often than the second. */
+const KEYS_TTL_MS = 5 * 60_000
+const RETRY_MS = 30_000
+/** Without any keys: as often as the visitors who are turned away come again. */
+const MISSING_RETRY_MS = 2_000
+const FETCH_TIMEOUT_MS = 3_000
+
+const accounts = new WeakMap<Call, Promise<string | null>>()
+
+/**
+ * The visitor's name by the account they are signed in with; null without a valid session. Throws `try-again` while the
+ * shop's keys cannot be fetched: an account must not be taken for somebody else, and lose its place by that. A session is
+ * read once per request.
+ */
+export function accountOf(call: Call): Promise<string | null> {
+  const known = accounts.get(call)
+  if (known) return known
+  const account = readAccount(call)
+  accounts.set(call, account)
+  return account
+}
+
+/**
+ * True if the caller may use a token made out to this visitor: an account's only with a session of that account, so that a
+ * copied or sold one admits nobody else.
+ */
+export async function mayUse(visitor: string, call: Call): Promise<boolean> {
+  return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
+}
+
+async function readAccount(call: Call): Promise<string | null> {
+  const { request, config } = call
+  const { shop } = config
+  if (!shop) return null
+  const header = request.headers.get(SESSION_HEADER)
+  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.cookie, request)
+  if (!token) return null
+  try {
+    const { sub } = await verifySession(token, shop, call)
+    return sub && isName(sub) ? ACCOUNT_PREFIX + sub : null
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    if (!(error instanceof KeysUnavailable)) throw error
+    return refuse('try-again', {
+      detail: 'It cannot be seen who you are. You keep your place.',
+      retry_after_seconds: MISSING_RETRY_MS / 1000,
+    })
+  }
+}
+
+/** The ledger refuses other text, and with it a whole batch of orders. */
+const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
+
+// -- The shop's keys ---------------------------------------------------------------------------------------------------
+
+/** Plain values, since promises are not shared between requests. */
+interface ShopKeys {
+  readonly url: string
+  /** Null until they could be fetched. */
+  find: ReturnType<typeof createLocalJWKSet> | null
+  fetchedAtMs: number
+  /** While another request fetches them. */
+  fetchingUntilMs: number
+  /** The last fetch failed; older keys are used meanwhile. */
+  failed: boolean
+}
+
+let shopKeys: ShopKeys | null = null
+
+/** It says nothing about the session. */
+class KeysUnavailable extends Error {}
+
+/** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
+async function verifySession(
+  token: string,
+  { jwksUrl: url, issuer, audience }: NonNullable<Call['config']['shop']>,
+  call: Call,
+): Promise<JWTPayload> {
+  if (shopKeys?.url !== url)
+    shopKeys = { url, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false }
+  const keys = shopKeys
+  if (!keys.find) await awaitKeys(keys, MISSING_RETRY_MS, call)
+  else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
+    call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
+  const verify = async () => {
+    if (!keys.find) throw new KeysUnavailable()
+    const currentDate = new Date(call.nowMs)
+    const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
+    return (await jwtVerify(token, keys.find, rules)).payload
+  }
+  try {
+    return await verify()
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+    await awaitKeys(keys, RETRY_MS, call)
+    // Whether the shop has such a key by now is unknown.
+    if (keys.failed) throw new KeysUnavailable()
+    return verify()
+  }
+}
+
+/** A clock that was put back must not keep the keys from being fetched. */
+const ageMs = ({ fetchedAtMs }: ShopKeys, nowMs: number) => Math.abs(nowMs - fetchedAtMs)
+
+/** Waits for the request that fetches the keys; without one fetches them, unless that was done a short time ago. */
+async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call): Promise<void> {
+  if (isAhead(keys.fetchingUntilMs, Date.now(), FETCH_TIMEOUT_MS))
+    return pollWhile((atMs) => isAhead(keys.fetchingUntilMs, atMs, FETCH_TIMEOUT_MS))
+  if (ageMs(keys, nowMs) < retryMs) return
+  const fetched = fetchKeys(keys, nowMs)
+  // Others wait for it as well, should this visitor go away.
+  ctx.waitUntil(fetched)
+  return fetched
+}
+
+async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
+  keys.fetchedAtMs = nowMs
+  keys.fetchingUntilMs = Date.now() + FETCH_TIMEOUT_MS
+  try {
+    const response = await fetch(keys.url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    keys.failed = false
+  } catch (error) {
+    keys.failed = true
+    console.warn(JSON.stringify({ msg: 'failed to fetch shop keys', why: String(error) }))
+  }
+  keys.fetchingUntilMs = 0
+}

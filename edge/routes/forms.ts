@@ -1,0 +1,99 @@
+/**
+ * The pages' plain forms: a checkout, a payment, a cancellation become the contract's calls. A form leads to the order's
+ * page, or shows the problem it met on the sale's page, with the form to send again where that may help.
+ */
+import { isLive } from '../../shared/order-status.ts'
+import { MAX_BODY_BYTES } from '../../shared/parse.ts'
+import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
+import { findOrderToken, refuseAdmission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
+import { type Call, refuse, seeOther } from '../http.ts'
+import type { Again } from '../pages/view.ts'
+import { saleNow } from '../queue/sale-cache.ts'
+import { callOrigin } from './checkout.ts'
+import { ALREADY, limitOrders, orderIn } from './orders.ts'
+import { visitorPage } from './sale.ts'
+
+type Fields = Readonly<Record<string, string>>
+
+/** `POST /sales/{sale}/buy` */
+export async function buyForm(sale: string, call: Call): Promise<Response> {
+  const sent = await fieldsOf(call.request)
+  const fields = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
+  const form = { action: `/sales/${sale}/buy`, fields: fields ?? {} }
+  return orProblemPage(sale, form, call, () => buy(sale, fields, call))
+}
+
+async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
+  const { token } = await requireAdmission(sale, call)
+  if (!fields) return refuse('invalid-request')
+  const { product_id, quantity, payment_method, idempotency_key = '' } = fields
+  // The origin would take the sale's first product: nobody is to have what they did not choose.
+  if (!product_id) throw new ProblemError(invalidField('product_id', 'is required'))
+  const request = {
+    product_id,
+    ...(quantity && { quantity: Number(quantity) }),
+    ...(payment_method && { payment_method }),
+  }
+  const headers = { ...jsonHeaders(token), 'idempotency-key': idempotency_key }
+  const body = JSON.stringify(request)
+  const response = await callOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
+  const order = await orderIn(response)
+  if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
+  // Another order than the one asked for: the visitor has as many as one may have.
+  const already = response.status === 200 && isLive(order.status)
+  return seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`)
+}
+
+/** `POST /sales/{sale}/order/{order}/payment` and `/cancel` */
+export async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
+  const fields = (await fieldsOf(call.request)) ?? {}
+  const page = `/sales/${sale}/order/${order}`
+  return orProblemPage(sale, { action: `${page}/${change}`, fields }, call, async () => {
+    limitOrders(call)
+    const token = await findOrderToken(order, call, sale)
+    if (token === null) return refuseAdmission(sale)
+    const headers = jsonHeaders(token)
+    const body = JSON.stringify({ payment_method: fields.payment_method })
+    const response =
+      change === 'payment'
+        ? await callOrigin(`/orders/${order}/payment`, { method: 'POST', headers, body }, call)
+        : await callOrigin(`/orders/${order}`, { method: 'DELETE', headers }, call)
+    // In conflict with what the order has become meanwhile, which its page shows.
+    if (!response.ok && response.status !== 409) await orderIn(response)
+    await response.body?.cancel()
+    return seeOther(page)
+  })
+}
+
+/**
+ * What a form led to, or the sale's page with the problem. The form to send again holds its idempotency key: should the
+ * first request have come through after all, the second finds what it did.
+ */
+async function orProblemPage(sale: string, form: Again, call: Call, send: () => Promise<Response>) {
+  try {
+    return await send()
+  } catch (error) {
+    const problem = problemIn(error)
+    const mayHelp = problem.status === 503 || problem.type === '/problems/all-in-carts'
+    const shows = { kind: 'problem', problem, again: mayHelp ? form : undefined } as const
+    return visitorPage(sale, await saleNow(sale, call), shows, call)
+  }
+}
+
+const jsonHeaders = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+})
+
+/** The fields of a form; null if the body is none, or too large. */
+async function fieldsOf(request: Request): Promise<Fields | null> {
+  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
+  try {
+    const fields = [...(await request.formData())].filter(
+      (field): field is [string, string] => typeof field[1] === 'string',
+    )
+    return Object.fromEntries(fields)
+  } catch {
+    return null
+  }
+}
