@@ -10,7 +10,7 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url
 describe('the export of orders', () => {
   const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
 
-  test('as CSV quotes what needs it, and disarms what a spreadsheet would calculate', async () => {
+  test('quotes CSV fields, and disarms formulas', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const id = (await origin.checkout(sale, { token })).body.order_id ?? ''
@@ -27,7 +27,7 @@ describe('the export of orders', () => {
     expect(await origin.admin('GET', path(sale, 'pdf'))).toMatchObject({ status: 422 })
   })
 
-  test('tells of an order whose money is taken, or given back, when that was, and of others nothing', async () => {
+  test('shows when money was captured or refunded', async () => {
     const sale = await origin.sale()
     await origin.checkout(sale)
     await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
@@ -68,7 +68,7 @@ describe('the export of orders', () => {
     return sale
   }
 
-  test('as NDJSON has every order once, also for a slow reader', async () => {
+  test('has every order once, also for a slow reader', async () => {
     const sale = await manyOrders()
     const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
@@ -88,7 +88,7 @@ describe('the export of orders', () => {
     expect([ids.size, lines]).toEqual([ORDERS, ORDERS])
   })
 
-  test('that breaks off does not look complete', async () => {
+  test('does not look complete if it fails', async () => {
     const sale = await manyOrders()
     const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },

@@ -28,11 +28,11 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const statusOf = async (at: TestOrigin, id: string, token: string) =>
   (await at.call('GET', `/orders/${id}`, { token })).body.status
 
-describe('with three sweepers, one an hour ahead of time and one an hour behind', () => {
-  test.concurrent('a hundred holds that end together return a hundred units, each once', async () => {
+describe('with three sweepers, one an hour ahead and one an hour behind', () => {
+  test.concurrent('returns a hundred overdue units, each once', async () => {
     const sale = await origin.sale({ total: 100, hold_seconds: 1 })
-    const answers = await Promise.all(Array.from({ length: 100 }, () => origin.checkout(sale)))
-    expect(answers.every((a) => a.status === 201)).toBe(true)
+    const responses = await Promise.all(Array.from({ length: 100 }, () => origin.checkout(sale)))
+    expect(responses.every((a) => a.status === 201)).toBe(true)
     await eventually(
       () => origin.stock(sale),
       (stock) => stock.available === 100,
@@ -50,7 +50,7 @@ describe('with three sweepers, one an hour ahead of time and one an hour behind'
     expect(events).toEqual({ orders: 100, events: 100 })
   })
 
-  test.concurrent('a hold lasts exactly as long as its buyer was told', async () => {
+  test.concurrent('keeps a hold exactly until its deadline', async () => {
     const sale = await origin.sale({ total: 1, hold_seconds: 3 })
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
@@ -69,20 +69,20 @@ describe('with three sweepers, one an hour ahead of time and one an hour behind'
     ).toBe('expired')
   })
 
-  test.concurrent('an origin an hour ahead takes the same tokens, tells the same times, and is paid', async () => {
+  test.concurrent('an origin an hour ahead accepts tokens, shows deadlines and takes payments correctly', async () => {
     const sale = await ahead.sale({ total: 1, hold_seconds: 60 })
-    // Good for five minutes: expired long ago by the origin's clock, and not by the ledger's.
+    // Valid for five minutes: expired by the origin's clock, but not by the ledger's.
     const token = await ahead.token(sale)
-    const answer = await ahead.checkout(sale, { token })
-    expect(answer.status).toBe(201)
-    // It is indeed an hour ahead: it says so itself when it was started.
+    const response = await ahead.checkout(sale, { token })
+    expect(response.status).toBe(201)
+    // Its own metric shows that its clock is ahead.
     const metrics = await (await fetch(`${ahead.url()}/metrics`)).text()
     const startedAtSeconds = Number(/^process_start_time_seconds (\d+)/m.exec(metrics)?.[1])
     expect(startedAtSeconds * 1000 - Date.now()).toBeGreaterThan(HOUR_MS - 120_000)
-    const leftMs = Date.parse(String(answer.body.reserved_until)) - Date.now()
+    const leftMs = Date.parse(String(response.body.reserved_until)) - Date.now()
     expect(leftMs).toBeGreaterThan(58_000)
     expect(leftMs).toBeLessThanOrEqual(60_000)
-    const id = answer.body.order_id ?? ''
+    const id = response.body.order_id ?? ''
     await ahead.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_webhook_twice' } })
     expect(
       await eventually(
@@ -94,12 +94,12 @@ describe('with three sweepers, one an hour ahead of time and one an hour behind'
 })
 
 describe('without Redis', () => {
-  // The sweepers of the others would end its holds.
+  // Stores of its own, since the other sweepers would end its holds.
   const own = useDatabase()
   const lost = useRedis()
   const alone = useOrigin(() => ({ databaseUrl: own.url, redisUrl: lost.url }))
 
-  test('holds end by the ledger', async () => {
+  test('ends holds by the ledger', async () => {
     const sale = await alone.sale({ total: 1, hold_seconds: 1 })
     expect(await alone.checkout(sale)).toMatchObject({ status: 201 })
     await lost.kill()

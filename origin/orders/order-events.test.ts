@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
@@ -21,7 +21,7 @@ interface Event {
   readonly data: { status: string; order_id: string; expires_in_seconds?: number }
 }
 
-/** Reads a stream to its end, or to the status wanted; `seen` fills meanwhile. */
+/** Reads a stream to its end, or until a status; `seen` fills meanwhile. */
 function watch(id: string, token: string, options: { lastEventId?: string; until?: string } = {}) {
   const { lastEventId, until } = options
   const seen: Event[] = []
@@ -57,8 +57,14 @@ async function buy(options: { hold_seconds?: number } = {}) {
   const { body } = await origin.checkout(sale, { token })
   return { sale, token, id: body.order_id ?? '' }
 }
-/** An app with the events of one order. */
-function appFor(events: OrderEvents, id: string): Hono {
+/** An app with the events of one order, and a limit of streams. */
+function appFor(id: string, maxStreams: number): Hono {
+  const sql = connect(database.url, 2)
+  const events = new OrderEvents(sql, pino({ level: 'silent' }), maxStreams)
+  onTestFinished(async () => {
+    await events.stop()
+    await sql.end({ timeout: 1 })
+  })
   const app = new Hono()
   app.onError((error) => sendProblem((error as ProblemError).problem))
   return app.get('/events', (c) => events.stream(c, id, (order) => order as never))
@@ -66,8 +72,8 @@ function appFor(events: OrderEvents, id: string): Hono {
 const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
 
-describe.concurrent("an order's events", () => {
-  test('tell a payment step by step, as it happens', async () => {
+describe.concurrent('an event stream', () => {
+  test('sends each step of a payment', async () => {
     const { id, token } = await buy()
     const { seen, done } = watch(id, token)
     await eventually(
@@ -81,21 +87,21 @@ describe.concurrent("an order's events", () => {
     expect(new Set(seen.map((e) => e.id)).size).toBe(3)
   })
 
-  test('reach everyone who watches, within two seconds', async () => {
+  test('reaches all watchers within two seconds', async () => {
     const orders = await Promise.all(Array.from({ length: 20 }, () => buy()))
     const watchers = orders.flatMap(({ id, token }) => Array.from({ length: 10 }, () => watch(id, token)))
     await eventually(
       async () => watchers.every((w) => w.seen.length === 1),
       (all) => all,
     )
-    const began = performance.now()
+    const start = performance.now()
     await Promise.all(orders.map(({ id, token }) => origin.call('DELETE', `/orders/${id}`, { token })))
     await Promise.all(watchers.map((w) => w.done))
-    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(performance.now() - start).toBeLessThan(2_000)
     for (const { seen } of watchers) expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
   })
 
-  test('replay what was missed, and nothing twice', async () => {
+  test('replays missed events, none twice', async () => {
     const { id, token } = await buy()
     const first = watch(id, token, { until: 'reserved' })
     await first.done
@@ -105,7 +111,7 @@ describe.concurrent("an order's events", () => {
     expect(statuses(seen)).toEqual(['paying', 'cancelled'])
   })
 
-  test('say that there is nothing to come back for once all has been told', async () => {
+  test('is a 204 after the last event', async () => {
     const { id, token } = await buy({ hold_seconds: 1 })
     const { seen, done } = watch(id, token)
     await done
@@ -115,7 +121,7 @@ describe.concurrent("an order's events", () => {
     await again.done
   })
 
-  test('end with the payment, and tell of what comes later to who asks again', async () => {
+  test('ends with the payment, and sends later events to who reconnects', async () => {
     const { id, token } = await buy()
     await pay(id, token, 'pm_ok')
     const { seen, done } = watch(id, token)
@@ -129,14 +135,14 @@ describe.concurrent("an order's events", () => {
     expect(statuses(later.seen)).toEqual(['fulfilled'])
   })
 
-  test('tell of an order that is still being recorded as soon as it is', async () => {
+  test('begins when a processing order is recorded', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const watching = await origin.sql().begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
-      const answer = await origin.checkout(sale, { token })
-      expect(answer).toMatchObject({ status: 202 })
-      const id = answer.body.order_id ?? ''
+      const { status, body } = await origin.checkout(sale, { token })
+      expect(status).toBe(202)
+      const id = body.order_id ?? ''
       const watching = watch(id, token, { until: 'reserved' })
       expect((await watching.opened).status).toBe(200)
       return watching
@@ -145,7 +151,7 @@ describe.concurrent("an order's events", () => {
     expect(statuses(watching.seen)).toEqual(['reserved'])
   })
 
-  test('tell of one that was refused only that', async () => {
+  test('has one event for a refused order', async () => {
     const sale = await origin.sale({ total: 1 })
     const visitor = randomUUID()
     const token = await origin.token(sale, visitor)
@@ -162,7 +168,7 @@ describe.concurrent("an order's events", () => {
     await again.done
   })
 
-  test('are for the owner only', async () => {
+  test('is for the owner only', async () => {
     const { id, sale } = await buy()
     const stranger = watch(id, await origin.token(sale))
     expect((await stranger.opened).status).toBe(404)
@@ -171,7 +177,7 @@ describe.concurrent("an order's events", () => {
   })
 })
 
-test('a HEAD for events has no stream, and keeps none from who wants one', async () => {
+test('HEAD opens no stream', async () => {
   const { id, token } = await buy()
   const head = await fetch(`${origin.url()}/orders/${id}/events`, {
     method: 'HEAD',
@@ -179,44 +185,28 @@ test('a HEAD for events has no stream, and keeps none from who wants one', async
   })
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
 
-  const sql = connect(database.url, 2)
-  const events = new OrderEvents(sql, pino({ level: 'silent' }), 1)
-  const app = appFor(events, id)
-  try {
-    for (let asked = 0; asked < 3; asked++) {
-      expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
-    }
-    const stream = await app.request('/events')
-    expect(stream.status).toBe(200)
-    expect((await app.request('/events')).status).toBe(503)
-    await stream.body?.cancel()
-  } finally {
-    await events.stop()
-    await sql.end({ timeout: 1 })
-  }
+  const app = appFor(id, 1)
+  for (let times = 0; times < 3; times++)
+    expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
+  const stream = await app.request('/events')
+  expect(stream.status).toBe(200)
+  expect((await app.request('/events')).status).toBe(503)
+  await stream.body?.cancel()
 })
 
-test('of many who come at the same moment no more have a stream than may, and a place that is left is free', async () => {
-  const { id } = await buy()
-  const sql = connect(database.url, 2)
-  const events = new OrderEvents(sql, pino({ level: 'silent' }), 3)
-  const app = appFor(events, id)
-  const atOnce = async () => {
+test('simultaneous requests open no more streams than allowed, and a closed stream frees its place', async () => {
+  const app = appFor((await buy()).id, 3)
+  const concurrently = async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => app.request('/events')))
     await Promise.all(all.map(({ body }) => body?.cancel()))
     return all.map(({ status }) => status).sort()
   }
-  try {
-    const some = [...Array(3).fill(200), ...Array(17).fill(503)]
-    expect(await atOnce()).toEqual(some)
-    expect(await eventually(atOnce, (statuses) => statuses[2] === 200)).toEqual(some)
-  } finally {
-    await events.stop()
-    await sql.end({ timeout: 1 })
-  }
+  const some = [...Array(3).fill(200), ...Array(17).fill(503)]
+  expect(await concurrently()).toEqual(some)
+  expect(await eventually(concurrently, (statuses) => statuses[2] === 200)).toEqual(some)
 })
 
-test('one order has so many streams, however many its buyer opens, and leaves the rest to others', async () => {
+test('one order has a limited number of streams', async () => {
   const [mine, theirs] = [await buy(), await buy()]
   const watchers = Array.from({ length: 15 }, () => watch(mine.id, mine.token))
   const other = watch(theirs.id, theirs.token)
@@ -234,7 +224,7 @@ test('one order has so many streams, however many its buyer opens, and leaves th
   expect(await eventually(again, (status) => status === 200)).toBe(200)
 })
 
-test('events go on after the ledger was away', async () => {
+test('a stream continues after the ledger was away', async () => {
   const { id, token } = await buy()
   const { seen, done } = watch(id, token)
   await eventually(
@@ -246,7 +236,7 @@ test('events go on after the ledger was away', async () => {
     where datname = current_database() and application_name = 'flash-sale-origin'`
   await eventually(
     () => origin.call('DELETE', `/orders/${id}`, { token }),
-    (answer) => answer.status === 200,
+    (response) => response.status === 200,
   )
   await done
   expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
