@@ -1,4 +1,4 @@
-/** Payments without the rest of the origin: a ledger, its job queue, and the Stripe that tests play. */
+/** Payments without the rest of the origin: a ledger, the job queue, and a local Stripe. */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
 import { connect, prepare, type Sql } from '../origin/ledger/connection.ts'
@@ -7,16 +7,15 @@ import { stripeProvider } from '../origin/payments/stripe.ts'
 import { useDatabase } from './servers.ts'
 import { startStripe } from './stripe.ts'
 
-const secrets = { secretKey: 'sk_test_played_by_a_local_server', webhookSecret: 'whsec_played' }
+const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
 
-/** For the tests of one file; `open`, in their `beforeAll`, gives the ledger and the queue. */
+/** For the tests of one file. Their `beforeAll` calls `open`, which returns the ledger and the queue. */
 export async function usePayments() {
   const database = useDatabase()
   const stripe = await startStripe(secrets)
   const log = pino({ level: 'silent' })
   let sql: Sql
   let jobs: PaymentJobs
-  /** What a test before left for later is none of the next one's. */
   beforeEach(() => sql`delete from pgboss.job`)
   afterAll(async () => {
     await jobs.stop()

@@ -1,13 +1,13 @@
 /**
- * A server that speaks as much of Stripe's API as a sale needs, the way Stripe documents it: bodies are forms, a key
- * answers the same again, errors have Stripe's shape, events are kept and sent signed. What a payment method does:
+ * A server that behaves as Stripe's documentation says, as far as a sale needs: form bodies, idempotency keys, errors in
+ * Stripe's shape, kept events and signed webhooks. The payment method decides:
  *
- *     pm_card_visa            is authorized, and captured later where that is asked for
+ *     pm_card_visa            is authorized, and captured on request
  *     pm_card_chargeDeclined  402, card_declined
- *     pm_card_authenticate    402, authentication_required: the bank wants to see the buyer
- *     pm_card_processing      neither yet; `authorize` decides
- *     pm_card_unheard         is authorized, and the first answer never comes
- *     pm_card_silent          never answers, and nothing happens
+ *     pm_card_authenticate    402, authentication_required by the bank
+ *     pm_card_processing      stays pending until `authorize` is called
+ *     pm_card_lost_response   is authorized, but its first response is lost
+ *     pm_card_unresponsive    never responds, and nothing happens
  *     pm_card_error_429, ...  that status, and nothing happens
  */
 import { createHmac, randomUUID } from 'node:crypto'
@@ -23,7 +23,7 @@ export interface Intent {
   status: 'succeeded' | 'requires_capture' | 'processing' | 'canceled' | 'requires_payment_method'
   last_payment_error: { type: string; code: string } | null
   refunded: boolean
-  /** What its refund was asked for with. */
+  /** The metadata of its refund. */
   refundMetadata: Record<string, string>
 }
 
@@ -38,24 +38,24 @@ export interface StripeEvent {
 export interface Reply {
   readonly status: number
   readonly body: unknown
-  /** The answer is lost on its way. */
+  /** The response is not sent. */
   readonly lost?: boolean
 }
 
-export interface StripeOptions {
+interface StripeOptions {
   readonly secretKey: string
   readonly webhookSecret: string
-  /** Where signed events are sent, unless nowhere. */
+  /** Without it no webhooks are sent. */
   readonly webhookUrl?: () => string
 }
 
-export type StripeServer = Awaited<ReturnType<typeof startStripe>>
-
-const ERROR_TYPES: Record<number, string> = {
-  401: 'invalid_request_error',
-  409: 'idempotency_error',
-  429: 'rate_limit_error',
+const ERROR_TYPES: Record<number, string> = { 409: 'idempotency_error', 429: 'rate_limit_error' }
+const DECLINES: Record<string, string> = {
+  pm_card_chargeDeclined: 'card_declined',
+  pm_card_authenticate: 'authentication_required',
 }
+/** No key answers the same again after these. */
+const NOT_KEPT = [0, 401, 403, 409, 429]
 
 /** The header of a webhook: the time, and the HMAC of time and body. */
 export function signStripe(secret: string, body: string, seconds = Math.floor(Date.now() / 1000)): string {
@@ -66,11 +66,11 @@ export function signStripe(secret: string, body: string, seconds = Math.floor(Da
 export async function startStripe(options: StripeOptions) {
   const intents = new Map<string, Intent>()
   const events: StripeEvent[] = []
-  const answered = new Map<string, { form: string; reply: Reply }>()
+  const replies = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
-  let webhooks = true
+  let sendsWebhooks = true
   let refundStatus = 'succeeded'
-  let turnedAway = 0
+  let turnAway = 0
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error) => send(response, failure(500, 'api_error', String(error))))
@@ -82,28 +82,23 @@ export async function startStripe(options: StripeOptions) {
     for await (const chunk of request) text += chunk
     const url = new URL(request.url ?? '/', 'http://stripe')
     calls.push(`${request.method} ${url.pathname}`)
-    const given = request.headers.authorization?.replace('Bearer ', '')
-    if (given !== options.secretKey) {
-      const message = `Invalid API Key provided: ${given?.replace(/(?<=_)[a-z]+(?=\w{4}$)/, '*****')}`
+    const secret = request.headers.authorization?.replace('Bearer ', '')
+    if (secret !== options.secretKey) {
+      const message = `Invalid API Key provided: ${secret?.replace(/(?<=_)[a-z]+(?=\w{4}$)/, '*****')}`
       return send(response, failure(401, 'invalid_request_error', undefined, message))
     }
     if (request.method !== 'POST') return send(response, read(url))
-    if (turnedAway > 0) {
-      turnedAway--
+    if (turnAway > 0) {
+      turnAway--
       return send(response, failure(429, 'rate_limit_error'))
     }
-    const key = request.headers['idempotency-key']
-    const known = typeof key === 'string' ? answered.get(key) : undefined
-    if (known && known.form !== text) return send(response, failure(400, 'idempotency_error'))
-    if (known) {
-      response.setHeader('idempotent-replayed', 'true')
-      return send(response, known.reply)
-    }
+    const key = String(request.headers['idempotency-key'] ?? '')
+    const kept = key ? replies.get(key) : undefined
+    if (kept && kept.form !== text) return send(response, failure(400, 'idempotency_error'))
+    if (kept) return send(response, kept.reply)
     const { lost, ...reply } = write(url.pathname, new URLSearchParams(text))
-    if (typeof key === 'string' && ![0, 401, 403, 409, 429].includes(reply.status)) {
-      answered.set(key, { form: text, reply })
-    }
-    // Whoever waits for this one gives up by themselves.
+    if (key && !NOT_KEPT.includes(reply.status)) replies.set(key, { form: text, reply })
+    // The client of a lost response gives up by itself.
     if (!lost) send(response, reply)
   }
 
@@ -118,40 +113,35 @@ export async function startStripe(options: StripeOptions) {
 
   function create(form: URLSearchParams): Reply {
     const method = form.get('payment_method') ?? ''
-    const error = /^pm_card_error_(\d{3})$/.exec(method)
-    if (error) return failure(Number(error[1]), ERROR_TYPES[Number(error[1])] ?? 'api_error')
-    if (method === 'pm_card_silent') return { status: 0, body: null, lost: true }
-    if (!method.startsWith('pm_card_')) {
+    const status = Number(/^pm_card_error_(\d{3})$/.exec(method)?.[1])
+    if (status) return failure(status, ERROR_TYPES[status] ?? 'api_error')
+    if (method === 'pm_card_unresponsive') return { status: 0, body: null, lost: true }
+    if (!method.startsWith('pm_card_'))
       return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
-    }
     const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
     if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
-    const refusal = {
-      pm_card_chargeDeclined: 'card_declined',
-      pm_card_authenticate: 'authentication_required',
-    }[method]
-    if (refusal !== undefined) {
-      intent.last_payment_error = { type: 'card_error', code: refusal }
+    const code = DECLINES[method]
+    if (code !== undefined) {
+      intent.last_payment_error = { type: 'card_error', code }
       emit('payment_intent.payment_failed', show(intent))
-      return failure(402, 'card_error', refusal, 'Your card was declined.', show(intent))
+      return failure(402, 'card_error', code, 'Your card was declined.', show(intent))
     }
     intent.status = 'processing'
-    const happens = form.get('capture_method') === 'manual' ? authorize : succeed
-    if (method !== 'pm_card_processing') happens(intent.id)
-    return { status: 200, body: show(intent), lost: method === 'pm_card_unheard' }
+    const proceed = form.get('capture_method') === 'manual' ? authorize : succeed
+    if (method !== 'pm_card_processing') proceed(intent.id)
+    return { status: 200, body: show(intent), lost: method === 'pm_card_lost_response' }
   }
 
   function add(metadata: Record<string, string>, amount: number, currency: string): Intent {
     const intent: Intent = {
-      id: `pi_${randomUUID().replaceAll('-', '')}`,
-      object: 'payment_intent',
-      amount,
-      currency,
-      metadata,
-      status: 'requires_payment_method',
-      last_payment_error: null,
-      refunded: false,
-      refundMetadata: {},
+      ...{
+        id: `pi_${randomUUID().replaceAll('-', '')}`,
+        object: 'payment_intent',
+        amount,
+        currency,
+        metadata,
+      },
+      ...{ status: 'requires_payment_method', last_payment_error: null, refunded: false, refundMetadata: {} },
     }
     intents.set(intent.id, intent)
     return intent
@@ -159,9 +149,9 @@ export async function startStripe(options: StripeOptions) {
 
   function cancel(id: string): Reply {
     const intent = intents.get(id)
-    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (!intent) return missing()
     if (intent.status === 'succeeded' || intent.status === 'canceled') return unexpectedState(intent)
-    // What was authorized and is not captured any more counts as given back.
+    // A cancelled authorization counts as refunded.
     if (intent.status === 'requires_capture') {
       intent.refunded = true
       emit('charge.refunded', chargeOf(intent))
@@ -173,24 +163,15 @@ export async function startStripe(options: StripeOptions) {
 
   function capture(id: string): Reply {
     const intent = intents.get(id)
-    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (!intent) return missing()
     if (intent.status !== 'requires_capture') return unexpectedState(intent)
     succeed(id)
     return { status: 200, body: show(intent) }
   }
 
-  const unexpectedState = (intent: Intent) =>
-    failure(
-      400,
-      'invalid_request_error',
-      'payment_intent_unexpected_state',
-      `It has a status of ${intent.status}.`,
-      show(intent),
-    )
-
   function refund(id: string, metadata: Record<string, string> = {}): Reply {
     const intent = intents.get(id)
-    if (!intent) return failure(404, 'invalid_request_error', 'resource_missing')
+    if (!intent) return missing()
     if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
     if (intent.status !== 'succeeded') return failure(400, 'invalid_request_error')
     const body = { id: `re_${intent.id}`, object: 'refund', status: refundStatus }
@@ -216,25 +197,21 @@ export async function startStripe(options: StripeOptions) {
       return { status: 200, body: { object: 'search_result', data, has_more: false, url: url.pathname } }
     }
     const intent = kind === 'payment_intents' ? intents.get(id) : undefined
-    if (intent) return { status: 200, body: show(intent, expand) }
-    return failure(404, 'invalid_request_error', 'resource_missing')
+    return intent ? { status: 200, body: show(intent, expand) } : missing()
   }
 
-  /** The newest first; `ending_before` gives the page just before, that is what is just newer. */
+  /** The newest first. `ending_before` gives the page just before, that is just newer. */
   function list(query: URLSearchParams): Reply {
     const types = [...query].flatMap(([name, value]) => (/^types\[/.test(name) ? [value] : []))
     const until = Number(query.get('created[lt]') ?? Number.POSITIVE_INFINITY)
     const limit = Number(query.get('limit') ?? 10)
     const all = events.filter((e) => types.includes(e.type) && e.created < until).reverse()
     const [before, after] = [query.get('ending_before'), query.get('starting_after')]
-    const known = (cursor: string) => all.findIndex((e) => e.id === cursor)
-    for (const cursor of [before, after]) {
-      if (cursor !== null && known(cursor) < 0) {
-        return failure(404, 'invalid_request_error', 'resource_missing', `No such event: '${cursor}'`)
-      }
-    }
+    const place = (cursor: string) => all.findIndex((e) => e.id === cursor)
+    for (const cursor of [before, after])
+      if (cursor !== null && place(cursor) < 0) return missing(`No such event: '${cursor}'`)
     const left =
-      before !== null ? all.slice(0, known(before)) : all.slice(after === null ? 0 : known(after) + 1)
+      before !== null ? all.slice(0, place(before)) : all.slice(after === null ? 0 : place(after) + 1)
     const data = before !== null ? left.slice(-limit) : left.slice(0, limit)
     return {
       status: 200,
@@ -246,42 +223,36 @@ export async function startStripe(options: StripeOptions) {
     const created = Math.floor(Date.now() / 1000)
     const event: StripeEvent = { id: `evt_${randomUUID()}`, object: 'event', type, created, data: { object } }
     events.push(event)
-    if (!webhooks || !options.webhookUrl) return
+    if (!sendsWebhooks || !options.webhookUrl) return
     const body = JSON.stringify(event)
     const headers = { 'stripe-signature': signStripe(options.webhookSecret, body) }
-    // Sent once: what is lost is found in the list of events.
+    // Sent once: a lost one is in the list of events.
     fetch(options.webhookUrl(), { method: 'POST', body, headers, signal: AbortSignal.timeout(5_000) })
-      .then((answer) => answer.body?.cancel())
+      .then((response) => response.body?.cancel())
       .catch(() => {})
   }
 
-  function authorize(id: string): void {
+  function move(id: string, status: Intent['status'], type: string): void {
     const intent = intents.get(id)
     if (!intent) throw new Error(`no intent ${id}`)
-    intent.status = 'requires_capture'
-    emit('payment_intent.amount_capturable_updated', show(intent))
+    intent.status = status
+    emit(type, show(intent))
   }
-
-  function succeed(id: string): void {
-    const intent = intents.get(id)
-    if (!intent) throw new Error(`no intent ${id}`)
-    intent.status = 'succeeded'
-    emit('payment_intent.succeeded', show(intent))
-  }
+  const authorize = (id: string) => move(id, 'requires_capture', 'payment_intent.amount_capturable_updated')
+  const succeed = (id: string) => move(id, 'succeeded', 'payment_intent.succeeded')
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     events,
     intents: (order: string) => [...intents.values()].filter((intent) => intent.metadata.order === order),
-    /** Somebody else's doing: a charge that this system's answer to is lost, or another's on the same account. */
+    /** These act on intents without a call of the API. */
     add,
     authorize,
-    /** Captured by hand, say. */
     succeed,
     cancel,
     refund,
-    /** A refund comes back from the buyer's bank, days later. */
+    /** The buyer's bank sends a refund back, days later. */
     sendRefundBack(id: string) {
       const intent = intents.get(id)
       if (!intent?.refunded) throw new Error(`${id} is not refunded`)
@@ -291,16 +262,16 @@ export async function startStripe(options: StripeOptions) {
     },
     /** Stripe keeps events for thirty days. */
     forgetEvents: () => events.splice(0),
-    /** What becomes of refunds from now on. */
+    /** The status of refunds from now on. */
     refundsAre: (status: 'succeeded' | 'pending' | 'failed') => {
       refundStatus = status
     },
-    /** So many of the next writes are too many. */
+    /** Rejects this many of the next writes with 429. */
     turnAway: (times: number) => {
-      turnedAway = times
+      turnAway = times
     },
     sendWebhooks: (send: boolean) => {
-      webhooks = send
+      sendsWebhooks = send
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -319,14 +290,10 @@ const metadataIn = (form: URLSearchParams): Record<string, string> =>
   )
 
 const chargeOf = ({ id, metadata, refunded }: Intent) => ({
-  id: `ch_${id}`,
-  object: 'charge',
-  payment_intent: id,
-  metadata,
-  refunded,
+  ...{ id: `ch_${id}`, object: 'charge', payment_intent: id, metadata, refunded },
 })
 
-/** As it is at this moment, and as it stays in an event. */
+/** The intent as JSON; a copy, so that an event keeps the state of its time. */
 const show = (intent: Intent, expand = false) => {
   const { refunded: _, refundMetadata: __, ...shown } = structuredClone(intent)
   return {
@@ -336,6 +303,10 @@ const show = (intent: Intent, expand = false) => {
     latest_charge: expand ? chargeOf(intent) : `ch_${intent.id}`,
   }
 }
+
+const missing = (message?: string) => failure(404, 'invalid_request_error', 'resource_missing', message)
+const unexpectedState = (intent: Intent) =>
+  failure(400, 'invalid_request_error', 'payment_intent_unexpected_state', undefined, show(intent))
 
 function failure(
   status: number,

@@ -191,7 +191,7 @@ test.each([
   ['a higher amount', 1_001, 'eur'],
   ['another currency', 1_000, 'usd'],
 ])('refunds a charge of %s, and does not confirm the order', async (_, amount, currency) => {
-  const order = await payingWith('pm_card_silent')
+  const order = await payingWith('pm_card_unresponsive')
   const { id: charge } = stripe.add({ order }, amount, currency)
   stripe.authorize(charge)
   const charges = chargesBy(provider)
