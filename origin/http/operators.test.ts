@@ -8,30 +8,26 @@ const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
 
+const INJECTION = `'; drop table sales; --`
 const config = (changes: object = {}) => ({
   name: 'Trainers "Ünï" 👟 <script>',
   opens_at: new Date(Date.now() - 1000).toISOString(),
-  products: [
-    {
-      product_id: 'one',
-      name: `'; drop table sales; --`,
-      unit_price_minor: 1000,
-      currency: 'EUR',
-      total: 10,
-    },
-  ],
+  products: [{ product_id: 'one', name: INJECTION, unit_price_minor: 1000, currency: 'EUR', total: 10 }],
   admission: { rate_per_second: 100 },
   ...changes,
 })
 
+const read = (sale: string) => origin.admin('GET', `/sales/${sale}`)
+const put = (sale: string, body: unknown) => origin.admin('PUT', `/sales/${sale}`, body)
+const post = (sale: string, path: string, body?: unknown) =>
+  origin.admin('POST', `/sales/${sale}/${path}`, body)
+
 describe('an operator', () => {
   test('creates a sale (201), changes it (200), and sees it as it is', async () => {
     const sale = `sale-${randomUUID().slice(0, 8)}`
-    expect(await origin.admin('PUT', `/sales/${sale}`, config())).toMatchObject({ status: 201 })
-    expect(await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: 30 }))).toMatchObject({
-      status: 200,
-    })
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+    expect(await put(sale, config())).toMatchObject({ status: 201 })
+    expect(await put(sale, config({ hold_seconds: 30 }))).toMatchObject({ status: 200 })
+    expect(await read(sale)).toMatchObject({
       status: 200,
       body: {
         sale,
@@ -47,13 +43,13 @@ describe('an operator', () => {
 
   test('reads which fields are wrong', async () => {
     const sale = 'never'
-    const answer = await origin.admin('PUT', `/sales/${sale}`, config({ hold_seconds: -1, products: [] }))
+    const answer = await put(sale, config({ hold_seconds: -1, products: [] }))
     expect(answer).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'hold_seconds' }, { field: 'products' }] },
     })
-    expect(await origin.admin('PUT', `/sales/${sale}`, '{')).toMatchObject({ status: 400 })
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+    expect(await put(sale, '{')).toMatchObject({ status: 400 })
+    expect(await read(sale)).toMatchObject({
       status: 404,
       body: { type: '/problems/unknown-sale' },
     })
@@ -62,7 +58,7 @@ describe('an operator', () => {
       body: { detail: expect.stringMatching(/^A sale's name has 1 to 64 letters/) },
     })
     const present = await origin.sale()
-    expect(await origin.admin('POST', `/sales/${present}/reconcile?oversell=nope`)).toMatchObject({
+    expect(await post(present, 'reconcile?oversell=nope')).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'oversell' }] },
     })
@@ -70,8 +66,8 @@ describe('an operator', () => {
 
   test('may send back a sale as it was read, with one field changed', async () => {
     const sale = await origin.sale({ total: 5 })
-    const { body } = await origin.admin('GET', `/sales/${sale}`)
-    const changed = await origin.admin('PUT', `/sales/${sale}`, { ...body, name: 'Another name' })
+    const { body } = await read(sale)
+    const changed = await put(sale, { ...body, name: 'Another name' })
     expect(changed).toMatchObject({ status: 200, body: { name: 'Another name' } })
     const { opens_at, products } = body
     expect(changed.body).toMatchObject({ opens_at, products })
@@ -91,32 +87,20 @@ describe('an operator', () => {
       () => origin.stock(sale),
       ({ sold }) => sold === 1,
     )
-    const product = (total: number) => ({
-      product_id: 'one',
-      name: 'One',
-      unit_price_minor: 1,
-      currency: 'EUR',
-      total,
-    })
-    const refused = await origin.admin(
-      'PUT',
-      `/sales/${sale}`,
-      config({ name: 'Other', products: [product(2)] }),
-    )
+    const product = (total: number) => ({ ...config().products[0], total })
+    const refused = await put(sale, config({ name: 'Other', products: [product(2)] }))
     expect(refused).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
-    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({
+    expect(await read(sale)).toMatchObject({
       body: { name: 'Test', products: [{ total: 5 }] },
     })
-    expect(await origin.admin('PUT', `/sales/${sale}`, config({ products: [product(3)] }))).toMatchObject({
-      status: 200,
-    })
+    expect(await put(sale, config({ products: [product(3)] }))).toMatchObject({ status: 200 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
     expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 0, held: 2, sold: 1 })
   })
 
   test('opens, pauses, resumes and ends a sale', async () => {
     const sale = await origin.sale({ opens_at: new Date(Date.now() + 3_600_000).toISOString() })
-    const phase = async () => (await origin.admin('GET', `/sales/${sale}`)).body.phase
+    const phase = async () => (await read(sale)).body.phase
     expect(await phase()).toBe('upcoming')
     for (const [change, expected] of [
       ['open', 'open'],
@@ -125,30 +109,30 @@ describe('an operator', () => {
       ['pause', 'paused'],
       ['open', 'open'],
       ['end', 'ended'],
-    ]) {
-      expect(await origin.admin('POST', `/sales/${sale}/${change}`)).toMatchObject({
+    ] as const) {
+      expect(await post(sale, change)).toMatchObject({
         status: 200,
         body: { phase: expected },
       })
     }
     const endedAt = () => origin.sql()`select ended_at from sales where sale_id = ${sale}`
     const ended = await endedAt()
-    expect(await origin.admin('POST', `/sales/${sale}/end`)).toMatchObject({ status: 200 })
-    expect(await origin.admin('POST', `/sales/${sale}/open`)).toMatchObject({ status: 409 })
+    expect(await post(sale, 'end')).toMatchObject({ status: 200 })
+    expect(await post(sale, 'open')).toMatchObject({ status: 409 })
     expect([await phase(), await endedAt()]).toEqual(['ended', ended])
   })
 
   test('extends a sale that ended by its time, but not one ended by an operator', async () => {
     const at = (ms: number) => new Date(Date.now() + ms).toISOString()
     const sale = await origin.sale({ opens_at: at(-10_000), ends_at: at(-1_000) })
-    const opened = await origin.admin('POST', `/sales/${sale}/open`)
+    const opened = await post(sale, 'open')
     expect(opened).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining('PUT it with a later one') },
     })
     const later = config({ ends_at: at(3_600_000) })
-    expect(await origin.admin('PUT', `/sales/${sale}`, later)).toMatchObject({ body: { phase: 'open' } })
-    await origin.admin('POST', `/sales/${sale}/end`)
+    expect(await put(sale, later)).toMatchObject({ body: { phase: 'open' } })
+    await post(sale, 'end')
     for (const [method, path, body] of [
       ['POST', '/open'],
       ['PUT', '', later],
@@ -167,12 +151,12 @@ describe('an operator', () => {
     const times = { opens_at: at(3_600_000), pre_queue_opens_at: at(3_000_000) }
     const sale = await origin.sale(times)
     const late = config({ ...times, pre_queue_opens_at: at(27 * 3_600_000) })
-    expect(await origin.admin('PUT', `/sales/${sale}`, late)).toMatchObject({
+    expect(await put(sale, late)).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'pre_queue_opens_at', detail: 'must not be after opens_at' }] },
     })
-    const { body } = await origin.admin('POST', `/sales/${sale}/open`)
-    expect(await origin.admin('PUT', `/sales/${sale}`, body)).toMatchObject({
+    const { body } = await post(sale, 'open')
+    expect(await put(sale, body)).toMatchObject({
       status: 200,
       body: { phase: 'open' },
     })
@@ -190,17 +174,11 @@ describe('an operator', () => {
   test('restocks, and reconciles', async () => {
     const sale = await origin.sale({ total: 1 })
     await origin.checkout(sale)
-    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 2 })).toMatchObject({
-      status: 200,
-    })
+    expect(await post(sale, 'products/one/restock', { quantity: 2 })).toMatchObject({ status: 200 })
     expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 2, held: 1 })
-    expect(await origin.admin('POST', `/sales/${sale}/products/none/restock`, { quantity: 2 })).toMatchObject(
-      { status: 404 },
-    )
-    expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: -2 })).toMatchObject(
-      { status: 422 },
-    )
-    expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
+    expect(await post(sale, 'products/none/restock', { quantity: 2 })).toMatchObject({ status: 404 })
+    expect(await post(sale, 'products/one/restock', { quantity: -2 })).toMatchObject({ status: 422 })
+    expect(await post(sale, 'reconcile')).toMatchObject({
       status: 200,
       body: { findings: [{ product_id: 'one', found: 'ok', drift: 0 }] },
     })
@@ -243,7 +221,7 @@ describe('an operator', () => {
       expect((await restock('first', 2, product)).headers.get('idempotency-replayed')).toBeNull()
     expect(await total()).toBe(7)
 
-    await origin.admin('POST', `/sales/${sale}/end`)
+    await post(sale, 'end')
     const afterTheEnd = await restock('first')
     expect([afterTheEnd.status, afterTheEnd.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
     expect(await restock('first', 3)).toMatchObject({ status: 422 })
