@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
@@ -18,11 +19,23 @@ const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
+/** Whole systems take longest: they begin first, so that none of them runs on alone at the end. */
+class SystemsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const [systems = [], others = []] = [true, false].map((wanted) =>
+      sorted.filter(({ project }) => (project.name === 'system') === wanted),
+    )
+    return [...systems, ...others]
+  }
+}
+
 export default defineConfig({
   root,
   cacheDir: `${root}node_modules/.cache/vite`,
   test: {
     maxWorkers: WORKERS,
+    sequence: { sequencer: SystemsFirst },
     reporters: ['default', fileURLToPath(new URL('./plain-line-reporter.ts', import.meta.url))],
     projects: [
       {
@@ -54,9 +67,6 @@ export default defineConfig({
           setupFiles: [leaveWithTheRunner],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // After the others, and fewer at once: a whole system is five processes.
-          maxWorkers: Math.ceil(0.75 * WORKERS),
-          sequence: { groupOrder: 1 },
         },
       },
     ],
