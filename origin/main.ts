@@ -119,14 +119,14 @@ async function compose(): Promise<Origin> {
   const orders = new Orders({ sql, gates, charges: jobs, metrics, log })
   const payments = await startPayments({ config, sql, sales, orders, metrics, log }, jobs)
   stops.push(['payments', () => payments.stop()])
-  const stock = { sql, redis, sales, gates, payments, work: new ProductWork(), metrics, log }
-  const reconciler = new Reconciler(stock)
+  const stock = { sql, sales, gates, work: new ProductWork(), metrics, log }
+  const reconciler = new Reconciler({ ...stock, refunds: jobs })
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
   await reconciler
     .round()
     .catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
   if (config.ROLE !== 'api') {
-    const worker = createWorker({ ...stock, orders, reconciler })
+    const worker = createWorker({ ...stock, redis, orders, payments, reconciler })
     worker.start()
     stops.push(['worker', () => worker.stop()])
   }
@@ -141,7 +141,9 @@ async function compose(): Promise<Origin> {
     order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
   }
   const routes = {
-    '/admin': operatorRoutes({ ...stock, config, orders, arrivals, queueReports, edge, healthOf }),
+    '/admin': operatorRoutes({
+      ...{ config, sql, sales, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
+    }),
     '/internal': internalRoutes({ config, sales, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks({ payments }),
     '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),

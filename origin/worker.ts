@@ -7,14 +7,16 @@ import type { Orders } from './orders/orders.ts'
 import type { Payments } from './payments/payments.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
+import type { Store } from './stock/scripts.ts'
 
 /** At a stop, charges in progress get this long; what comes later is for another worker. */
 const DRAIN_TIMEOUT_MS = 5_000
 
-interface WorkerDeps extends ReconcilerDeps {
+interface WorkerDeps extends Omit<ReconcilerDeps, 'refunds'> {
+  readonly redis: Store
   readonly reconciler: Reconciler
   readonly orders: Orders
-  readonly payments: Pick<Payments, 'jobs' | 'charges' | 'captures' | 'refunds'>
+  readonly payments: Pick<Payments, 'charges' | 'captures' | 'refunds'>
 }
 
 export function createWorker(deps: WorkerDeps): Actor {

@@ -1,10 +1,12 @@
 /** The operators' API: create and steer sales, read their state, export and fulfil orders. */
 import { type Context, Hono } from 'hono'
+import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { AdmissionChange, MAX_UNITS, OversellPolicy, Restock, SaleConfig } from '../../shared/api/operator.ts'
 import { ID_FORM, OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { findOrder } from '../ledger/orders.ts'
 import {
@@ -21,9 +23,8 @@ import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { EdgeNotifier } from '../sales/edge-notifier.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
-import { available, describeSale, phaseOf } from '../sales/sales.ts'
-import { type ReconcilerDeps, reconcileSale } from '../stock/reconciler.ts'
-import { readCompared } from '../stock/reconciliation-status.ts'
+import { available, describeSale, phaseOf, type Sales } from '../sales/sales.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
 import { exportOrders } from './export.ts'
 import type { HealthOf } from './internal.ts'
 import { keyOf, readBody, refuse, requireSecret } from './request.ts'
@@ -33,17 +34,21 @@ const Decision = v.object({
   oversell: v.optional(OversellPolicy),
 })
 
-interface OperatorDeps extends ReconcilerDeps {
+interface OperatorDeps {
   readonly config: { readonly ADMIN_TOKEN: string }
+  readonly sql: Sql
+  readonly sales: Sales
+  readonly reconciler: Pick<Reconciler, 'reconcileSale' | 'agrees'>
   readonly orders: Pick<Orders, 'fulfil'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
   readonly edge: Pick<EdgeNotifier, 'notify'>
   readonly healthOf: HealthOf
+  readonly log: Logger
 }
 
 export function operatorRoutes(deps: OperatorDeps): Hono {
-  const { sql, sales, orders, log } = deps
+  const { sql, sales, orders, reconciler, log } = deps
   const app = new Hono()
   app.use('*', requireSecret(deps.config.ADMIN_TOKEN))
   app.use('/sales/:sale/*', async (c, next) => {
@@ -116,7 +121,10 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
     const saleId = c.req.param('sale')
     // Where the policy leaves an oversell to a person, this is how they decide.
     const { oversell } = parse(Decision, c.req.query())
-    const reconciled = await reconcileSale(deps, saleId, { recount: true, ...(oversell && { oversell }) })
+    const reconciled = await reconciler.reconcileSale(saleId, {
+      recount: true,
+      ...(oversell && { oversell }),
+    })
     await publish(saleId)
     return c.json(reconciled)
   })
@@ -149,9 +157,11 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
 
   /** A failure is only logged: the ledger has the change, and "try again" would restock twice. */
   async function rebuildGates(saleId: string) {
-    await reconcileSale(deps, saleId, { force: true }).catch((error) =>
-      log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'),
-    )
+    await reconciler
+      .reconcileSale(saleId, { force: true })
+      .catch((error) =>
+        log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'),
+      )
   }
 
   /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */
@@ -162,8 +172,7 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   }
 
   async function inspect(sale: SaleRow) {
-    const products = sale.products.map((p) => p.product_id)
-    const compared = await readCompared(deps.redis, sale.sale_id, products)
+    const agrees = await reconciler.agrees(sale)
     const report = deps.queueReports.latest(sale.sale_id)
     const nowMs = sales.nowMs()
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
@@ -178,9 +187,9 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
         available: sum(available),
         held,
         sold,
-        // Without a recent comparison, by the ledger's own counters.
-        holds: compared?.holds ?? held + sold <= total,
-        compared_at: compared?.at.toISOString() ?? null,
+        // Where they cannot be compared, by the ledger's own counters.
+        holds: agrees ?? held + sold <= total,
+        compared_at: agrees === null ? null : new Date(nowMs).toISOString(),
       },
       rates: {
         admission_per_second: sale.rate_per_second,

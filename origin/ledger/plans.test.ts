@@ -5,10 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { emptyDatabase, useDatabase } from '../../test/servers.ts'
-import { count } from '../stock/oversell.ts'
-import { liveOrdersOf } from '../stock/reconciler.ts'
 import { connect, prepare, type Sql } from './connection.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
+import { countOrders, liveOrdersOf } from './reconciliation.ts'
 import { record } from './record.ts'
 import { writeSale } from './sales.ts'
 
@@ -75,7 +74,7 @@ describe.each([
   })
 
   test('a count of a product reads the orders of its sale once', async () => {
-    expect(await reads(() => count(sql, 'young', 'one'))).toBe(OF_SALE)
+    expect(await reads(() => countOrders(sql, 'young', 'one'))).toBe(OF_SALE)
   })
 
   test('the list of buyers reads the orders of the sale once', async () => {

@@ -248,8 +248,8 @@ test('closes the finding of an oversell only once the counters are right', async
   const findings = () =>
     sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
   const log = pino({ level: 'silent' })
-  const payments = { jobs: { addRefunds: async () => [] } }
-  const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), payments }
+  const refunds = { addRefunds: async () => [] }
+  const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), refunds }
   const { recounted } = await sql.begin(async (tx) => {
     await tx`select 1 from products where sale_id = 'ended' for update`
     const recounted = recount(deps, 'ended', 'one')

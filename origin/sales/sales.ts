@@ -23,7 +23,8 @@ const MAX_OLD = 100
 /** .. and for how long after the last request for them. */
 const OLD_FOR_MS = 60_000
 
-export const available = (p: ProductRow) => Math.max(0, p.total - p.held - p.sold)
+export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) =>
+  Math.max(0, p.total - p.held - p.sold)
 
 /** Units of a product as the ledger had them a moment ago. */
 export function remainingIn(sale: SaleRow, product: string): number {

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
+import type { LiveOrder } from '../ledger/reconciliation.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { findIntents, type Intent, readIntents } from './intents.ts'
@@ -67,17 +68,6 @@ export type GateVerdict =
   | { readonly verdict: 'fenced' }
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
   | { readonly verdict: 'unknown' }
-
-/** A live order as the gate stores it. */
-export interface LiveOrder {
-  readonly order: string
-  readonly visitor: string
-  readonly key: string
-  readonly hash: string
-  readonly quantity: number
-  /** End of its hold, milliseconds since the epoch; null if it is sold. */
-  readonly holdEndsAtMs: number | null
-}
 
 /** The Redis keys of one gate. */
 type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'intents', string>>

@@ -18,7 +18,7 @@ import { productsInUse, Sales } from '../sales/sales.ts'
 import { Gates } from './gates.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intent-recorder.ts'
 import { ProductWork } from './product-work.ts'
-import { Reconciler, type ReconcilerDeps, reconcileSale } from './reconciler.ts'
+import { Reconciler, type ReconcilerDeps } from './reconciler.ts'
 import { defineScripts, type Store } from './scripts.ts'
 
 describe('trouble of one sale stays its own:', () => {
@@ -29,6 +29,7 @@ describe('trouble of one sale stays its own:', () => {
   let redis: Store
   let sales: Sales
   let deps: ReconcilerDeps & { readonly orders: Orders }
+  let reconciler: Reconciler
   let bad: string
   let good: string
 
@@ -44,8 +45,9 @@ describe('trouble of one sale stays its own:', () => {
     const charges = { addCharges: async () => {}, addCaptures: async () => {} }
     const orders = new Orders({ sql, gates, charges, metrics, log })
     const work = new ProductWork()
-    const payments = { jobs: { addRefunds: async () => [] } }
-    deps = { sql, redis, sales, gates, orders, payments, work, metrics, log }
+    const refunds = { addRefunds: async () => [] }
+    deps = { sql, sales, gates, orders, refunds, work, metrics, log }
+    reconciler = new Reconciler(deps)
   })
   afterAll(async () => {
     await sales.stop()
@@ -58,7 +60,7 @@ describe('trouble of one sale stays its own:', () => {
     await sql`truncate sales, products, orders cascade`
     for (const sale of [randomUUID(), randomUUID()]) {
       await writeSale(sql, sale, saleOf(5, { hold_seconds: 1 }))
-      await reconcileSale(deps, sale, { force: true })
+      await reconciler.reconcileSale(sale, { force: true })
     }
     // The trouble is with the sale that is worked on first.
     const [first, second] = productsInUse(sales).map(({ sale }) => sale)
@@ -136,7 +138,7 @@ describe('trouble of one sale stays its own:', () => {
   test('a gate is reopened while another cannot be', async () => {
     await redis.set(`{${bad}:one:0}:stock`, 'broken')
     await redis.del(`{${good}:one:0}:stock`)
-    await expect(new Reconciler(deps).watch()).rejects.toThrow(bad)
+    await expect(reconciler.watch()).rejects.toThrow(bad)
     expect(await deps.gates.of(good, 'one').isOpen()).toBe(true)
   })
 
@@ -153,7 +155,7 @@ describe('trouble of one sale stays its own:', () => {
     if (!paid || !over) throw new Error('nothing was recorded')
     const held = await sql.reserve()
     await held`select pg_advisory_lock(hashtextextended(${`rebuild ${good}:one`}, 0))`
-    const rebuilt = reconcileSale(deps, good, { force: true })
+    const rebuilt = reconciler.reconcileSale(good, { force: true })
     try {
       // The rebuild waits for its lock by now. With the products locked it stops between reading orders and counts.
       await sleep(500)
@@ -181,7 +183,7 @@ describe('trouble of one sale stays its own:', () => {
     const { watched } = await sql.begin(async (tx) => {
       await tx`lock table products in access exclusive mode`
       // It sees the fence, then waits for the product.
-      const watched = new Reconciler(deps).watch()
+      const watched = reconciler.watch()
       await sleep(300)
       await rebuild.open({ available: 5, held: 0 })
       return { watched }
@@ -195,7 +197,7 @@ describe('trouble of one sale stays its own:', () => {
 
   test('a difference in the held units alone is drift', async () => {
     await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)
-    expect((await reconcileSale(deps, good)).findings).toMatchObject([
+    expect((await reconciler.reconcileSale(good)).findings).toMatchObject([
       { found: 'drift', drift: 0, healed: true },
     ])
     const drift = `stock_drift_units{sale="${good}",product="one"`
@@ -223,7 +225,7 @@ describe('trouble of one sale stays its own:', () => {
     await sql`update products set total = 6 where sale_id = ${good}`
     await record(sql, good, orders, false)
     await sql`update products set held = 0, total = 5 where sale_id = ${good}`
-    await new Reconciler(deps).round()
+    await reconciler.round()
     expect(await metric(`oversold_units{sale="${good}",product="one"}`)).toMatch(/ 1$/)
     expect(await sql`select kind, units from findings where sale_id = ${good} and kind = 'oversold'`).toEqual(
       [{ kind: 'oversold', units: 1 }],

@@ -44,12 +44,12 @@ const reconcile = async (sale: string, query = '') =>
     ]
   }
 
-/** Sells `sold` units for money, and then as many more as no gate would have let through. */
+/** Sells `sold` units, and then `more` that no gate would have let through. */
 async function oversold(options: {
   total: number
   sold: number
   more: number
-  /** How far those got that are too many. */
+  /** How far the payment of those got. */
   paid?: 'authorized' | 'captured'
   [field: string]: unknown
 }) {
@@ -82,7 +82,7 @@ const statuses = async (ids: string[]) =>
   ).map((o) => o.status)
 
 describe.concurrent('the reconciler', () => {
-  test('puts a counter in Redis right, and leaves a finding and an entry in the audit log', async () => {
+  test('repairs a counter in Redis, and leaves a finding and an audit entry', async () => {
     const sale = await origin.sale({ total: 7 })
     await redis.hset(`{${sale}:one:0}:stock`, 'available', 9)
     expect((await reconcile(sale)).findings).toMatchObject([{ found: 'drift', drift: 2, healed: true }])
@@ -97,22 +97,7 @@ describe.concurrent('the reconciler', () => {
     ])
   })
 
-  test('tells with the state of a sale whether gate and ledger agreed when it last compared them', async () => {
-    const sale = await origin.sale({ total: 7 })
-    const invariant = async () =>
-      (await origin.admin('GET', `/sales/${sale}`)).body.invariant as { holds: boolean; compared_at: string }
-    const created = await invariant()
-    expect(created).toMatchObject({ holds: true, total: 7, available: 7, held: 0, sold: 0 })
-    expect(Math.abs(Date.parse(created.compared_at) - Date.now())).toBeLessThan(2_000)
-    await redis.hset(`{${sale}:one:0}:stock`, 'available', 9)
-    const holds = (wanted: boolean) => eventually(invariant, (now) => now.holds === wanted)
-    expect(await holds(false)).toMatchObject({ holds: false, available: 7 })
-    const mended = await holds(true)
-    expect(mended.holds).toBe(true)
-    expect(mended.compared_at > created.compared_at).toBe(true)
-  })
-
-  test('has nothing to say about a sale that is well', async () => {
+  test('finds nothing in a healthy sale', async () => {
     const sale = await origin.sale({ total: 7 })
     await origin.checkout(sale)
     expect((await reconcile(sale)).findings).toMatchObject([
@@ -121,10 +106,10 @@ describe.concurrent('the reconciler', () => {
     expect(await findings(sale)).toEqual({ findings: [], changes: [] })
   })
 
-  test('tells of a gate that was lost, and not of one that was never loaded', async () => {
+  test('reports a gate that was lost, and not one that was never loaded', async () => {
     const sale = `sale-${randomUUID().slice(0, 8)}`
     const found = () => findings(sale)
-    // As a worker sees a sale that is just being created.
+    // As a worker sees a sale that is being created.
     await writeSale(origin.sql(), sale, saleOf(7))
     await eventually(
       () => reconcile(sale),
@@ -138,7 +123,7 @@ describe.concurrent('the reconciler', () => {
     })
   })
 
-  test('puts counters in the ledger right that are not the sum of its orders', async () => {
+  test('repairs counters of the ledger that are not the sum of its orders', async () => {
     const sale = await origin.sale({ total: 10 })
     await Promise.all([origin.checkout(sale), origin.checkout(sale)])
     await origin.sql()`update products set held = 5, sold = 1 where sale_id = ${sale}`
@@ -153,7 +138,7 @@ describe.concurrent('the reconciler', () => {
     )
   })
 
-  test('miscounts nothing while the sale is going on', async () => {
+  test('finds no miscount while the sale goes on', async () => {
     const sale = await origin.sale({ total: 300, hold_seconds: 1 })
     let buying = true
     const buyers = Promise.all(
@@ -170,7 +155,7 @@ describe.concurrent('the reconciler', () => {
     expect((await findings(sale)).changes.filter((c) => c.action.startsWith('counters'))).toEqual([])
   })
 
-  test('sounds the alarm about an oversell, sells no more, and waits', async () => {
+  test('reports an oversell, sells no more, and waits for a person', async () => {
     const { sale, ids } = await oversold({ total: 5, sold: 4, more: 2 })
     expect((await reconcile(sale)).findings).toMatchObject([
       { recount: { found: 'oversold', units: 1, healed: false } },
@@ -181,16 +166,16 @@ describe.concurrent('the reconciler', () => {
     expect(found.findings.filter((f) => f.kind === 'oversold')).toMatchObject([{ units: 1, closed_at: null }])
     const metrics = String((await origin.call('GET', '/metrics')).body.text)
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 1`)
-    // By now the gate counts as the ledger does: it is the orders that are too many.
+    // The gate agrees with the ledger by now: there are too many orders.
     expect((await reconcile(sale)).findings).toMatchObject([{ found: 'ok', drift: 0 }])
     const { body } = await origin.admin('GET', `/sales/${sale}`)
     expect(body.invariant).toMatchObject({ holds: false, total: 5, sold: 5 })
   })
 
   test.each([
-    ['gives their money back', 'captured', 'refunded'],
-    ['voids what is only authorized', 'authorized', 'cancelled'],
-  ] as const)('cancels the latest and %s, where that is the policy', async (_, paid, back) => {
+    ['refunds them', 'captured', 'refunded'],
+    ['voids authorizations', 'authorized', 'cancelled'],
+  ] as const)('cancels the latest orders and %s, by policy', async (_, paid, back) => {
     const { sale, ids } = await oversold({
       total: 40,
       sold: 39,
@@ -228,7 +213,7 @@ describe.concurrent('the reconciler', () => {
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 0`)
   })
 
-  test('cancels the latest while a payment begins for the same orders, and neither is in the way of the other', async () => {
+  test('cancels the latest orders while a payment of them begins, without a deadlock', async () => {
     const { sale, ids } = await oversold({ total: 5, sold: 5, more: 2, oversell_policy: 'alarm' })
     const [first, last] = ids.sort() as [string, string]
     await origin.sql()`update orders set created_at = created_at + interval '1 minute' where order_id = ${last}`
@@ -239,7 +224,7 @@ describe.concurrent('the reconciler', () => {
       await eventually(
         () => origin.sql()`
           select 1 from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%''cancelled''%'`,
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%latest%for no key update%'`,
         (waiting) => waiting.length === 1,
       )
       await lock(last)
@@ -249,7 +234,7 @@ describe.concurrent('the reconciler', () => {
     expect(await statuses(ids)).toEqual(['cancelled', 'cancelled'])
   })
 
-  test('leaves it to a person when it is too many, and does then what the person decides', async () => {
+  test('leaves a large oversell to a person, and follows the decision', async () => {
     const { sale, ids } = await oversold({ total: 10, sold: 10, more: 3, oversell_policy: 'cancel_latest' })
     expect((await reconcile(sale)).findings).toMatchObject([
       { recount: { found: 'oversold', units: 3, healed: false } },
@@ -268,7 +253,7 @@ describe.concurrent('the reconciler', () => {
     )
   })
 
-  test('sets aside an intent that can never be recorded, and records the others', async () => {
+  test('sets aside an intent that cannot be recorded, and records the others', async () => {
     const sale = await origin.sale({ total: 5 })
     const stream = `{${sale}:one:0}:intents`
     const good = reservationOf(sale)
@@ -286,7 +271,7 @@ describe.concurrent('the reconciler', () => {
   })
 })
 
-test('a gate that is rebuilt under load counts as the ledger does, and there is nothing to put right afterwards', async () => {
+test('a gate rebuilt under load agrees with the ledger, and nothing is left to repair', async () => {
   const sale = await origin.sale({ total: 100_000, hold_seconds: 300 })
   let selling = true
   const buyers = Promise.all(
@@ -304,19 +289,39 @@ test('a gate that is rebuilt under load counts as the ledger does, and there is 
   expect((await findings(sale)).findings).toEqual([])
 })
 
-describe('before anyone is served', () => {
+describe('an origin without a worker', () => {
   const quiet = useRedis()
   const api = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
+  let client: Redis
+  beforeAll(() => {
+    client = new Redis(quiet.url)
+  })
+  afterAll(() => client.disconnect())
 
-  test('the gate is loaded from the ledger, though no worker is there to do it', async () => {
+  test('loads the gates from the ledger before it serves', async () => {
     const sale = await api.sale({ total: 7 })
-    const client = new Redis(quiet.url)
     await client.flushall()
     await api.restart()
     expect(await client.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({
       available: '7',
       run: expect.any(String),
     })
-    client.disconnect()
+  })
+
+  test('shows with the state of a sale whether gate and ledger agree', async () => {
+    const sale = await api.sale({ total: 7 })
+    const invariant = async () =>
+      (await api.admin('GET', `/sales/${sale}`)).body.invariant as { holds: boolean; compared_at: string }
+    const created = await invariant()
+    expect(created).toMatchObject({ holds: true, total: 7, available: 7, held: 0, sold: 0 })
+    expect(Math.abs(Date.parse(created.compared_at) - Date.now())).toBeLessThan(2_000)
+    await client.hset(`{${sale}:one:0}:stock`, 'available', 9)
+    expect(await invariant()).toMatchObject({ holds: false, available: 7 })
+    await client.del(`{${sale}:one:0}:stock`)
+    expect(await invariant()).toMatchObject({ holds: true, compared_at: null })
+    await api.admin('POST', `/sales/${sale}/reconcile`)
+    const repaired = await invariant()
+    expect(repaired.holds).toBe(true)
+    expect(repaired.compared_at > created.compared_at).toBe(true)
   })
 })
