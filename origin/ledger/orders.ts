@@ -131,12 +131,12 @@ export function listenToOrders(sql: Sql, onChange: (orderId: string) => void, on
 }
 
 /**
- * The events of each order after `last`, parallel to `asked`. The first event, with sequence number 0, is how the order
+ * The events of each order after `last`, parallel to `reads`. The first event, with sequence number 0, is how the order
  * began; the others are rows of order_events.
  */
 export async function readOrderEvents(
   sql: Sql,
-  asked: readonly { readonly order: string; readonly last: number }[],
+  reads: readonly { readonly order: string; readonly last: number }[],
 ): Promise<OrderUpdate[]> {
   const rows = await sql<(OrderView & { events: OrderEvent[] })[]>`
     select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
@@ -146,7 +146,7 @@ export async function readOrderEvents(
              union all
              (select seq, status, at from order_events
               where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS})) e) as events
-    from unnest(${asked.map((a) => a.order)}::uuid[], ${asked.map((a) => a.last)}::bigint[])
+    from unnest(${reads.map((r) => r.order)}::uuid[], ${reads.map((r) => r.last)}::bigint[])
       with ordinality as a(id, last, i)
     left join orders o on o.order_id = a.id
     order by a.i`

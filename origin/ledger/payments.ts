@@ -27,7 +27,7 @@ export async function findPaymentsToBegin(sql: Sql, afterMs: number, limit: numb
     order by created_at limit ${limit}`
 }
 
-/** Marks orders that have been `paying` without a change for so long as changed now, and returns them. */
+/** Sets the time of orders that have not changed in `paying` for this long to now, and returns them. */
 export async function touchForgottenPayments(
   tx: Queryable,
   forgottenSeconds: number,
@@ -134,33 +134,21 @@ export async function reopen(
   return row
 }
 
-/** Marks those of the charges that are open as asked now, and returns them. */
+/** Sets the time of open rows to now, and returns them: those of these charges, or some that have been open for so long. */
 export async function touchOpen(
   tx: Queryable,
   table: OutboxTable,
-  charges: readonly string[],
+  which:
+    | { readonly charges: readonly string[] }
+    | { readonly forgottenHours: number; readonly limit: number },
 ): Promise<ChargeOf[]> {
+  const found =
+    'charges' in which
+      ? tx`and charge_id = any(${which.charges as string[]}::text[]) order by charge_id for update`
+      : tx`and asked_at < now() - ${which.forgottenHours} * interval '1 hour'
+           limit ${which.limit} for update skip locked`
   return tx<ChargeOf[]>`
     update ${tx(table)} set asked_at = clock_timestamp()
-    where charge_id in (
-      select charge_id from ${tx(table)}
-      where charge_id = any(${charges as string[]}::text[]) and ${tx(DONE_AT[table])} is null
-      order by charge_id for update)
-    returning charge_id as charge, order_id as "order"`
-}
-
-/** Marks rows that have been open for so long as asked now, and returns them. */
-export async function touchForgotten(
-  tx: Queryable,
-  table: OutboxTable,
-  forgottenHours: number,
-  limit: number,
-): Promise<ChargeOf[]> {
-  return tx<ChargeOf[]>`
-    update ${tx(table)} set asked_at = clock_timestamp()
-    where charge_id in (
-      select charge_id from ${tx(table)}
-      where ${tx(DONE_AT[table])} is null and asked_at < now() - ${forgottenHours} * interval '1 hour'
-      limit ${limit} for update skip locked)
+    where charge_id in (select charge_id from ${tx(table)} where ${tx(DONE_AT[table])} is null ${found})
     returning charge_id as charge, order_id as "order"`
 }

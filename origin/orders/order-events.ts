@@ -71,8 +71,8 @@ export class OrderEvents {
     for (const streams of this.#streams.values()) for (const wake of streams) wake()
   }
 
-  readonly #reads = new Batcher<{ order: string; last: number }, OrderUpdate>(READ, (asked) =>
-    readOrderEvents(this.#sql, asked),
+  readonly #reads = new Batcher<{ order: string; last: number }, OrderUpdate>(READ, (reads) =>
+    readOrderEvents(this.#sql, reads),
   )
 
   /** Streams the events of an order, each with the current order as `show` formats it. */

@@ -38,18 +38,18 @@ const events = (id: string) =>
 
 test('confirms an order together with its capture, and queues no capture for any other', async () => {
   const [paying, cancelled] = [await order('paying'), await order('cancelled')]
-  let asked: readonly ChargeOf[] = []
+  let captured: readonly ChargeOf[] = []
   const charges = {
     addCharges: async () => {},
     addCaptures: async (_: unknown, captures: readonly ChargeOf[]) => {
-      asked = captures
+      captured = captures
       throw new Error('the queue is away')
     },
   }
   const confirming = new Orders({ gates: undefined as never, charges, sql, metrics, log })
   const paid = [paying, cancelled].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
   await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
-  expect(asked).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
+  expect(captured).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
   expect(await findOrder(sql, paying.id)).toMatchObject({ status: 'paying', charge_id: null })
 })
 

@@ -50,18 +50,9 @@ export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
 })
 
 export class Orders {
-  readonly #sql: Sql
-  readonly #gates: Gates
-  readonly #charges: OrdersNeeds['charges']
-  readonly #metrics: OrdersNeeds['metrics']
-  readonly #log: Logger
-
-  constructor({ sql, gates, charges, metrics, log }: OrdersNeeds) {
-    this.#sql = sql
-    this.#gates = gates
-    this.#charges = charges
-    this.#metrics = metrics
-    this.#log = log
+  readonly #needs: OrdersNeeds
+  constructor(needs: OrdersNeeds) {
+    this.#needs = needs
   }
 
   /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more. */
@@ -71,13 +62,14 @@ export class Orders {
 
   readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
     { size: PAYMENT_BATCH, queue: PAYMENT_QUEUE },
-    async (asked) => {
-      const ids = asked.map((a) => a.orderId)
-      const methods = asked.map((a) => a.method)
-      const moved = await this.#sql.begin(async (tx) => {
+    async (payments) => {
+      const { sql, charges } = this.#needs
+      const ids = payments.map((p) => p.orderId)
+      const methods = payments.map((p) => p.method)
+      const moved = await sql.begin(async (tx) => {
         // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
         const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
-        await this.#charges.addCharges(
+        await charges.addCharges(
           tx,
           paying.map((o) => o.order_id),
         )
@@ -93,14 +85,18 @@ export class Orders {
   beginPayment(order: OrderRow): void {
     if (!order.payment_method) return
     this.pay(order.order_id, order.payment_method).catch((error) =>
-      this.#log.warn({ order: order.order_id, error: String(error) }, 'payment not begun; a worker retries'),
+      this.#needs.log.warn(
+        { order: order.order_id, error: String(error) },
+        'payment not begun; a worker retries',
+      ),
     )
   }
 
   /** Confirms the orders of authorized charges that still wait for it, and queues captures for those and no others. */
   async confirm(paid: readonly ChargeOf[]): Promise<void> {
     if (paid.length === 0) return
-    const confirmed = await this.#sql.begin(async (tx) => {
+    const { sql, charges } = this.#needs
+    const confirmed = await sql.begin(async (tx) => {
       const moved = await moveOrders(
         tx,
         paid.map((p) => p.order),
@@ -109,7 +105,7 @@ export class Orders {
       const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
         charge === null ? [] : [{ charge, order }],
       )
-      await this.#charges.addCaptures(tx, captures)
+      await charges.addCaptures(tx, captures)
       return moved
     })
     await this.#moved(confirmed, 'confirmed')
@@ -124,7 +120,7 @@ export class Orders {
   /** Marks a paid order as handed over, once. Repeats return the same order; undefined if it is unknown or not paid. */
   async fulfil(orderId: string): Promise<OrderRow | undefined> {
     const fulfilled = await this.#moveOne(orderId, { from: ['confirmed'], to: 'fulfilled' })
-    const found = fulfilled ?? (await findOrder(this.#sql, orderId))
+    const found = fulfilled ?? (await findOrder(this.#needs.sql, orderId))
     return found?.status === 'fulfilled' ? found : undefined
   }
 
@@ -138,7 +134,7 @@ export class Orders {
 
   /** One transition of many orders, first in the ledger, then at the gate. Returns those that made it. */
   async move(orderIds: readonly string[], move: Move): Promise<OrderRow[]> {
-    const moved = await moveOrders(this.#sql, orderIds, move)
+    const moved = await moveOrders(this.#needs.sql, orderIds, move)
     await this.#moved(moved, move.to)
     return moved
   }
@@ -150,17 +146,17 @@ export class Orders {
     const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
     for (const [first, ...others] of byProduct.values()) {
       if (!first) continue
-      await this.#gates
+      await this.#needs.gates
         .of(first.sale_id, first.product_id)
         .settle([first, ...others].map((order) => holdEnd(order, how)))
         .catch((error) =>
-          this.#log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
+          this.#needs.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
         )
     }
   }
 
   #count(moved: readonly OrderRow[]): void {
     for (const { sale_id: sale, status, reason } of moved)
-      this.#metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
+      this.#needs.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }
 }

@@ -14,7 +14,6 @@ import {
   markDone,
   type OutboxTable,
   reopen,
-  touchForgotten,
   touchOpen,
 } from '../ledger/payments.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -113,14 +112,16 @@ export class Outbox {
     await closeAbout(sql, `${this.#kind}_failed`, charges, `${DONE[this.#kind]} after all`)
   }
 
-  /** Queues rows again that nobody seems to work on. */
+  /** Queues forgotten rows again. */
   resume(): Promise<void> {
-    return this.#requeue((tx) => touchForgotten(tx, this.#table, FORGOTTEN_HOURS, BATCH))
+    return this.#requeue((tx) =>
+      touchOpen(tx, this.#table, { forgottenHours: FORGOTTEN_HOURS, limit: BATCH }),
+    )
   }
 
   /** Queues open rows that are reported done: the report may be outdated, so the provider is asked for the current state. */
   recheck(charges: readonly string[]): Promise<void> {
-    return this.#requeue((tx) => touchOpen(tx, this.#table, charges))
+    return this.#requeue((tx) => touchOpen(tx, this.#table, { charges }))
   }
 
   async #requeue(touch: (tx: Queryable) => Promise<ChargeOf[]>): Promise<void> {
