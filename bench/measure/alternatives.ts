@@ -1,86 +1,88 @@
 /**
- * Ours against what the field does instead: the same Postgres and Redis with the same durability (fsync and
- * synchronous_commit on), the same driver and pool, the same HTTP request, the same token check. What grows is the
- * number of buyers at once.
+ * Ours compared with what the field does instead: the same Postgres and Redis with the same durability (fsync and
+ * synchronous_commit on), driver, pool, HTTP request and token check. What grows is the number of buyers.
  */
-
 import { Redis } from 'ioredis'
 import { decodeJwt } from 'jose'
 import postgres from 'postgres'
 import { type HttpClient, requestText } from '../lib/http.ts'
 import { join } from './edge.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
-import { checkoutsOf, durableCheckouts, row } from './origin.ts'
-import { createSale, endSale, type Server, type Stage, startAlternative } from './stage.ts'
-import type { Bench, Row, Table } from './table.ts'
+import {
+  checkoutsOf,
+  createSale,
+  durableCheckouts,
+  endSale,
+  PLENTY,
+  type Server,
+  type Stage,
+  startAlternative,
+  storesOf,
+  tokensFor,
+} from './stage.ts'
+import { ahead, type Bench, row, type Table } from './table.ts'
 
 const ALTERNATIVES = {
   'for-update': 'SELECT FOR UPDATE on one row',
   conditional: 'conditional UPDATE on one row',
   'skip-locked': 'a row per unit, SKIP LOCKED',
   'redis-insert': 'Redis script, INSERT per order',
-  batched: 'a sketch of ours, and no more',
-  // What no checkout can be faster than: by how much it is ahead of the others is the most that any could be.
+  batched: 'a bare sketch of ours',
+  // How far it is ahead of the others is the most that any checkout could be.
   nothing: 'the token checked, nothing sold',
 } as const
 type Mode = keyof typeof ALTERNATIVES
+const MODES = Object.keys(ALTERNATIVES) as Mode[]
 
-/** More than any run sells; as unit rows they must be made. */
+/** Unit rows are made beforehand: more than any run sells. */
 const UNITS_PER_SECOND = 9_000
-const TOKENS_PER_SECOND = 22_000
-/** Where the aim is stated. */
-const AIMED_AT = 256
+const CHECKOUTS_PER_SECOND = 22_000
+const AIMED_AT_BUYERS = 256
 const AIM = 6
 /** A machine's own disk takes a twentieth of this to sync. */
 const SLOWER_MS = 1
 const ROOM_CLIENTS = 64
 const ROOM_CROWD = 100_000
-/** Places asked for by turns. */
+const ROOM_CHUNK = 1_000
+/** Places polled by turns. */
 const PLACES = 500
 
 export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
   const redis = new Redis(stage.system.redisUrl)
   const servers: Server[] = []
+  const start = async (mode: string) => {
+    const server = await startAlternative(stage, mode)
+    servers.push(server)
+    return server
+  }
   try {
     await prepare(sql)
-    const start = async (mode: string) => {
-      const server = await startAlternative(stage, mode)
-      servers.push(server)
-      return server
-    }
-    const modes = Object.keys(ALTERNATIVES) as Mode[]
-    const shops = new Map<Mode, Server>()
-    for (const mode of modes) shops.set(mode, await start(mode))
+    const shops: [Mode, Server][] = []
+    for (const mode of MODES) shops.push([mode, await start(mode)])
     const checkouts = async (buyers: number, disk = ''): Promise<Table> => {
-      const contestants: Record<string, () => Promise<Measured>> = {
-        ours: () => durableCheckouts(stage, bench.seconds, buyers),
-      }
-      for (const mode of modes) {
-        const shop = shops.get(mode)
-        if (shop)
-          contestants[mode] = () => theirCheckout(stage, shop, mode, sql, redis, bench.seconds, buyers)
-      }
-      const results = await contest(bench.rounds, contestants)
-      const { ours } = results
-      if (!ours) throw new Error('nothing was measured')
+      const theirs = shops.map(([mode, shop]) => [
+        mode,
+        () => theirCheckouts(stage, shop, mode, { sql, redis }, bench.seconds, buyers),
+      ])
+      const ours = () => durableCheckouts(stage, bench.seconds, buyers)
+      const results = await contest<Mode | 'ours'>(bench.rounds, { ours, ...Object.fromEntries(theirs) })
       return {
         title: `${buyers} ${buyers === 1 ? 'buyer' : 'buyers at once'}: durable checkouts${disk}`,
         against: 'ours is',
         rows: [
-          row('ours: batched through both gates', ours, null),
-          ...modes.flatMap((mode) => {
-            const theirs = results[mode]
-            return theirs ? [ahead(ALTERNATIVES[mode], theirs, ours, aimFor(mode, buyers))] : []
-          }),
+          row('ours: batched through both gates', results.ours, null),
+          ...MODES.map((mode) =>
+            ahead(ALTERNATIVES[mode], results[mode], results.ours, aimFor(mode, buyers)),
+          ),
         ],
       }
     }
     for (const buyers of bench.buyers) yield await checkouts(buyers)
-    // Only on a Postgres that is ours: it is a setting of the whole server.
+    // A setting of the whole server, so only where it is ours.
     if (stage.system.postgres)
       yield await withSlowerDisk(sql, () =>
-        checkouts(AIMED_AT, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
+        checkouts(AIMED_AT_BUYERS, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
       )
     yield await rooms(stage, bench, await start('zset'), redis)
   } finally {
@@ -91,21 +93,9 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
   }
 }
 
-/** How many times as fast as this one ours is. */
-function ahead(what: string, theirs: Measured, ours: Measured, aim: number | null): Row {
-  const ratio = theirs.perSecond > 0 ? ours.perSecond / theirs.perSecond : Number.POSITIVE_INFINITY
-  return {
-    what,
-    measured: theirs,
-    ratio,
-    cpuRatio: theirs.cpuMicros && ours.cpuMicros ? theirs.cpuMicros / ours.cpuMicros : null,
-    aim: aim === null ? null : { ratio: aim },
-  }
-}
-
-function aimFor(mode: Mode, buyers: number): number | null {
+function aimFor(mode: Mode, buyers: number) {
   if (buyers < 16 || mode === 'nothing') return null
-  return buyers >= AIMED_AT && mode !== 'batched' ? AIM : 1
+  return { ratio: buyers >= AIMED_AT_BUYERS && mode !== 'batched' ? AIM : 1 }
 }
 
 async function prepare(sql: postgres.Sql): Promise<void> {
@@ -125,7 +115,7 @@ async function prepare(sql: postgres.Sql): Promise<void> {
       unique (sale, visitor, idempotency_key))`)
 }
 
-/** Has every flush of the log wait, as on a disk that is not in the same machine. */
+/** Delays every flush of the log, as a disk outside the machine does. */
 async function withSlowerDisk<T>(sql: postgres.Sql, measure: () => Promise<T>): Promise<T> {
   const set = async (...settings: string[]) => {
     for (const setting of settings) await sql.unsafe(`alter system ${setting}`)
@@ -139,84 +129,67 @@ async function withSlowerDisk<T>(sql: postgres.Sql, measure: () => Promise<T>): 
   }
 }
 
-const storesOf = ({ system }: Stage) =>
-  [system.redis, system.postgres].flatMap((part) => (part ? [part.pid] : []))
-
 let shopped = 0
 
-async function theirCheckout(
+async function theirCheckouts(
   stage: Stage,
-  shop: Server,
+  { url, pid }: Server,
   mode: Mode,
-  sql: postgres.Sql,
-  redis: Redis,
+  { sql, redis }: { sql: postgres.Sql; redis: Redis },
   seconds: number,
   buyers: number,
 ): Promise<Measured> {
   const sale = `alternative-${++shopped}`
-  const units = Math.ceil(seconds * UNITS_PER_SECOND)
   if (mode === 'skip-locked') {
+    const units = Math.ceil(seconds * UNITS_PER_SECOND)
     await sql`insert into bench.units (sale, unit) select ${sale}, n from generate_series(1, ${units}::int) n`
     await sql`vacuum analyze bench.units`
   } else {
-    await redis.set(`bench:${sale}:stock`, 10_000_000)
-    await sql`insert into bench.stock (sale, available) values (${sale}, 10000000)`
+    await redis.set(`bench:${sale}:stock`, PLENTY)
+    await sql`insert into bench.stock (sale, available) values (${sale}, ${PLENTY})`
   }
-  const tokens = stage.mint.many(sale, tokensFor(seconds, buyers, TOKENS_PER_SECOND))
-  const measured = await closedLoop(
-    {
-      url: shop.url,
-      pids: [shop.pid, ...storesOf(stage)],
-      seconds,
-      next: checkoutsOf(sale, tokens),
-      right: (a) => a.status === 201,
-    },
-    buyers,
-  )
-  // What one contestant leaves behind must not be swept while the next is measured.
+  const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, CHECKOUTS_PER_SECOND, buyers))
+  const pids = [pid, ...storesOf(stage)]
+  const measured = await closedLoop({ url, pids, seconds, next, right: 201 }, buyers)
+  // What one leaves behind must not be cleaned up while the next is measured.
   await sql`truncate bench.units, bench.orders, bench.stock`
   await redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
   return measured
 }
 
-const tokensFor = (seconds: number, buyers: number, most: number) =>
-  Math.ceil(seconds * 1.25 * Math.min(most, buyers * 4_000))
-
 /**
- * A waiting room as a sorted set in Redis, asked for one's rank with every poll, against ours. Both sign and read the
- * same tokens; a crowd of a hundred thousand stands in their line already, which to ours makes no difference.
+ * A waiting room as a sorted set in Redis, asked for one's rank at every poll. Both sign and read the same tokens; a
+ * hundred thousand stand in their line already, which makes no difference to ours.
  */
-async function rooms(stage: Stage, bench: Bench, theirs: Server, redis: Redis): Promise<Table> {
-  const { edgeUrl, edge, redis: store } = stage.system
-  const { rounds, seconds } = bench
+async function rooms(stage: Stage, { rounds, seconds }: Bench, theirs: Server, redis: Redis): Promise<Table> {
+  const { edge, redis: store } = stage.system
   const sale = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
-  const places = await join(edgeUrl, sale, PLACES)
+  const places = await join(edge.url, sale, PLACES)
   const queue = `bench:${sale}:queue`
-  for (let from = 0; from < ROOM_CROWD; from += 1_000) {
-    const members = Array.from({ length: 1_000 }, (_, i) => [from + i, `someone-${from + i}`])
+  for (let from = 0; from < ROOM_CROWD; from += ROOM_CHUNK) {
+    const members = Array.from({ length: ROOM_CHUNK }, (_, i) => [from + i, `someone-${from + i}`])
     await redis.zadd(queue, ...members.flat())
   }
-  await redis.zadd(
-    queue,
-    ...places.flatMap((token, i) => [i * (ROOM_CROWD / PLACES), decodeJwt(token).sub ?? '']),
-  )
+  const ours = places.flatMap((token, i) => [i * (ROOM_CROWD / PLACES), decodeJwt(token).sub ?? ''])
+  await redis.zadd(queue, ...ours)
   let turn = 0
-  const run =
-    (url: string, pids: readonly number[], status: number, next: (client: HttpClient) => string) => () =>
-      closedLoop({ url, pids, seconds, next, right: (a) => a.status === status }, ROOM_CLIENTS)
   const joining = ({ host }: HttpClient) =>
     requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json'])
-  const asking = ({ host }: HttpClient) =>
+  const polling = ({ host }: HttpClient) =>
     requestText('GET', `/sales/${sale}/queue/status`, host, [
       'accept: application/json',
       `authorization: Bearer ${places[turn++ % places.length]}`,
     ])
-  const their = [theirs.pid, ...(store ? [store.pid] : [])]
+  const run =
+    ({ url }: Server | typeof edge, pids: number[], right: number, next: typeof joining) =>
+    () =>
+      closedLoop({ url, pids, seconds, next, right }, ROOM_CLIENTS)
+  const theirPids = [theirs.pid, ...(store ? [store.pid] : [])]
   const results = await contest(rounds, {
-    join: run(edgeUrl, [edge.pid], 201, joining),
-    theirJoin: run(theirs.url, their, 201, joining),
-    status: run(edgeUrl, [edge.pid], 200, asking),
-    theirStatus: run(theirs.url, their, 200, asking),
+    join: run(edge, [edge.pid], 201, joining),
+    theirJoin: run(theirs, theirPids, 201, joining),
+    status: run(edge, [edge.pid], 200, polling),
+    theirStatus: run(theirs, theirPids, 200, polling),
   })
   await redis.unlink(queue)
   await endSale(stage, sale)
@@ -225,9 +198,9 @@ async function rooms(stage: Stage, bench: Bench, theirs: Server, redis: Redis): 
     against: 'ours is',
     rows: [
       row('ours: join, a signed place', results.join, null),
-      ahead('sorted set: join, a signed name', results.theirJoin, results.join, null),
+      ahead('sorted set: join, a signed name', results.theirJoin, results.join),
       row('ours: status, from the token alone', results.status, null),
-      ahead('sorted set: status, by rank', results.theirStatus, results.status, null),
+      ahead('sorted set: status, by rank', results.theirStatus, results.status),
     ],
   }
 }

@@ -1,15 +1,7 @@
 /**
- * `npm run bench`: what the system does, always held against something in the same run on the same machine: a bare
- * server, a store's own ceiling, or what the field does instead. Absolute figures depend on the machine; ratios much
- * less, and those by processor time least, since they hold even when something else is running.
- *
- * Tried, and left because it did not help: undici for the load (25 us a request, 14 us by a raw socket, and the servers
- * share our cores); one WebCrypto job per signature (its way through the thread pool costs as much as the signature);
- * signatures on the event loop, quick as they are by now (0.8 of the checkouts); ioredis autopipelining (slower);
- * batches for the signature thread that are kept small, so that others need not wait (slower for all: they stay small
- * all the way to the commit); a second signature thread on two cores (0.95: it takes them from Redis and Postgres); a
- * larger young generation, a garbage collector without threads (less than two starts of the same code differ by); two
- * batches of orders on their way down one connection, the batch function's first statements as one (no difference).
+ * `npm run bench`: what the system does, always compared in the same run with a bare server, a store's own ceiling, or
+ * what the field does instead. Absolute figures depend on the machine, ratios much less, and those by processor time
+ * least. What was tried and left is in docs/decisions.md.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
@@ -31,15 +23,15 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   npm run bench -- [options]
 
   --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
-  --quick          one short round each: a look, not a measurement
+  --quick          one short round each
   --rounds N       rounds of which the median counts (3)
   --seconds N      length of one (2)
   --crowd N        the largest crowd that really joins, for growth (1000000)
   --out FOLDER     where bench.json goes (bench/results)
   --help           this text
 
-It starts servers of its own on free ports, loads them over loopback, and stops them. Nothing else should run meanwhile.
-Exit status: 0 measured, 1 something was answered wrongly, 2 it could not be measured.`
+It starts its own servers on free ports. Nothing else should run on the machine meanwhile.
+Exit status: 0 measured, 1 some responses were wrong, 2 it could not run, 130 interrupted.`
 
 const text = { type: 'string' } as const
 const OPTIONS = {
@@ -79,7 +71,7 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
       for (const { measured } of table.rows) wrong += measured.wrong
     }
   }
-  console.log(paint('dim', 'Starting a system of its own ...'))
+  console.log(paint('dim', 'Starting a system ...'))
   if (parts.includes('recovery')) await show(recovery(bench))
   const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
   if (stage && parts.includes('edge')) await show(againstEdge(stage, bench))
@@ -95,7 +87,7 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
   return wrong === 0
 }
 
-await run('Could not be measured:', async () => {
+await run('The bench failed:', async () => {
   const options = readOptions()
   if (options === 'help') {
     console.log(HELP)

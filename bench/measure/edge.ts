@@ -1,160 +1,138 @@
-/** The edge on raw workerd, each of its answers against a bare JSON Worker in the same runtime. */
+/** The edge on raw workerd, each response compared with a bare JSON Worker in the same runtime. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { placeIn } from '../lib/responses.ts'
-import { closedLoop, contest, type Measured } from './load.ts'
+import { closedLoop, contest, type Load, type Measured, type Next } from './load.ts'
 import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'
-import type { Bench, Table } from './table.ts'
+import { type Bench, row, type Table } from './table.ts'
 
 const CLIENTS = 64
-/** Places in line asked for by turns, as visitors poll; each is a token of its own. */
+/** Places polled by turns. */
 const PLACES = 500
-/** More than can be asked for the first time in a run. */
+/** More first polls than a run can make. */
 const STATUSES_PER_SECOND = 20_000
+const FINAL_TRIES = 100
+const JSON_TYPE = 'accept: application/json'
+const HTML_TYPE = 'accept: text/html'
+/** By contestant, as a multiple of the bare Worker. */
+const AIMS: Readonly<Record<string, number>> = {
+  'join, anonymous': 0.3,
+  'join, a known visitor': 0.15,
+  status: 0.6,
+  schedule: 0.8,
+  'sold-out page': 0.8,
+  'sold-out page, unchanged': 0.8,
+}
+const BARE = `export default {
+  fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
+}`
 
 export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): AsyncGenerator<Table> {
   const { edgeUrl, edge } = stage.system
-  // A line that hardly moves: whoever asks is waiting.
+  // A queue that hardly moves keeps everyone waiting.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
   const over = await createSale(stage, { stock: 0 })
-  const bare = await startBareWorker(SMALL)
-  const echoes: Server[] = []
+  const servers: Server[] = []
+  const worker = async (script: string) => {
+    const server = await startBareWorker(script)
+    servers.push(server)
+    return server
+  }
   try {
+    const bareWorker = await worker(BARE)
     const places = await join(edgeUrl, live, PLACES)
-    await untilFinal(edgeUrl, over)
-    const run =
-      (url: string, pid: number, next: (client: HttpClient) => string, right: (a: Answer) => boolean) => () =>
-        closedLoop({ url, next, right, seconds, pids: [pid] }, CLIENTS)
-    const at = (next: (client: HttpClient) => string, right: (a: Answer) => boolean) =>
-      run(edgeUrl, edge.pid, next, right)
-    let turn = 0
-    let newcomer = 0
-    const json = ['accept: application/json']
-    const constant = (make: (host: string) => string) => {
-      let text: string | undefined
-      return (client: HttpClient) => {
-        text ??= make(client.host)
-        return text
-      }
-    }
-    const statusOf = (place: () => string | undefined) =>
+    const finalTag = await finalPageTag(edgeUrl, over)
+    const run = (server: { url: string; pid: number }, next: Next, right: Load['right']) => () =>
+      closedLoop({ url: server.url, next, right, seconds, pids: [server.pid] }, CLIENTS)
+    const at = (next: Next, right: Load['right']) => run(edge, next, right)
+    const poll = (place: () => string | undefined) =>
       at(
         ({ host }) =>
           requestText('GET', `/sales/${live}/queue/status`, host, [
-            ...json,
+            JSON_TYPE,
             `authorization: Bearer ${place()}`,
           ]),
         (a) => a.status === 200 && a.body.includes('"waiting"'),
       )
-    const echo = async (path: string, accept: string) => {
-      const server = await startBareWorker(await sameBytes(`${edgeUrl}${path}`, accept))
-      echoes.push(server)
-      return run(
-        server.url,
-        server.pid,
-        constant((host) => requestText('GET', path, host, [`accept: ${accept}`])),
-        (a) => a.status === 200,
-      )
-    }
-    const sameSchedule = await echo(`/sales/${live}/schedule`, 'application/json')
-    const samePage = await echo(`/sales/${over}`, 'text/html')
-    const results = await contest(rounds, {
-      bare: run(
-        bare.url,
-        bare.pid,
-        constant((host) => requestText('GET', '/', host)),
-        (a) => a.status === 200,
-      ),
-      'join, nobody knows who': at(
-        constant((host) => requestText('POST', `/sales/${live}/queue`, host, json)),
-        (a) => a.status === 201,
-      ),
+    const echo = async (path: string, accept: string) =>
+      run(await worker(await sameBytes(edgeUrl + path, accept)), same('GET', path, accept), 200)
+    let turn = 0
+    let newcomer = 0
+    const joinPath = `/sales/${live}/queue`
+    const { bare, ...ours } = await contest<string>(rounds, {
+      bare: run(bareWorker, same('GET', '/'), 200),
+      'join, anonymous': at(same('POST', joinPath, JSON_TYPE), 201),
       'join, a known visitor': at(
         ({ host }) =>
-          requestText('POST', `/sales/${live}/queue`, host, [
-            ...json,
+          requestText('POST', joinPath, host, [
+            JSON_TYPE,
             `cookie: visitor-secret=bench-visitor-${process.pid}-${++newcomer}`,
           ]),
-        (a) => a.status === 201,
+        201,
       ),
-      status: statusOf(() => places[turn++ % places.length]),
-      'status, of a place not seen before': async () => {
+      status: poll(() => places[turn++ % places.length]),
+      'status, of a place not seen before': () => {
         const unseen = unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
-        return statusOf(() => unseen.pop())()
+        return poll(() => unseen.pop())()
       },
-      schedule: at(
-        constant((host) => requestText('GET', `/sales/${live}/schedule`, host, json)),
-        (a) => a.status === 200,
-      ),
-      '  its bytes from a bare Worker': sameSchedule,
-      'sold-out page': at(
-        constant((host) => requestText('GET', `/sales/${over}`, host, ['accept: text/html'])),
-        isFinalPage,
-      ),
-      '  the same from a bare Worker': samePage,
+      schedule: at(same('GET', `/sales/${live}/schedule`, JSON_TYPE), 200),
+      '  its bytes from a bare Worker': await echo(`/sales/${live}/schedule`, JSON_TYPE),
+      'sold-out page': at(same('GET', `/sales/${over}`, HTML_TYPE), isFinalPage),
+      '  its bytes from a bare Worker ': await echo(`/sales/${over}`, HTML_TYPE),
       'sold-out page, unchanged': at(
-        constant((host) =>
-          requestText('GET', `/sales/${over}`, host, ['accept: text/html', `if-none-match: ${finalTag}`]),
-        ),
-        (a) => a.status === 304,
+        same('GET', `/sales/${over}`, HTML_TYPE, `if-none-match: ${finalTag}`),
+        304,
       ),
     })
-    const aims: Partial<Record<keyof typeof results, number>> = {
-      'join, nobody knows who': 0.3,
-      'join, a known visitor': 0.15,
-      status: 0.6,
-      schedule: 0.8,
-      'sold-out page': 0.8,
-      'sold-out page, unchanged': 0.8,
+    if (!bare) throw new Error('nothing was measured')
+    const rows = Object.entries<Measured>(ours).map(([what, measured]) => {
+      const aim = AIMS[what]
+      return row(what, measured, bare, aim === undefined ? null : { ratio: aim })
+    })
+    yield {
+      title: 'The edge, on raw workerd',
+      against: 'of bare',
+      rows: [row('a bare JSON Worker', bare, null), ...rows],
     }
-    const rows = (Object.entries(results) as [keyof typeof results, Measured][]).map(([what, measured]) => ({
-      what: what === 'bare' ? 'a bare JSON Worker' : what,
-      measured,
-      ratio: what === 'bare' ? null : measured.perSecond / results.bare.perSecond,
-      cpuRatio:
-        what === 'bare' || !measured.cpuMicros || !results.bare.cpuMicros
-          ? null
-          : results.bare.cpuMicros / measured.cpuMicros,
-      aim: aims[what] === undefined ? null : { ratio: aims[what] },
-    }))
-    yield { title: 'The edge, on raw workerd', against: 'of bare', rows }
   } finally {
-    for (const server of [bare, ...echoes]) await server.stop()
+    for (const server of servers) await server.stop()
   }
 }
 
-/** A bare JSON Worker: what every answer of the edge is held against. */
-const SMALL = `export default {
-  fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
-}`
+/** The same request every time. */
+function same(method: string, path: string, ...headers: string[]): Next {
+  let text: string | undefined
+  return ({ host }) => {
+    text ??= requestText(method, path, host, headers)
+    return text
+  }
+}
 
-/** A Worker that has nothing but one answer of ours, its headers and its bytes: the most that could be reached with it. */
+/** A Worker that only sends one of our responses, headers and bytes: the fastest that it can be sent. */
 async function sameBytes(url: string, accept: string): Promise<string> {
-  const answer = await fetch(url, { headers: { accept } })
-  const body = await answer.text()
-  const ours = [...answer.headers].filter(
+  const response = await fetch(url, { headers: { accept: accept.replace('accept: ', '') } })
+  const body = await response.text()
+  const headers = [...response.headers].filter(
     ([name]) => !/^(content-length|content-encoding|date|transfer-encoding)$/.test(name),
   )
   return `const body = new TextEncoder().encode(${JSON.stringify(body)})
-const headers = ${JSON.stringify(Object.fromEntries(ours))}
+const headers = ${JSON.stringify(Object.fromEntries(headers))}
 export default { fetch() { return new Response(body, { headers }) } }`
 }
-
-let finalTag = ''
 
 const isFinalPage = (a: Answer) => a.status === 200 && /^public/.test(headerOf(a, 'cache-control'))
 
 /** The queue tokens of new visitors. */
 export async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
   const client = new HttpClient({ url: edgeUrl, connections: 32 })
-  const text = requestText('POST', `/sales/${sale}/queue`, client.host, ['accept: application/json'])
+  const text = requestText('POST', `/sales/${sale}/queue`, client.host, [JSON_TYPE])
   const answers = await Promise.all(Array.from({ length: visitors }, () => client.ask(text)))
   client.close()
   return answers.map((answer) => {
     const token = placeIn(answer)?.queue_token
-    if (!token) throw new Error(`A join answered ${answer.status}: ${answer.body.slice(0, 200)}`)
+    if (!token) throw new Error(`A join responded ${answer.status}: ${answer.body.slice(0, 200)}`)
     return token
   })
 }
@@ -163,22 +141,22 @@ export async function join(edgeUrl: string, sale: string, visitors: number): Pro
 function unseenPlaces({ system }: Stage, sale: string, count: number): string[] {
   const keys = importSecrets(system.secrets.queueKeys)
   const iat = Math.floor(Date.now() / 1000)
-  const places: string[] = []
-  for (let num = 1; num <= count; num++)
-    places.push(signToken(QUEUE, keys, { sub: randomUUID(), sale, num, iat, exp: iat + 3_600 }))
-  return places
+  return Array.from({ length: count }, (_, i) =>
+    signToken(QUEUE, keys, { sub: randomUUID(), sale, num: i + 1, iat, exp: iat + 3_600 }),
+  )
 }
 
-async function untilFinal(edgeUrl: string, sale: string): Promise<void> {
+/** The ETag of a sold-out sale's page, once it is final. */
+async function finalPageTag(edgeUrl: string, sale: string): Promise<string> {
   const client = new HttpClient({ url: edgeUrl, connections: 1 })
-  for (let tries = 0; tries < 100; tries++) {
-    const answer = await client.ask(requestText('GET', `/sales/${sale}`, client.host, ['accept: text/html']))
-    if (isFinalPage(answer)) {
-      finalTag = headerOf(answer, 'etag')
-      client.close()
-      return
+  try {
+    for (let tries = 0; tries < FINAL_TRIES; tries++) {
+      const answer = await client.ask(requestText('GET', `/sales/${sale}`, client.host, [HTML_TYPE]))
+      if (isFinalPage(answer)) return headerOf(answer, 'etag')
+      await sleep(100)
     }
-    await sleep(100)
+    throw new Error('A sale without units was not sold out within ten seconds.')
+  } finally {
+    client.close()
   }
-  throw new Error('A sale without units was not sold out within ten seconds.')
 }

@@ -86,10 +86,10 @@ test('a contest is the median of its rounds without the first, and has the wrong
   const { one } = await contest(3, { one: async () => measured(runs.shift() ?? 0) })
   expect(one).toMatchObject({ perSecond: 2, ms: { p99: 2 }, wrong: 4 })
   expect(median([4, 1, 3, 2])).toBe(2.5)
-  expect(reached({ what: '', measured: one, ratio: 0.5, aim: { ratio: 0.6 } })).toBe(false)
-  expect(reached({ what: '', measured: one, ratio: 0.7, aim: { ratio: 0.6 } })).toBe(true)
-  expect(reached({ what: '', measured: one, ratio: null, aim: { p99Ms: 25 } })).toBe(true)
-  expect(reached({ what: '', measured: one, ratio: null, aim: null })).toBeNull()
+  expect(reached({ what: '', cpuRatio: null, measured: one, ratio: 0.5, aim: { ratio: 0.6 } })).toBe(false)
+  expect(reached({ what: '', cpuRatio: null, measured: one, ratio: 0.7, aim: { ratio: 0.6 } })).toBe(true)
+  expect(reached({ what: '', cpuRatio: null, measured: one, ratio: null, aim: { p99Ms: 25 } })).toBe(true)
+  expect(reached({ what: '', cpuRatio: null, measured: one, ratio: null, aim: null })).toBeNull()
 })
 
 test('processor time is that of the process asked for', () => {

@@ -1,18 +1,20 @@
 /**
- * Load for measurements, and what was measured: closed loop (so many clients, each asking as soon as it is answered) for
- * what a server can do, open loop (so many requests a second, whatever comes back) for how long it lets people wait.
+ * Load for measurements: a closed loop (each client asks as soon as it has a response) for what a server can do, an open
+ * loop (a fixed rate, whatever comes back) for how long it lets people wait.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { type Answer, HttpClient } from '../lib/http.ts'
 import { nowMeasuring } from './table.ts'
 
+export type Next = (client: HttpClient) => string | null
+
 export interface Load {
   readonly url: string
   /** The text of the next request; null when there are no more. */
-  readonly next: (client: HttpClient) => string | null
-  /** What a right answer looks like. */
-  readonly right: (answer: Answer) => boolean
+  readonly next: Next
+  /** The status of a right response, or a test of it. */
+  readonly right: number | ((answer: Answer) => boolean)
   readonly seconds: number
   /** The processes whose time is measured, with their children. */
   readonly pids?: readonly number[]
@@ -21,23 +23,23 @@ export interface Load {
 export interface Measured {
   readonly perSecond: number
   readonly ms: Percentiles
-  /** Processor time of the measured processes for each answer, microseconds; null where it cannot be known. */
+  /** Processor time of the measured processes for each response, microseconds; null if unknown. */
   readonly cpuMicros: number | null
-  /** The share of one core that the client itself took: near 1 it is what limited the measurement. */
+  /** The client's share of one core: near 1 it is what limited the measurement. */
   readonly clientCpu: number
   readonly wrong: number
-  /** The first wrong answer, for a person to read. */
+  /** The first wrong response. */
   readonly why: string
 }
 
-/** Before anything counts: connections are opened and code becomes warm. */
+/** Connections open and code becomes warm before anything counts. */
 const WARM_SHARE = 0.25
 const OPEN_LOOP_TICK_MS = 2
+const TICKS_PER_SECOND = 100
 
 /**
- * `clients` at once, each with a connection of its own. The rate is that of the answers within the window, all of it; a
- * latency counts of every request sent within it, also when its answer came later: whoever is kept waiting by a stall at
- * the end has waited.
+ * The rate counts the responses within the window; the latency counts every request sent within it, also when its
+ * response came later, so that a stall at the end shows.
  */
 export async function closedLoop(load: Load, clients: number): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections: clients })
@@ -69,7 +71,7 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
   return meter.end()
 }
 
-/** `perSecond` requests, evenly, until all are answered; a latency counts from the moment the request was meant for. */
+/** `perSecond` requests, evenly, until all have responses; latency counts from the moment each was meant for. */
 export async function openLoop(load: Load, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
@@ -98,13 +100,13 @@ export async function openLoop(load: Load, perSecond: number, connections = 256)
   return meter.end()
 }
 
-/** Measures from `begin` to `close`; wrong answers count whenever they came. */
+/** Measures from `begin` to `close`; wrong responses count at any time. */
 class Meter {
   readonly #load: Load
   readonly #histogram = new Histogram()
   #beganMs = Number.POSITIVE_INFINITY
   #closedMs = Number.POSITIVE_INFINITY
-  /** Right answers within the window. */
+  /** Right responses within the window. */
   #right = 0
   /** Processor seconds: of the measured processes, and our own. */
   #cpu = 0
@@ -137,9 +139,9 @@ class Meter {
     this.#cpu += cpuSeconds(this.#load.pids)
   }
 
-  /** An answer to what was sent, or meant, at `fromMs`. */
   add(answer: Answer, fromMs: number): void {
-    if (!this.#load.right(answer)) {
+    const { right } = this.#load
+    if (typeof right === 'number' ? answer.status !== right : !right(answer)) {
       this.#wrong++
       this.#why ||= `${answer.status || answer.failure} ${answer.body.slice(0, 200)}`
       return
@@ -167,44 +169,38 @@ function ownCpuSeconds(): number {
   return (user + system) / 1e6
 }
 
-/**
- * Processor seconds that processes and their children have used, from /proc; 0 where there is none. A hundredth of a
- * second is the grain.
- */
+/** Processor seconds of processes and their children, from /proc; 0 where there is none. */
 export function cpuSeconds(pids: readonly number[] = []): number {
   if (pids.length === 0) return 0
-  const wanted = new Set(pids)
+  const wanted = new Set(pids.map(String))
   let ticks = 0
-  try {
-    for (const name of readdirSync('/proc')) {
-      if (!/^\d+$/.test(name)) continue
-      const fields = statOf(name)
-      const counted = wanted.has(Number(name)) || wanted.has(Number(fields[1]))
-      // Its own time, and that of its children which have ended.
-      if (counted) for (const at of [11, 12, 13, 14]) ticks += Number(fields[at] ?? 0)
-    }
-  } catch {
-    return 0
+  for (const pid of namesIn('/proc')) {
+    if (!/^\d+$/.test(pid)) continue
+    // The fields after the name: the parent, and the time of its own and of children that have ended.
+    const fields = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? []
+    if (wanted.has(pid) || wanted.has(fields[1] ?? ''))
+      ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   }
-  return ticks / 100
+  return ticks / TICKS_PER_SECOND
 }
 
-/** The fields of a process after its name; none if it has ended. */
-function statOf(pid: string): string[] {
+/** Resident memory of a process in bytes, from /proc; 0 where there is none. */
+export const residentBytes = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
+
+function namesIn(folder: string): string[] {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return readdirSync(folder)
   } catch {
     return []
   }
 }
 
-/** Resident memory of a process in bytes, from /proc; 0 where there is none. */
-export function residentBytes(pid: number): number {
+function textOf(file: string): string {
   try {
-    const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return Number(kb ?? 0) * 1024
+    return readFileSync(file, 'utf8')
   } catch {
-    return 0
+    return ''
   }
 }
 
@@ -215,58 +211,47 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
 }
 
-/** One figure of several runs, which has the wrong answers of all of them. */
-export function withWrongOf(measured: Measured, runs: readonly Measured[]): Measured {
-  return {
-    ...measured,
-    wrong: runs.reduce((sum, m) => sum + m.wrong, 0),
-    why: runs.find((m) => m.why !== '')?.why ?? '',
-  }
-}
+/** A rate from elsewhere. */
+export const flat = (perSecond: number): Measured => ({
+  perSecond,
+  ms: new Histogram().summary(),
+  cpuMicros: null,
+  clientCpu: 0,
+  wrong: 0,
+  why: '',
+})
 
-/** Several runs of the same measurement as one: the median of each figure. */
-export function medianOf(runs: readonly Measured[]): Measured {
+/** The median of each figure; the wrong responses of `all` runs. */
+export function medianOf(runs: readonly Measured[], all = runs): Measured {
   const of = (pick: (m: Measured) => number) => median(runs.map(pick))
-  const cpu = runs.flatMap((m) => (m.cpuMicros === null ? [] : [m.cpuMicros]))
-  const middle = {
+  const cpu = runs.flatMap((m) => m.cpuMicros ?? [])
+  const figures = Object.keys(flat(0).ms) as (keyof Percentiles)[]
+  return {
     perSecond: of((m) => m.perSecond),
-    ms: {
-      count: of((m) => m.ms.count),
-      mean: of((m) => m.ms.mean),
-      p50: of((m) => m.ms.p50),
-      p90: of((m) => m.ms.p90),
-      p99: of((m) => m.ms.p99),
-      p999: of((m) => m.ms.p999),
-      max: of((m) => m.ms.max),
-    },
+    ms: Object.fromEntries(figures.map((name) => [name, of((m) => m.ms[name])])) as unknown as Percentiles,
     cpuMicros: cpu.length > 0 ? median(cpu) : null,
     clientCpu: of((m) => m.clientCpu),
-    wrong: 0,
-    why: '',
+    wrong: all.reduce((sum, m) => sum + m.wrong, 0),
+    why: all.find((m) => m.why !== '')?.why ?? '',
   }
-  return withWrongOf(middle, runs)
 }
 
 /**
- * Several contestants in the same run: one round of each after the other, so that whatever disturbs the machine
- * disturbs all of them, and the median of the rounds. A first round does not count, but for what was answered wrongly in
- * it: code becomes warm there.
+ * Several contestants in one run, a round of each after the other, so that a disturbance hits all of them. The first round
+ * only warms up, but its wrong responses count.
  */
 export async function contest<Name extends string>(
   rounds: number,
   contestants: Readonly<Record<Name, () => Promise<Measured>>>,
 ): Promise<Record<Name, Measured>> {
   const names = Object.keys(contestants) as Name[]
-  const runs = new Map<Name, Measured[]>(names.map((name) => [name, []]))
+  const runs = names.map((): Measured[] => [])
   for (let round = 0; round <= rounds; round++) {
-    for (const name of names) {
+    for (const [i, name] of names.entries()) {
       nowMeasuring(`  ${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}: ${name}`)
-      runs.get(name)?.push(await contestants[name]())
+      runs[i]?.push(await contestants[name]())
     }
   }
-  const middle = (all: readonly Measured[]) => withWrongOf(medianOf(all.slice(1)), all)
-  return Object.fromEntries(names.map((name) => [name, middle(runs.get(name) ?? [])])) as Record<
-    Name,
-    Measured
-  >
+  const results = runs.map((all, i) => [names[i], medianOf(all.slice(1), all)])
+  return Object.fromEntries(results) as Record<Name, Measured>
 }

@@ -1,66 +1,64 @@
 /**
- * Recovery: what becomes of a sale that loses Redis. How soon the fast gate is in use again, rebuilt from a ledger with a
- * hundred thousand live orders, when Redis was flushed and when it was away and came back empty; and what the exact gate
- * sells alone meanwhile. Each on a system of its own, since an origin rebuilds every sale it knows.
+ * Recovery: what becomes of a sale that loses Redis. How soon the fast gate is rebuilt from a ledger with a hundred
+ * thousand live orders, after a flush and after Redis came back empty; and what the exact gate sells alone meanwhile. Each
+ * on its own system, since an origin rebuilds every sale it knows.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { type System, startSystem } from '../../dev/system.ts'
+import type { System } from '../../dev/system.ts'
 import { Gate } from '../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { AdmissionMint } from '../lib/admissions.ts'
 import { n } from '../lib/figures.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { admin } from '../rehearsal/records.ts'
-import { closedLoop, contest, type Measured, median } from './load.ts'
-import { checkoutsOf, flat, pidsOf, row } from './origin.ts'
-import { createSale, type Stage } from './stage.ts'
-import type { Bench, Table } from './table.ts'
+import { closedLoop, contest, flat, type Measured, median } from './load.ts'
+import {
+  atOrigin,
+  checkoutsOf,
+  createSale,
+  PLENTY,
+  type Stage,
+  startStage,
+  toAdmin,
+  tokensFor,
+} from './stage.ts'
+import { type Bench, row, type Table } from './table.ts'
 
-const STOCK = 10_000_000
 const LIVE = 100_000
 const HELD = LIVE / 2
-/** After so long away, the origin's loops have come to pause for as long as they ever do. */
+/** After this, the pauses of the origin's loops are as long as they get. */
 const AWAY_MS = 5_000
 const LOOK_EVERY_MS = 5
 const OPEN_WITHIN_MS = 60_000
 const BUYERS = 256
-/** More than can be used up, warming included. */
+/** More than a run can use up. */
 const TOKENS_PER_SECOND = { both: 22_000, exact: 12_000 }
 
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
-  yield await onItsOwn(bench, rebuilds)
-  yield await onItsOwn(bench, withoutRedis)
-}
-
-async function onItsOwn(
-  bench: Bench,
-  measure: (stage: Stage, bench: Bench, redis: Store) => Promise<Table>,
-): Promise<Table> {
-  // The origin says at this level how long a rebuild took.
-  const system = await startSystem({ originEnv: { LOG_LEVEL: 'info' } })
-  const { adminToken, databaseUrl, edgeUrl: edge, originUrl: origin, secrets } = system
-  const target = { edge, origin, adminToken, databaseUrl, redisUrl: system.redisUrl }
-  const redis = defineScripts(
-    new Redis(system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
-  )
-  redis.on('error', () => {})
-  try {
-    return await measure({ system, target, mint: new AdmissionMint(secrets.admissionKeys) }, bench, redis)
-  } finally {
-    redis.disconnect()
-    await system.stop()
+  for (const measure of [rebuilds, withoutRedis]) {
+    // At this level the origin logs how long a rebuild took.
+    const stage = await startStage('info')
+    const redis = defineScripts(
+      new Redis(stage.system.redisUrl, { retryStrategy: () => LOOK_EVERY_MS, maxRetriesPerRequest: null }),
+    )
+    redis.on('error', () => {})
+    try {
+      yield await measure(stage, bench, redis)
+    } finally {
+      redis.disconnect()
+      await stage.system.stop()
+    }
   }
 }
 
 async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<Table> {
   const { system } = stage
-  const sale = await createSale(stage, { stock: STOCK })
+  const sale = await createSale(stage)
   const gate = new Gate(redis, sale, 'unit')
-  const readMs = await fill(stage, sale, rounds)
+  const read = timed(await fill(system, sale, rounds))
   const flushed: Reopening[] = []
   const returned: Reopening[] = []
   for (let round = 0; round <= rounds; round++) {
@@ -71,23 +69,21 @@ async function rebuilds(stage: Stage, { rounds }: Bench, redis: Store): Promise<
     await backEmpty(system)
     returned.push(await reopening(gate))
   }
-  const rebuiltMs = rebuildsLogged(system, sale).slice(-2 * rounds)
-  const read = timed(readMs)
   const aim = { slowestMs: 2_000 }
   return {
     title: `Recovery: the gate rebuilt from ${n(LIVE)} live orders`,
     against: 'of reading',
     rows: [
       row('the orders read, one statement', read, null),
-      row('the rebuild itself, as logged', timed(rebuiltMs), read, aim),
+      row('the rebuild itself, as logged', timed(rebuildsLogged(system, sale).slice(-2 * rounds)), read, aim),
       row('FLUSHALL until it is open', reopened(flushed), read, aim),
       row(`back empty after ${AWAY_MS / 1000} s until open`, reopened(returned), read, aim),
     ],
   }
 }
 
-/** Puts live orders into the ledger, half of them sold, their ids ascending as real ones do; returns how long reading them takes. */
-async function fill({ target, system }: Stage, sale: string, rounds: number): Promise<number[]> {
+/** Adds live orders to the ledger, half of them sold, with ascending ids; returns how long reading them takes. */
+async function fill(system: System, sale: string, rounds: number): Promise<number[]> {
   const sql = postgres(system.databaseUrl, { max: 1, onnotice: () => {} })
   try {
     await sql`
@@ -104,7 +100,7 @@ async function fill({ target, system }: Stage, sale: string, rounds: number): Pr
         sold = (select count(*) from placed where status = 'confirmed')
       where sale_id = ${sale}`
     await sql`analyze orders`
-    await admin(target, 'POST', `/sales/${sale}/reconcile`)
+    await admin(toAdmin(system), 'POST', `/sales/${sale}/reconcile`)
     const readMs: number[] = []
     for (let round = 0; round <= rounds; round++) {
       const beganMs = performance.now()
@@ -119,7 +115,7 @@ async function fill({ target, system }: Stage, sale: string, rounds: number): Pr
   }
 }
 
-/** Starts Redis again without what it knew. */
+/** Starts Redis again without its data. */
 async function backEmpty({ dataDir, redis }: System): Promise<void> {
   rmSync(join(dataDir, 'redis'), { recursive: true, force: true })
   await redis?.restart()
@@ -127,14 +123,14 @@ async function backEmpty({ dataDir, redis }: System): Promise<void> {
 
 interface Reopening {
   readonly ms: number
-  /** What was wrong with the counter it opened with; nothing, usually. */
+  /** What was wrong with the counter it opened with. */
   readonly why: string
 }
 
 async function reopening(gate: Gate): Promise<Reopening> {
   const ms = await untilOpen(gate)
   const stock = await gate.stock()
-  const right = stock?.available === STOCK - LIVE && stock.held === HELD
+  const right = stock?.available === PLENTY - LIVE && stock.held === HELD
   return { ms, why: right ? '' : `opened with ${JSON.stringify(stock)}` }
 }
 
@@ -161,27 +157,20 @@ function timed(times: readonly number[]): Measured {
   return { ...flat((LIVE * 1000) / median(times)), ms: histogram.summary() }
 }
 
-/** The first is not timed; that it was right counts. */
+/** The first warms up, but must be right. */
 function reopened(reopenings: readonly Reopening[]): Measured {
   const wrong = reopenings.filter(({ why }) => why !== '')
   return { ...timed(reopenings.slice(1).map(({ ms }) => ms)), wrong: wrong.length, why: wrong[0]?.why ?? '' }
 }
 
 async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Store): Promise<Table> {
-  const { system, mint } = stage
-  const sale = await createSale(stage, { stock: STOCK })
+  const { system } = stage
+  const sale = await createSale(stage)
   const gate = new Gate(redis, sale, 'unit')
-  const checkouts = (perSecond: number) =>
-    closedLoop(
-      {
-        url: system.originUrl,
-        pids: pidsOf(stage),
-        seconds,
-        next: checkoutsOf(sale, mint.many(sale, Math.ceil(seconds * 1.25 * perSecond))),
-        right: ({ status }) => status === 201,
-      },
-      BUYERS,
-    )
+  const checkouts = (perSecond: number) => {
+    const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, perSecond))
+    return closedLoop(atOrigin(stage, seconds, next, 201), BUYERS)
+  }
   const { both, exact } = await contest(rounds, {
     both: () => checkouts(TOKENS_PER_SECOND.both),
     exact: async () => {

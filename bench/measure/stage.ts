@@ -1,6 +1,6 @@
-/** Where measurements are made: a system of our own, sales on it, and the bare servers it is held against. */
+/** Where measurements run: a system of our own, sales on it, their checkouts, and the servers they are compared with. */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { AdmissionMint } from '../lib/admissions.ts'
-import { admin, type Target } from '../rehearsal/records.ts'
+import { requestText } from '../lib/http.ts'
+import { admin } from '../rehearsal/records.ts'
+import { closedLoop, type Load, type Measured, type Next } from './load.ts'
 
 export interface Server {
   readonly url: string
@@ -18,80 +20,117 @@ export interface Server {
 
 export interface Stage {
   readonly system: System
-  readonly target: Target
   readonly mint: AdmissionMint
 }
 
-export async function startStage(edgeVars: Readonly<Record<string, string>> = {}): Promise<Stage> {
-  const system = await startSystem({ originEnv: { LOG_LEVEL: 'error' }, edgeVars })
-  return {
-    system,
-    target: {
-      edge: system.edgeUrl,
-      origin: system.originUrl,
-      adminToken: system.adminToken,
-      databaseUrl: system.databaseUrl,
-      redisUrl: system.redisUrl,
-    },
-    mint: new AdmissionMint(system.secrets.admissionKeys),
-  }
+/** Units that no run sells out. */
+export const PLENTY = 10_000_000
+const KNOWN_TRIES = 50
+const KNOWN_EVERY_MS = 100
+/** A closed loop warms up first, and must not run out of requests. */
+const RUN_SHARE = 1.25
+/** No buyer gets more responses a second. */
+const CHECKOUTS_PER_BUYER = 4_000
+
+export async function startStage(logLevel = 'error'): Promise<Stage> {
+  const system = await startSystem({ originEnv: { LOG_LEVEL: logLevel } })
+  return { system, mint: new AdmissionMint(system.secrets.admissionKeys) }
 }
 
-/** A sale that is open, with so many units; with none it is sold out. */
+/** An open sale, or one that opens later; without units it is sold out. */
 export async function createSale(
-  { target }: Stage,
-  options: { stock: number; rate?: number; opensInMs?: number },
+  { system }: Stage,
+  { stock = PLENTY, rate = 1_000, opensInMs = -1_000 } = {},
 ): Promise<string> {
   const sale = `bench-${randomUUID().slice(0, 8)}`
-  await admin(target, 'PUT', `/sales/${sale}`, {
+  const product = { product_id: 'unit', name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: stock }
+  await admin(toAdmin(system), 'PUT', `/sales/${sale}`, {
     name: 'Bench',
-    opens_at: new Date(Date.now() + (options.opensInMs ?? -1_000)).toISOString(),
+    opens_at: new Date(Date.now() + opensInMs).toISOString(),
     hold_seconds: 3_600,
-    products: [
-      { product_id: 'unit', name: 'Unit', unit_price_minor: 4900, currency: 'EUR', total: options.stock },
-    ],
-    admission: { rate_per_second: options.rate ?? 1_000 },
+    products: [product],
+    admission: { rate_per_second: rate },
   })
-  // Known to the edge before the first crowd: how that goes is not what is measured here.
   for (let tries = 0; tries < KNOWN_TRIES; tries++) {
-    const answer = await fetch(`${target.edge}/sales/${sale}/schedule`)
-    await answer.body?.cancel()
-    if (answer.ok) return sale
-    await sleep(100)
+    const response = await fetch(`${system.edgeUrl}/sales/${sale}/schedule`)
+    await response.body?.cancel()
+    if (response.ok) return sale
+    await sleep(KNOWN_EVERY_MS)
   }
   throw new Error('The edge does not know the sale.')
 }
 
-const KNOWN_TRIES = 50
+export const toAdmin = ({ originUrl: origin, adminToken }: System) => ({ origin, adminToken })
 
-export async function endSale({ target }: Stage, sale: string): Promise<void> {
-  await admin(target, 'POST', `/sales/${sale}/end`)
+export async function endSale({ system }: Stage, sale: string): Promise<void> {
+  await admin(toAdmin(system), 'POST', `/sales/${sale}/end`)
 }
 
-/** One of the servers in bench/servers, as a process of its own. */
-export async function startServer(name: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const port = await freePort()
-  const url = `http://${LOOPBACK}:${port}`
-  const logs = temporaryFolder('bench')
-  const child = await startChild({
-    name,
-    command: process.execPath,
-    args: [fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url))],
-    logFile: join(logs.path, `${name}.log`),
-    env: { PATH: process.env.PATH, PORT: String(port), ...env },
-  })
-  await untilReady(child, async () => (await fetch(`${url}/healthz`)).ok)
-  return {
-    url,
-    pid: child.pid,
-    async stop() {
-      await child.stop()
-      logs.remove()
-    },
+const pidsOf = (...parts: readonly ({ readonly pid: number } | undefined)[]) =>
+  parts.flatMap((part) => (part ? [part.pid] : []))
+
+export const storesOf = ({ system }: Stage) => pidsOf(system.redis, system.postgres)
+
+/** A load on the origin; the stores' processor time counts too. */
+export const atOrigin = (
+  stage: Stage,
+  seconds: number,
+  next: Next,
+  right: Load['right'],
+): Load & { pids: number[] } => ({
+  url: stage.system.originUrl,
+  pids: pidsOf(stage.system.origin, stage.system.redis, stage.system.postgres),
+  ...{ seconds, next, right },
+})
+
+// -- Checkouts ---------------------------------------------------------------------------------------------------------
+
+/** Tokens for a closed loop that has at most so many responses a second. */
+export const tokensFor = (stage: Stage, sale: string, seconds: number, perSecond: number, buyers = 1_000) =>
+  stage.mint.many(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
+
+export const checkoutText = (host: string, sale: string, token: string, key: number | string) =>
+  requestText(
+    'POST',
+    `/sales/${sale}/checkout`,
+    host,
+    ['accept: application/json', `authorization: Bearer ${token}`, `idempotency-key: bench-${key}`],
+    '{"quantity":1}',
+  )
+
+/** Checkouts of new buyers, until the tokens are used up. */
+export function checkoutsOf(sale: string, tokens: readonly string[]): Next {
+  let next = 0
+  return ({ host }) => {
+    const token = tokens[next]
+    return token === undefined ? null : checkoutText(host, sale, token, next++)
   }
 }
 
-/** What the field does instead, on the same stores and for the same tokens: see bench/measure/servers/alternative.ts. */
+const CHECKOUTS_PER_SECOND = 22_000
+
+/** Durable checkouts by so many simultaneous buyers, on a sale of their own. */
+export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
+  const sale = await createSale(stage)
+  const tokens = tokensFor(stage, sale, seconds, CHECKOUTS_PER_SECOND, buyers)
+  const measured = await closedLoop(atOrigin(stage, seconds, checkoutsOf(sale, tokens), 201), buyers)
+  await endSale(stage, sale)
+  return measured
+}
+
+// -- Servers to compare with -------------------------------------------------------------------------------------------
+
+/** One of the servers in servers/, as a process. */
+export function startServer(name: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const script = fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url))
+  return start(name, '/healthz', (_folder, port) => ({
+    command: process.execPath,
+    args: [script],
+    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+  }))
+}
+
+/** What the field does instead, on the same stores and with the same tokens. */
 export function startAlternative({ system }: Stage, mode: string): Promise<Server> {
   return startServer('alternative', {
     MODE: mode,
@@ -102,15 +141,13 @@ export function startAlternative({ system }: Stage, mode: string): Promise<Serve
   })
 }
 
-/** A Worker in the same runtime as the edge, for the edge to be held against. */
-export async function startBareWorker(script: string): Promise<Server> {
-  const port = await freePort()
-  const folder = temporaryFolder('bench')
-  mkdirSync(folder.path, { recursive: true })
-  writeFileSync(join(folder.path, 'worker.js'), script)
-  writeFileSync(
-    join(folder.path, 'config.capnp'),
-    `using Workerd = import "/workerd/workerd.capnp";
+/** A Worker in the edge's runtime. */
+export function startBareWorker(script: string): Promise<Server> {
+  return start('the bare Worker', '/', (folder, port) => {
+    writeFileSync(join(folder, 'worker.js'), script)
+    writeFileSync(
+      join(folder, 'config.capnp'),
+      `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "bare", worker = .bare)],
   sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "bare")],
@@ -120,17 +157,29 @@ const bare :Workerd.Worker = (
   compatibilityDate = "2026-08-15",
 );
 `,
-  )
-  const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
-  const child = await startChild({
-    name: 'the bare Worker',
-    command: workerd,
-    args: ['serve', join(folder.path, 'config.capnp')],
-    logFile: join(folder.path, 'bare.log'),
-    cwd: folder.path,
+    )
+    const { default: command } = createRequire(import.meta.url)('workerd') as { default: string }
+    return { command, args: ['serve', join(folder, 'config.capnp')], cwd: folder }
   })
+}
+
+async function start(
+  name: string,
+  probe: string,
+  command: (
+    folder: string,
+    port: number,
+  ) => { command: string; args: string[]; cwd?: string; env?: NodeJS.ProcessEnv },
+): Promise<Server> {
+  const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`
-  await untilReady(child, async () => (await fetch(url)).ok)
+  const folder = temporaryFolder('bench')
+  const child = await startChild({
+    name,
+    logFile: join(folder.path, 'server.log'),
+    ...command(folder.path, port),
+  })
+  await untilReady(child, async () => (await fetch(url + probe)).ok)
   return {
     url,
     pid: child.pid,

@@ -1,4 +1,4 @@
-/** What a bench run is told, and how its results are shown. */
+/** The tables of measurements: rows with a ratio to something measured in the same run, and their aims. */
 import { paint, terminal } from '../../dev/command.ts'
 import { duration, n, short } from '../lib/figures.ts'
 import type { Measured } from './load.ts'
@@ -7,31 +7,33 @@ export interface Bench {
   /** Short runs of each contestant, of which the median counts. */
   readonly rounds: number
   readonly seconds: number
-  /** Buyers at once. */
+  /** Simultaneous buyers. */
   readonly buyers: readonly number[]
-  /** The largest crowd of the growth measurements that really joins. */
+  /** The largest crowd that really joins. */
   readonly crowd: number
+}
+
+interface Aim {
+  readonly ratio?: number
+  readonly perSecond?: number
+  readonly p99Ms?: number
+  /** Where there are too few for a percentile. */
+  readonly slowestMs?: number
 }
 
 export interface Row {
   readonly what: string
   readonly measured: Measured
-  /** Against what it is held against: 1 is as fast. */
+  /** To the row it is compared with: 1 is as fast. */
   readonly ratio: number | null
   /** The same by processor time, which does not depend on how busy the client was. */
-  readonly cpuRatio?: number | null
-  readonly aim: {
-    readonly ratio?: number
-    readonly perSecond?: number
-    readonly p99Ms?: number
-    /** Where there are too few for a percentile. */
-    readonly slowestMs?: number
-  } | null
+  readonly cpuRatio: number | null
+  readonly aim: Aim | null
 }
 
 export interface Table {
   readonly title: string
-  /** What the ratios are to, as the head of their column. */
+  /** The head of the column of ratios. */
   readonly against: string
   readonly rows: readonly Row[]
 }
@@ -39,7 +41,23 @@ export interface Table {
 /** A 99th percentile of fewer is nothing but the slowest. */
 const ENOUGH_FOR_P99 = 100
 
-/** Whether the aim is reached: true, false, or null where there is none. */
+/** A row compared with another: how fast it is, as a multiple of `against`. */
+export function row(what: string, measured: Measured, against: Measured | null, aim: Aim | null = null): Row {
+  return {
+    what,
+    measured,
+    ratio: against && measured.perSecond / against.perSecond,
+    cpuRatio: against?.cpuMicros && measured.cpuMicros ? against.cpuMicros / measured.cpuMicros : null,
+    aim,
+  }
+}
+
+/** An alternative's row: by how much ours is ahead of it. */
+export function ahead(what: string, theirs: Measured, ours: Measured, aim: Aim | null = null): Row {
+  return { ...row(what, ours, theirs, aim), measured: theirs }
+}
+
+/** True if the aim is reached, null without one. */
 export function reached({ aim, ratio, measured }: Row): boolean | null {
   if (!aim) return null
   if (aim.ratio !== undefined && (ratio ?? 0) < aim.ratio) return false
@@ -48,40 +66,65 @@ export function reached({ aim, ratio, measured }: Row): boolean | null {
   return aim.p99Ms === undefined || measured.ms.p99 < aim.p99Ms
 }
 
-/** Says on the last line of a terminal what is being measured; nothing takes the line away. */
+/** Shows on a terminal's last line what is being measured. */
 export function nowMeasuring(what: string): void {
   if (terminal) process.stdout.write(`\r\x1b[K${what && paint('dim', what)}`)
 }
 
 export function printTable({ title, against, rows }: Table): void {
+  printCells(
+    title,
+    ['', 'a second', 'p50', 'p99', against, 'by CPU', 'CPU each', 'aim'],
+    rows.map((row) => {
+      const { measured: m, ratio, cpuRatio, aim } = row
+      const good = reached(row)
+      return {
+        cells: [
+          row.what,
+          n(m.perSecond),
+          m.ms.count < 1 ? '–' : duration(m.ms.p50),
+          m.ms.count < ENOUGH_FOR_P99 ? '–' : duration(m.ms.p99),
+          ratio === null ? '' : times(ratio),
+          cpuRatio === null ? '' : times(cpuRatio),
+          m.cpuMicros === null ? '' : `${m.cpuMicros.toFixed(0)} us`,
+          aim ? aimText(aim) : '',
+        ],
+        mark: good === null ? '' : good ? paint('green', ' ✔') : paint('red', ' ✘'),
+        notes: [
+          ...(m.wrong > 0 ? [paint('red', `    ${m.wrong} wrong responses, the first: ${m.why}`)] : []),
+          ...(m.clientCpu > 0.95 ? [paint('dim', '    limited by the client, which used up its core')] : []),
+        ],
+      }
+    }),
+  )
+}
+
+export function printCells(
+  title: string,
+  head: readonly string[],
+  rows: readonly {
+    readonly cells: readonly string[]
+    readonly mark?: string
+    readonly notes?: readonly string[]
+  }[],
+): void {
   nowMeasuring('')
-  const width = Math.max(26, ...rows.map((r) => r.what.length))
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((r) => r.cells[i]?.length ?? 0)) + 2)
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => (i === 0 ? `  ${cell.padEnd(widths[i] ?? 0)}` : cell.padStart(widths[i] ?? 0)))
+      .join('')
   console.log(`\n${paint('bold', title)}`)
-  const head = ['a second', 'p50', 'p99', against, 'by CPU', 'CPU each', 'aim']
-  console.log(paint('dim', `  ${''.padEnd(width)}${head.map((name) => name.padStart(11)).join('')}`))
-  for (const row of rows) {
-    const { measured: m, ratio, cpuRatio, aim } = row
-    const good = reached(row)
-    const mark = good === null ? '' : good ? paint('green', ' ✔') : paint('red', ' ✘')
-    const cells = [
-      n(m.perSecond),
-      m.ms.count < 1 ? '–' : duration(m.ms.p50),
-      m.ms.count < ENOUGH_FOR_P99 ? '–' : duration(m.ms.p99),
-      ratio === null ? '' : times(ratio),
-      cpuRatio == null ? '' : times(cpuRatio),
-      m.cpuMicros === null ? '' : `${m.cpuMicros.toFixed(0)} us`,
-      aimText(aim),
-    ]
-    console.log(`  ${row.what.padEnd(width)}${cells.map((cell) => cell.padStart(11)).join('')}${mark}`)
-    if (m.wrong > 0) console.log(paint('red', `    ${m.wrong} wrong answers, the first: ${m.why}`))
-    if (m.clientCpu > 0.95) console.log(paint('dim', '    limited by the client, which used its core up'))
+  console.log(paint('dim', line(head)))
+  for (const { cells, mark = '', notes = [] } of rows) {
+    console.log(line(cells) + mark)
+    for (const note of notes) console.log(note)
   }
 }
 
 const times = (ratio: number) => `${ratio < 10 ? ratio.toFixed(2) : ratio.toFixed(1)} x`
 
-function aimText(aim: Row['aim']): string {
-  if (!aim) return ''
+function aimText(aim: Aim): string {
   if (aim.ratio !== undefined) return `${aim.ratio} x`
   if (aim.perSecond !== undefined) return `${short(aim.perSecond)}/s`
   return aim.slowestMs === undefined ? `p99 ${duration(aim.p99Ms ?? 0)}` : `all ${duration(aim.slowestMs)}`

@@ -1,14 +1,14 @@
 /**
- * What the field does instead, each as its advocates would write it, behind the same request and with the same token
- * check as ours, in one Node process with the same driver and pool: MODE says which.
+ * What the field does instead, each as its advocates would write it, for the same request and with the same token check,
+ * driver and pool as ours. MODE decides:
  *
  *   for-update    SELECT .. FOR UPDATE on the product's row, UPDATE, INSERT, in one transaction per order
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
- *   batched       ours as a sketch: callers share a call to Redis and a transaction, and nothing is done besides
- *   nothing       everyone who is admitted is told yes: what no checkout with this token can be faster than
- *   zset          not a checkout but a waiting room: a sorted set in Redis, asked for the rank with every poll
+ *   batched       a sketch of ours: callers share a call to Redis and a transaction, and nothing else
+ *   nothing       only checks the token: no checkout can be faster
+ *   zset          a waiting room: a sorted set in Redis, asked for the rank at every poll
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -34,7 +34,6 @@ const {
 const MAX_CONNECTIONS = 10
 const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-// Admissions are read as ours are: what differs is how a unit is taken.
 const keys = await importKeys(JSON.parse(ADMISSION_KEYS))
 redis.defineCommand('takeUnit', {
   numberOfKeys: 2,
@@ -98,8 +97,8 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
   nothing: async () => true,
 }
 
-// No idempotency, no limit, no hold that ends, no intent that outlives this process, no second answer without Redis:
-// what ours costs above this is what it does besides.
+// No idempotency, no limit, no hold that ends, no intent that outlives this process, no fallback without Redis: what ours
+// costs above this is what it does besides.
 const units = new Batcher<Buyer, boolean>({ size: 128, queue: 10_000 }, async (buyers) => {
   const left = await redis.decrby(`bench:${buyers[0]?.sale}:stock`, buyers.length)
   return buyers.map((_, i) => left + buyers.length - i > 0)
@@ -133,7 +132,7 @@ app.post('/sales/:sale/checkout', async (c) => {
   return c.json({ order_id: order, sale, quantity: body.quantity, status: 'reserved' }, 201)
 })
 
-// The waiting room: who asks is told by the same signed token as at ours, where one stands by Redis.
+// The waiting room: the same signed tokens as ours, but the place is a rank in Redis.
 const placeKeys = importSecrets(JSON.parse(QUEUE_KEYS))
 app.post('/sales/:sale/queue', async (c) => {
   const sale = c.req.param('sale')

@@ -1,4 +1,4 @@
-/** The least a Hono server on Node can do with the same request: read a JSON body, answer JSON. What the origin is held against. */
+/** The least a Hono server on Node can do with the same requests: read a JSON body, respond with JSON. */
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 stock (counter)   2 seen (hash: visitor|key -> order)
 -- ARGV  1 visitor|key       2 order
--- Returns the order that stands for this key, or '' when there is no unit left.
+-- Returns the order of this key, or '' when there is no unit left.
 local known = redis.call('HGET', KEYS[2], ARGV[1])
 if known then return known end
 if tonumber(redis.call('GET', KEYS[1]) or '0') < 1 then return '' end
