@@ -22,6 +22,19 @@ const POSITIONS = 8_000
 const PLACES = 100_000
 
 export async function growth(stage: Stage, { rounds, crowd }: Bench) {
+  const real = await realCosts(stage, crowd)
+  printCells(
+    'Growth: real joins at the edge',
+    ['visitors', 'CPU for each more', 'memory in all', 'storage in all'],
+    real.map((r) => ({
+      cells: [
+        n(r.visitors),
+        `${r.joinCpuMicros.toFixed(0)} us`,
+        `${(r.memoryBytes / 2 ** 20).toFixed(0)} MB`,
+        `${(r.storageBytes / 1024).toFixed(0)} KB`,
+      ],
+    })),
+  )
   const pure = CROWDS.map((visitors) => pureCosts(visitors, rounds))
   printCells(
     'Growth: what one visitor costs, by the size of the crowd (a position takes one to four passes of the network)',
@@ -33,19 +46,6 @@ export async function growth(stage: Stage, { rounds, crowd }: Bench) {
         `${r.positionMicros.toFixed(1)} us`,
         `${r.placeNanos.toFixed(0)} ns`,
         `${r.scheduleBytes} bytes`,
-      ],
-    })),
-  )
-  const real = await realCosts(stage, crowd)
-  printCells(
-    'Growth: real joins at the edge',
-    ['visitors', 'CPU for each more', 'memory in all', 'storage in all'],
-    real.map((r) => ({
-      cells: [
-        n(r.visitors),
-        `${r.joinCpuMicros.toFixed(0)} us`,
-        `${(r.memoryBytes / 2 ** 20).toFixed(0)} MB`,
-        `${(r.storageBytes / 1024).toFixed(0)} KB`,
       ],
     })),
   )
