@@ -141,9 +141,7 @@ describe('a rehearsal on a running system', () => {
       ...crowd,
     ])
     expect(status).toBe(2)
-    expect(err).toBe(
-      'The rehearsal failed: The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n',
-    )
+    expect(err).toBe('The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n')
     expect(asked).toEqual([])
   })
 
