@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/postgres.ts'
 import { freePort, portTaken, startChild, untilReady } from '../dev/processes.ts'
 import { useWay } from '../test/flaky-proxy.ts'
-import { eventually, useOrigin } from '../test/origin-process.ts'
+import { useOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 
 const ledger = await useReturning(startPostgres)
@@ -14,15 +14,9 @@ const redis = useRedis()
 let databaseUrl = ledger.url
 const origin = useOrigin(() => ({ databaseUrl, redisUrl: redis.url }))
 
-const isAlive = () =>
-  eventually(
-    () =>
-      origin.call('GET', '/healthz').then(
-        ({ status }) => status === 200,
-        () => false,
-      ),
-    (alive) => alive,
-  )
+const POLL = { timeout: 10_000 }
+const comesAlive = () =>
+  expect.poll(() => origin.call('GET', '/healthz').catch(() => null), POLL).toMatchObject({ status: 200 })
 /** The attempts at which the log says that it waits. */
 const attempts = () => [...origin.log().matchAll(/"failures":(\d+)/g)].map(([, failures]) => Number(failures))
 
@@ -32,7 +26,7 @@ describe('while Postgres is away', () => {
     await origin.stop()
     await ledger.kill()
     const started = origin.restart()
-    expect(await isAlive()).toBe(true)
+    await comesAlive()
     expect(await origin.call('GET', '/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
     for (const answer of [await origin.checkout(sale), await origin.admin('GET', `/sales/${sale}`)]) {
       expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
@@ -51,11 +45,8 @@ describe('while Postgres is away', () => {
     await origin.stop()
     await ledger.kill()
     const ended = expect(origin.restart()).rejects.toThrow('exit code 0')
-    expect(await isAlive()).toBe(true)
-    await eventually(
-      async () => attempts(),
-      ({ length }) => length > 0,
-    )
+    await comesAlive()
+    await expect.poll(attempts, POLL).not.toEqual([])
     const asked = Date.now()
     await origin.stop()
     expect(Date.now() - asked).toBeLessThan(2_000)
@@ -78,14 +69,9 @@ describe('while the connection to Postgres breaks', () => {
       started = origin.restart()
       const waiting = () => origin.sql()`
         select 1 from pg_stat_activity where application_name = 'flash-sale-jobs' and wait_event_type = 'Lock'`
-      expect(await eventually(waiting, ({ length }) => length > 0)).toHaveLength(1)
+      await expect.poll(waiting, POLL).toHaveLength(1)
       way.cut()
-      expect(
-        await eventually(
-          async () => attempts(),
-          ({ length }) => length > 0,
-        ),
-      ).toEqual([1])
+      await expect.poll(attempts, POLL).toEqual([1])
     })
     await started
     expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { QueueReports } from '../sales/queue-reports.ts'
@@ -87,9 +87,7 @@ test('answers the state of a sale, with who has arrived and who waits for stock'
   const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
   expect(await state()).toMatchObject({ sale, ...fresh })
   await Promise.all([origin.checkout(sale), origin.checkout(sale)])
-  const both = (s: Record<string, unknown>) =>
-    s.arrivals === 2 && s.hopeful === 1 && s.phase === 'all_in_carts'
-  expect(await eventually(state, both)).toMatchObject({
+  await expect.poll(state, { timeout: 5_000 }).toMatchObject({
     arrivals: 2,
     hopeful: 1,
     phase: 'all_in_carts',

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { eventually } from '../../test/origin-process.ts'
 import { loop } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 
 const log = pino({ level: 'silent' })
+const WITHIN = { timeout: 5_000 }
 
 test('counts failed rounds and notes the time of the last success', async () => {
   const metrics = createMetrics()
@@ -21,12 +21,10 @@ test('counts failed rounds and notes the time of the last success', async () => 
   actor.start()
   const started = await seen('actor_last_success_timestamp_seconds')
   expect(Math.abs(started - began)).toBeLessThan(1)
-  const failedTwice = (failures: number) => failures >= 2
-  expect(await eventually(() => seen('actor_failures_total'), failedTwice)).toSatisfy(failedTwice)
+  await expect.poll(() => seen('actor_failures_total'), WITHIN).toBeGreaterThanOrEqual(2)
   expect(await seen('actor_last_success_timestamp_seconds')).toBe(started)
   fails = false
-  const succeeded = (atSeconds: number) => atSeconds > started
-  expect(await eventually(() => seen('actor_last_success_timestamp_seconds'), succeeded)).toSatisfy(succeeded)
+  await expect.poll(() => seen('actor_last_success_timestamp_seconds'), WITHIN).toBeGreaterThan(started)
   await actor.stop()
 })
 
@@ -42,8 +40,7 @@ test('starts another round at once when woken during a round', async () => {
   actor.start()
   await begun
   actor.wake()
-  const two = (count: number) => count === 2
-  expect(await eventually(async () => rounds, two, 2_000)).toSatisfy(two)
+  await expect.poll(() => rounds, WITHIN).toBe(2)
   // Only once.
   await sleep(200)
   expect(rounds).toBe(2)
