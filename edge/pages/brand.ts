@@ -1,21 +1,18 @@
 /**
- * A brand's colours as a style sheet of their own. Whoever sets an accent need not think of contrast: what is written
- * on it and what is written or drawn in it is worked out here, so that all can be read (WCAG 2.2, at least 4.5 to 1).
+ * A brand's colours as a style sheet. Whoever sets an accent need not think of contrast: text on the accent, and text in it,
+ * get a colour that can be read here (WCAG 2.2, at least 4.5 to 1).
  */
 
-/** Hex colours such as #0b6450; the accent of the dark look may be left to us. */
+/** Hex colours such as #0b6450; without `accentDark`, it follows from `accent`. */
 interface BrandColours {
   readonly accent: string
   readonly accentDark?: string | undefined
 }
 
 export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
-/**
- * Of the grounds of style.css, on which an accent is written, the one on which it is harder to read: the paper of the light
- * look, and the card of the dark one. And the inks that are written on an accent.
- */
+/** The ground of style.css on which an accent is hardest to read: the paper of the light look, the card of the dark one. */
 const GROUND = { light: '#f2f4f3', dark: '#151c1a' } as const
-/** One of these two can be read on any colour there is. */
+/** One of these two can be read on any accent. */
 const INKS = ['#ffffff', '#000000'] as const
 const READABLE = 4.5
 
@@ -31,7 +28,7 @@ function rules(accent: string, ground: string): string {
   return `--accent:${accent};--on-accent:${on};--accent-text:${readable(accent, ground)}`
 }
 
-/** The colour itself where it can be read on the ground, else the first step towards black or white that can. */
+/** The colour itself if it can be read on the ground, else the first step towards black or white that can. */
 function readable(colour: string, ground: string): string {
   const [white, black] = INKS
   const towards = contrast(ground, white) > contrast(ground, black) ? white : black

@@ -1,6 +1,6 @@
 /**
- * How what is known becomes what is shown: the sale as a page or a document, a problem as a page, in one of our languages
- * and in the shop's own brand, under headers that let a page load nothing of anyone else's.
+ * From data to responses: a sale as a view or a document, a problem as a page, in the visitor's language and the shop's
+ * brand, with headers that let a page load nothing from other hosts.
  */
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
@@ -37,7 +37,7 @@ export function publicSale({ facts, schedule, atMs }: Moment): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
-/** What a page shows to the holder of a ticket number, or to someone without one. */
+/** The view of a page for the holder of a ticket number, or for someone without one. */
 export function viewOf(
   sale: string,
   now: Moment,
@@ -65,10 +65,9 @@ function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): B
   return { name: name ?? otherwise, logo, sheet }
 }
 
-/** The one of our languages that the browser likes best (RFC 9110, 12.5.4); of those it likes alike, the first. */
+/** The browser's preferred one of our languages (Accept-Language, RFC 9110, 12.5.4); of equal ones, the first. */
 export function languageOf(request: Request): Language {
-  const wanted = request.headers.get('accept-language')
-  if (wanted === null) return 'en'
+  const wanted = request.headers.get('accept-language') ?? ''
   let best: { language: Language; weight: number } = { language: 'en', weight: 0 }
   for (const item of wanted.slice(0, 200).split(',')) {
     const [name = '', q] = item
@@ -84,14 +83,14 @@ export function languageOf(request: Request): Language {
 
 // -- Problems ----------------------------------------------------------------------------------------------------------
 
-/** An answer of ours as it is shown: a problem is a page for those who ask for pages. */
+/** Turns a problem into a page for those who accept HTML; every other response stays. */
 export function shown(response: Response, call: Call): Promise<Response> | Response {
   const isProblem =
     response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
   return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
 }
 
-/** What a problem says beside its text stays as it is. */
+/** The problem's status and headers stay. */
 async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
   const problem = await response.json<Problem>()
   const [, root, sale] = new URL(request.url).pathname.split('/', 3)
@@ -100,7 +99,7 @@ async function problemPage(response: Response, { request, config }: Call): Promi
     lang: languageOf(request),
     brand: brandOf(config, 'Waiting room'),
     sale: known ? sale : null,
-    // Loading the answer to a form again would ask for something else.
+    // Loading the response to a form again would request something else.
     mayReload: request.method === 'GET',
   })
   const headers = new Headers(response.headers)

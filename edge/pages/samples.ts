@@ -1,4 +1,4 @@
-/** Every page in every state, made from a sale that does not exist: for looking at (preview.ts), and for the tests. */
+/** Every page in every state, of an invented sale: for dev/previews.ts and the tests. */
 import type { Order } from '../../shared/api/public.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
@@ -12,9 +12,8 @@ import type { Language } from './words.ts'
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
 const LOBBY = 12_480
+const POSITION = positionOf({ seed: SEED, size: LOBBY }, NUMBER)
 const ORDER_ID = '019a1fcb-824e-74eb-bb3e-e54755d9709e'
-const CLAIMED_AFTER = 150
-const FIELD = { field: 'quantity', detail: 'must be at least 1' }
 
 export interface Sample {
   readonly name: string
@@ -25,38 +24,17 @@ interface SampleOptions {
   readonly lang: Language
   readonly nowMs: number
   readonly brand?: Brand
-  /** What the sale and its first product are called. */
+  /** The name of the sale and of its first product. */
   readonly called?: string
 }
 
 /** All pages there are. */
-export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[] {
-  const position = positionOf({ seed: SEED, size: LOBBY }, NUMBER)
-  const schedule = (phase: Phase, changes: Partial<Schedule> = {}): Schedule => {
-    const before = phase === 'upcoming' || phase === 'pre_queue'
-    const opensAtMs = nowMs + (phase === 'upcoming' ? 2.1 * 86_400_000 : before ? 754_000 : -240_000)
-    return {
-      sale: 'demo',
-      version: 7,
-      phase,
-      anchor_at_ms: before ? opensAtMs : nowMs,
-      anchor_position: before ? 0 : Math.floor(position * 0.62),
-      rate_per_second: before || phase !== 'open' ? 0 : 8.5,
-      ceiling: 500_000,
-      missed_through: 0,
-      pre_queue_size: LOBBY,
-      draw_commitment: commitmentOf(SEED),
-      draw_seed: before ? null : SEED,
-      draw_beacon: null,
-      pre_queue_opens_at: new Date(opensAtMs - 7_200_000).toISOString(),
-      opens_at: new Date(opensAtMs).toISOString(),
-      ends_at: null,
-      pre_queue_opens_at_ms: opensAtMs - 7_200_000,
-      ends_at_ms: null,
-      server_time_ms: nowMs,
-      ...changes,
-    }
-  }
+export function samples({
+  lang,
+  nowMs,
+  brand = { name: 'Halfway Records' },
+  called,
+}: SampleOptions): Sample[] {
   const view = (schedule: Schedule, changes: Partial<SaleView> = {}): SaleView => ({
     sale: 'demo',
     schedule,
@@ -80,96 +58,113 @@ export function samples({ lang, nowMs, brand, called }: SampleOptions): Sample[]
     nowMs,
     claimSeconds: 180,
     lang,
-    brand: brand ?? { name: 'Halfway Records' },
+    brand,
     protects: false,
     paymentPage: null,
     shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'landing' },
     ...changes,
   })
-  const inLine = (schedule: Schedule, number = NUMBER) =>
-    view(schedule, { number, shows: { kind: 'line', place: placeOf(schedule, number, nowMs), number } })
-  const open = schedule('open')
-  const called_ = { anchor_position: position + 3 }
-  const turn = (leftMs: number): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
-  const shop = view(schedule('open', called_), { number: NUMBER, shows: turn(ADMISSION_TTL_SECONDS * 1000) })
-  const last = product('tape', 'Cassette', 1_450, 300, 1)
-  const ordered = (status: OrderStatus, alreadyHas = false, paymentPage: string | null = null) =>
-    renderSale({ ...shop, paymentPage, shows: { kind: 'order', order: order(status, nowMs), alreadyHas } })
-  const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
-  const refused = (products: typeof shop.state.products) =>
-    renderSale({
-      ...shop,
-      state: { ...shop.state, products },
-      shows: { kind: 'problem', problem: problem('all-in-carts'), again },
-    })
-  const met = (problem: Problem) => renderSale({ ...shop, shows: { kind: 'problem', problem } })
-  const tooMany = met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })
-  const wrong = met(problem('invalid-fields', { errors: [FIELD] }))
-  const bare = (type: ProblemType, sale: string | null) =>
-    renderProblem(problem(type), { lang, brand: brand ?? { name: 'Halfway Records' }, sale, mayReload: true })
-
-  return [
-    ['sale-upcoming', renderSale(view(schedule('upcoming')))],
-    ['sale-lobby-open', renderSale(view(schedule('pre_queue')))],
-    ['sale-open', renderSale(view(open))],
-    ['sale-paused', renderSale(view(schedule('paused')))],
-    ['sale-all-in-carts', renderSale(view(schedule('all_in_carts')))],
-    ['sale-proof-of-work', renderSale(view(open, { challenge: '/sales/demo/challenge' }))],
-    ['lobby', renderSale(inLine(schedule('pre_queue')))],
-    ['line', renderSale(inLine(open))],
-    ['line-next', renderSale(inLine(schedule('open', { anchor_position: position - 1 })))],
-    ['line-after-opening', renderSale(inLine(open, LOBBY + 900))],
-    ['line-held-back', renderSale(inLine(schedule('open', { ceiling: Math.floor(position * 0.62) })))],
-    ['line-too-late', renderSale(inLine({ ...open, ends_at_ms: nowMs + 60_000 }))],
-    ['line-paused', renderSale(inLine(schedule('paused')))],
-    ['line-all-in-carts', renderSale(inLine(schedule('all_in_carts')))],
-    [
-      'missed-turn',
-      renderSale(inLine(schedule('open', { ...called_, missed_through: position + CLAIMED_AFTER }))),
-    ],
-    ['turn', renderSale(shop)],
-    ['turn-half-over', renderSale({ ...shop, shows: turn(83_000) })],
-    ['turn-ordered', renderSale({ ...shop, order: ORDER_ID })],
-    ['turn-last-one', renderSale({ ...shop, state: { ...shop.state, products: [last] } })],
-    [
-      'turn-all-in-carts',
-      renderSale({ ...shop, state: { ...shop.state, products: [{ ...last, available: 0 }] } }),
-    ],
-    ...ORDER_STATUSES.map((status) => [`order-${status}`, ordered(status)] as const),
-    ...CANCEL_REASONS.map(
-      (reason) =>
-        [
-          `order-cancelled-${reason}`,
-          renderSale({
-            ...shop,
-            shows: { kind: 'order', order: { ...order('cancelled', nowMs), reason }, alreadyHas: false },
-          }),
-        ] as const,
-    ),
-    ['order-paid-elsewhere', ordered('reserved', false, '/pay/{order}')],
-    ['order-had-already', ordered('reserved', true)],
-    ['site-open', renderSale(view(open, { protects: true }))],
-    ['site-ended', renderSale(view(schedule('ended'), { protects: true }))],
-    ['site-line-ended', renderSale({ ...inLine(schedule('ended')), protects: true })],
-    ['sold-out', renderSale(view(schedule('sold_out')))],
-    ['ended', renderSale(view(schedule('ended')))],
-    ['problem-less-left', refused(shop.state.products)],
-    ['problem-too-many', tooMany],
-    ['problem-all-in-carts', refused([])],
-    ['problem-fields', wrong],
-    ['problem-too-many-requests', met(problem('too-many-requests', { retry_after_seconds: 2 }))],
-    ['problem-too-many-orders', met(problem('too-many-requests'))],
-    ['problem-try-again', bare('try-again', 'demo')],
-    ['problem-internal', bare('internal-error', 'demo')],
-    [
-      'problem-order-away',
-      renderSale({
-        ...shop,
-        shows: { kind: 'problem', problem: problem('try-again'), path: `/sales/demo/order/${ORDER_ID}` },
+  const scheduled = (phase: Phase, changes: Partial<Schedule> = {}) => ({
+    ...scheduleIn(phase, nowMs),
+    ...changes,
+  })
+  const landing = (phase: Phase, changes: Partial<SaleView> = {}) =>
+    renderSale(view(scheduled(phase), changes))
+  const open = scheduled('open')
+  const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) =>
+    renderSale(
+      view(schedule, {
+        number,
+        shows: { kind: 'line', place: placeOf(schedule, number, nowMs), number },
+        ...changes,
       }),
-    ],
-    ['problem-unknown-sale', bare('unknown-sale', null)],
-  ].map(([name = '', html = '']) => ({ name, html }))
+    )
+  const isCalled = { anchor_position: POSITION + 3 }
+  const shop = view(scheduled('open', isCalled), { number: NUMBER, shows: { kind: 'landing' } })
+  const inShop = (shows: Shows, changes: Partial<SaleView> = {}) => renderSale({ ...shop, shows, ...changes })
+  const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
+  const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
+  const last = product('tape', 'Cassette', 1_450, 300, 1)
+  const ordered = (status: OrderStatus, changes: Partial<Order> = {}): Extract<Shows, { kind: 'order' }> => ({
+    kind: 'order',
+    order: { ...order(status, nowMs), ...changes },
+    alreadyHas: false,
+  })
+  const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
+  const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
+  const wrong = { field: 'quantity', detail: 'must be at least 1' }
+  const bare = (type: ProblemType, sale: string | null) =>
+    renderProblem(problem(type), { lang, brand, sale, mayReload: true })
+
+  const pages: Record<string, string> = {
+    'sale-upcoming': landing('upcoming'),
+    'sale-lobby-open': landing('pre_queue'),
+    'sale-open': landing('open'),
+    'sale-paused': landing('paused'),
+    'sale-all-in-carts': landing('all_in_carts'),
+    'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
+    lobby: line(scheduled('pre_queue')),
+    line: line(open),
+    'line-next': line(scheduled('open', { anchor_position: POSITION - 1 })),
+    'line-after-opening': line(open, LOBBY + 900),
+    'line-held-back': line(scheduled('open', { ceiling: Math.floor(POSITION * 0.62) })),
+    'line-too-late': line({ ...open, ends_at_ms: nowMs + 60_000 }),
+    'line-paused': line(scheduled('paused')),
+    'line-all-in-carts': line(scheduled('all_in_carts')),
+    'missed-turn': line(scheduled('open', { ...isCalled, missed_through: POSITION + 150 })),
+    turn: inShop(turn()),
+    'turn-half-over': inShop(turn(83_000)),
+    'turn-ordered': inShop(turn(), { order: ORDER_ID }),
+    'turn-last-one': inShop(turn(), stocked([last])),
+    'turn-all-in-carts': inShop(turn(), stocked([{ ...last, available: 0 }])),
+    'order-paid-elsewhere': inShop(ordered('reserved'), { paymentPage: '/pay/{order}' }),
+    'order-had-already': inShop({ ...ordered('reserved'), alreadyHas: true }),
+    'site-open': landing('open', { protects: true }),
+    'site-ended': landing('ended', { protects: true }),
+    'site-line-ended': line(scheduled('ended'), NUMBER, { protects: true }),
+    'sold-out': landing('sold_out'),
+    ended: landing('ended'),
+    'problem-less-left': inShop(met(problem('all-in-carts'), { again })),
+    'problem-too-many': inShop(met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
+    'problem-all-in-carts': inShop(met(problem('all-in-carts'), { again }), stocked([])),
+    'problem-fields': inShop(met(problem('invalid-fields', { errors: [wrong] }))),
+    'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),
+    'problem-too-many-orders': inShop(met(problem('too-many-requests'))),
+    'problem-order-away': inShop(met(problem('try-again'), { path: `/sales/demo/order/${ORDER_ID}` })),
+    'problem-try-again': bare('try-again', 'demo'),
+    'problem-internal': bare('internal-error', 'demo'),
+    'problem-unknown-sale': bare('unknown-sale', null),
+  }
+  for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))
+  for (const reason of CANCEL_REASONS)
+    pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
+  return Object.entries(pages).map(([name, html]) => ({ name, html }))
+}
+
+function scheduleIn(phase: Phase, nowMs: number): Schedule {
+  const isBefore = phase === 'upcoming' || phase === 'pre_queue'
+  const opensAtMs = nowMs + (phase === 'upcoming' ? 2.1 * 86_400_000 : isBefore ? 754_000 : -240_000)
+  const lobbyAtMs = opensAtMs - 7_200_000
+  return {
+    sale: 'demo',
+    version: 7,
+    phase,
+    anchor_at_ms: isBefore ? opensAtMs : nowMs,
+    anchor_position: isBefore ? 0 : Math.floor(POSITION * 0.62),
+    rate_per_second: phase === 'open' ? 8.5 : 0,
+    ceiling: 500_000,
+    missed_through: 0,
+    pre_queue_size: LOBBY,
+    draw_commitment: commitmentOf(SEED),
+    draw_seed: isBefore ? null : SEED,
+    draw_beacon: null,
+    pre_queue_opens_at: new Date(lobbyAtMs).toISOString(),
+    opens_at: new Date(opensAtMs).toISOString(),
+    ends_at: null,
+    pre_queue_opens_at_ms: lobbyAtMs,
+    ends_at_ms: null,
+    server_time_ms: nowMs,
+  }
 }
 
 const product = (
@@ -178,7 +173,14 @@ const product = (
   unit_price_minor: number,
   total: number,
   available: number,
-) => ({ product_id, name, unit_price_minor, currency: 'EUR', total, available })
+) => ({
+  product_id,
+  name,
+  unit_price_minor,
+  currency: 'EUR',
+  total,
+  available,
+})
 
 function order(status: OrderStatus, nowMs: number): Order {
   return {

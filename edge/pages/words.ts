@@ -1,12 +1,9 @@
-/**
- * The pages' languages: a catalogue each, in words/. A new language is a new catalogue and a line here; the type says
- * which words are missing.
- */
+/** The pages' languages, a catalogue each. A new language is a new catalogue and a line here; the type names missing words. */
 import type { Plural } from '../../shared/format.ts'
 import { de } from './words/de.ts'
 import { en } from './words/en.ts'
 
-/** The shape of the English catalogue, with any words in it. */
+/** The shape of the English catalogue, with any words. */
 type Translated<T> = T extends string
   ? string
   : T extends Plural

@@ -1,4 +1,4 @@
-/** The origin's clock and the edge's: they differ, and nobody waits a moment longer or shorter for it. */
+/** The clocks of the origin and the edge differ, and no wait depends on it. */
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import type { Problem } from '../../shared/problem.ts'
@@ -8,8 +8,8 @@ import type { SnapshotRequest } from './rpc.ts'
 const HOUR_MS = 3_600_000
 const HTML = { accept: 'text/html' }
 
-/** A sale as told by an origin whose clock is an hour behind, so that all its moments of the next hour have passed here. */
-function toldBehind(opensInMs: number, { lobbyInMs = -1_000, endsInMs = 7_200_000 } = {}) {
+/** A sale of an origin whose clock is an hour behind: all its moments of the next hour have passed here. */
+function saleBehind(opensInMs: number, { lobbyInMs = -1_000, endsInMs = 7_200_000 } = {}) {
   const there = (inMs: number) => new Date(Date.now() - HOUR_MS + inMs).toISOString()
   return new TestSale(opensInMs).tell({
     pre_queue_opens_at: there(lobbyInMs),
@@ -20,12 +20,12 @@ function toldBehind(opensInMs: number, { lobbyInMs = -1_000, endsInMs = 7_200_00
   })
 }
 
-/** Milliseconds until what a page counts down to. */
+/** Milliseconds left on a page's countdown. */
 const countedDown = (page: string, to: string) =>
   Date.parse(new RegExp(`datetime="([^"]+)" data-at="${to}"`).exec(page)?.[1] ?? '') - Date.now()
 
-it('tells those in the lobby how long it is until the opening, and to ask no sooner than makes sense', async () => {
-  const sale = await toldBehind(600_000)
+it('shows the lobby the time until the opening, and a sensible poll interval', async () => {
+  const sale = await saleBehind(600_000)
   const { queue_token } = await sale.joined()
   const { estimated_wait_time, poll_after_ms } = await sale.statusOf(queue_token)
   expect(estimated_wait_time).toBeGreaterThan(590)
@@ -35,16 +35,16 @@ it('tells those in the lobby how long it is until the opening, and to ask no soo
   expect(page).toContain('<meta http-equiv="refresh" content="60">')
 })
 
-it('tells those before the lobby when it opens', async () => {
-  const sale = await toldBehind(900_000, { lobbyInMs: 40_000 })
+it('shows when the lobby opens', async () => {
+  const sale = await saleBehind(900_000, { lobbyInMs: 40_000 })
   const { retry_after_seconds } = await (await sale.join()).json<Problem>()
   expect(retry_after_seconds).toBeGreaterThan(30)
   const page = await (await call(`/sales/${sale.name}`, { headers: HTML })).text()
   expect(countedDown(page, 'pre_queue_opens_at_ms')).toBeGreaterThan(30_000)
 })
 
-it('tells nobody in the line that their turn comes after an end that is still to come', async () => {
-  const sale = await toldBehind(-1_000, { endsInMs: 1_800_000 })
+it('does not take the end for passed while it is still to come', async () => {
+  const sale = await saleBehind(-1_000, { endsInMs: 1_800_000 })
   await sale.tell({ admission: { rate_per_second: 1, max_inside: null } })
   const { queue_token } = await sale.joined()
   for (let i = 0; i < 20; i++) await sale.joined()
@@ -56,11 +56,11 @@ it('tells nobody in the line that their turn comes after an end that is still to
   expect(await page(last.queue_token)).toMatch(/<b id="wait"[^>]*>About/)
   const { ends_at_ms } = await sale.schedule()
   expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_790_000)
-  // A place is good for a day after the end.
+  // A place lasts for a day after the end.
   expect((decodeJwt(queue_token).exp ?? 0) * 1000 - Date.now()).toBeGreaterThan(24 * HOUR_MS + 1_790_000)
 })
 
-it('shows the sale, and lets people wait, as a coordinator of the version before tells of it', async () => {
+it('shows the sale and its line from a snapshot of the version before', async () => {
   const sale = await new TestSale(600_000).tell()
   const older = withShards(() => ({
     look: async (request: SnapshotRequest) => {

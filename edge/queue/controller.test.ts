@@ -18,7 +18,7 @@ const plain: Omit<Scenario, 'seed'> = {
   abandoned: 0.1,
 }
 
-/** Plays a scenario, checks at every tick what must always hold, and returns all moments. */
+/** Plays a scenario, checks the invariants at every tick, and returns all moments. */
 function played(scenario: Scenario): Moment[] {
   const moments: Moment[] = []
   let before: Moment | undefined
@@ -41,7 +41,7 @@ function played(scenario: Scenario): Moment[] {
   return moments
 }
 
-/** What was called (or arrived) in every window of so many seconds. */
+/** How many were called (or arrived) in every window of so many seconds. */
 function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | 'arrivals', fromMs = 1_000) {
   const ticks = (seconds * 1000) / 50
   for (let i = moments.findIndex((m) => m.atMs >= fromMs); i + ticks < moments.length; i += 10) {
@@ -50,7 +50,7 @@ function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | '
 }
 
 describe('the controller', () => {
-  it('keeps the configured rate within 2 % over any 10 s, whenever it gets to look', () => {
+  it('keeps the configured rate within 2 % over any 10 s, however irregular its refreshes', () => {
     for (const seed of SEEDS) {
       for (const rate of [1, 37.5, 100, 2_000]) {
         const lookEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
@@ -65,7 +65,7 @@ describe('the controller', () => {
     }
   })
 
-  it('makes up for those who do not turn up, so that arrivals meet the rate', () => {
+  it('makes up for no-shows, so that arrivals meet the rate', () => {
     for (const seed of SEEDS) {
       const showShare = 0.55 + (seed % 40) / 100
       const slowestArrivalMs = 500 + seed * 100
@@ -76,13 +76,13 @@ describe('the controller', () => {
     }
   })
 
-  it('speeds up no further than it is allowed to, however few turn up', () => {
+  it('speeds up no further than its limit, however few turn up', () => {
     const moments = played({ ...plain, seed: 1, showShare: 0.05, seconds: 120 })
     const fastest = Math.max(...moments.map((m) => m.schedule.rate_per_second))
     expect(fastest).toBeCloseTo(plain.rate * SETTINGS.noShowBoost, 3)
   })
 
-  it('never lets more people in than there is room for', () => {
+  it('never lets in more than max_inside', () => {
     for (const seed of SEEDS) {
       const maxInside = 50 + seed * 20
       const scenario = { ...plain, seed, maxInside, showShare: 0.5 + (seed % 50) / 100, seconds: 90 }
@@ -92,25 +92,25 @@ describe('the controller', () => {
     }
   })
 
-  describe('while the origin cannot count who arrives', () => {
+  describe('while the origin cannot count arrivals', () => {
     const away = { from: 40, to: 100 }
     const origin = (second: number) => (second >= away.from && second < away.to ? 'uncounted' : 'ok')
     const blind = { ...plain, seconds: 180, slowestArrivalMs: 8_000, origin }
 
-    it('takes nobody for a no-show, then or when all who came meanwhile are told at once', () => {
+    it('counts nobody as a no-show, then or when the count catches up', () => {
       for (const rate of [10, 100]) {
         const rates = played({ ...blind, seed: 1, rate }).map((m) => m.schedule.rate_per_second)
         expect(Math.max(...rates)).toBe(rate)
       }
     })
 
-    it('does not take those told of late for those called last, who may be on their way', () => {
+    it('does not count late reports as arrivals of those called last', () => {
       const maxInside = 400
       const nobody = { available: 1_000, held: 0, sold: 0, hopeful: 0 }
       const schedule = { ...beforeOpening(10), draw_seed: '00', ceiling: 1e6, phase: 'open' as const }
       const openedAtMs = schedule.anchor_at_ms
       let memory = { ...EMPTY_MEMORY, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
-      const lookAt = (second: number) => {
+      const refreshAt = (second: number) => {
         const counted = second < 30 || second >= 90
         const stock = { ...nobody, arrivals: 10 * (counted ? second : 30) }
         const state = stateOf({ rate: 10, maxInside }, stock, counted ? 'ok' : 'uncounted')
@@ -120,15 +120,15 @@ describe('the controller', () => {
         const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, endsAtMs: null, draw }
         return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, state, memory, ...rest }, SETTINGS)
       }
-      for (let second = 1; second < 90; second++) lookAt(second)
+      for (let second = 1; second < 90; second++) refreshAt(second)
       const called = 900
       const calledWithinClaimWindow = 10 * SETTINGS.claimSeconds
-      expect(lookAt(90).ceiling).toBe(called + maxInside - calledWithinClaimWindow)
-      // What came since the look before is not known either.
+      expect(refreshAt(90).ceiling).toBe(called + maxInside - calledWithinClaimWindow)
+      // Arrivals since the refresh before are not known either.
       expect(memory.uncounted_until_ms).toBe(90_000)
     })
 
-    it('makes up for no-shows before and after, and not meanwhile', () => {
+    it('makes up for no-shows before and after, but not meanwhile', () => {
       const moments = played({ ...blind, seed: 1, showShare: 0.6 })
       const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
       expect(rateAt(away.from)).toBeGreaterThan(1.3 * plain.rate)
@@ -136,7 +136,7 @@ describe('the controller', () => {
       expect(rateAt(170)).toBeGreaterThan(1.3 * plain.rate)
     })
 
-    it('never lets more people in than there is room for, nor when it counts again', () => {
+    it('never lets in more than max_inside, also when the origin counts again', () => {
       for (const seed of SEEDS) {
         const maxInside = 600 + seed * 20
         const scenario = { ...blind, seed, maxInside, showShare: 0.4 + (seed % 60) / 100 }
@@ -146,7 +146,7 @@ describe('the controller', () => {
       }
     })
 
-    it('takes no news of a sale it has just heard of for people who came since', () => {
+    it('does not count a new sale’s earlier arrivals and units', () => {
       const stock = { available: 100, held: 50, sold: 5_000, arrivals: 0, hopeful: 0 }
       const [away, back] = (['uncounted', 'ok'] as const).map((origin) =>
         stateOf({ rate: 10, maxInside: null }, { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 }, origin),
@@ -158,11 +158,11 @@ describe('the controller', () => {
           { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 },
           SETTINGS,
         )
-      // Before the opening nobody could come who was not counted: what is seen from then on counts at once.
+      // Before the opening nobody can arrive: everything counts from then on.
       expect(memory).toMatchObject({ arrivals: 0, uncounted_until_ms: 0 })
     })
 
-    it('goes on selling: who takes a unit has arrived', () => {
+    it('goes on calling: whoever takes a unit has arrived', () => {
       for (const seed of SEEDS) {
         const moments = played({ ...blind, seed, maxInside: 4_000 })
         const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
@@ -170,7 +170,7 @@ describe('the controller', () => {
       }
     })
 
-    it('takes for somebody who came as many units as one may have, and no unit a second time', () => {
+    it('counts one arrival per limit_per_visitor units, and no unit twice', () => {
       const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
         let memory = EMPTY_MEMORY
         for (const [i, units] of held.entries()) {
@@ -186,7 +186,7 @@ describe('the controller', () => {
     })
   })
 
-  it('calls no more people than can still find something', () => {
+  it('never calls more people than can find something', () => {
     for (const seed of SEEDS) {
       let before: Moment | undefined
       for (const moment of played({
@@ -195,7 +195,7 @@ describe('the controller', () => {
         stock: 50 + seed * 13,
         showShare: 0.6 + (seed % 40) / 100,
       })) {
-        // Whoever is called anew must be within the bound that the stock of the last look allows.
+        // New calls must be within the bound that the stock of the last refresh allows.
         if (
           before &&
           moment.schedule.version !== before.schedule.version &&
@@ -209,7 +209,7 @@ describe('the controller', () => {
     }
   })
 
-  it('calls nobody for a unit that somebody inside is waiting for', () => {
+  it('calls nobody for a unit that somebody inside waits for', () => {
     for (const seed of SEEDS) {
       const stock = 50 + seed * 13
       const scenario = { ...plain, seed, stock, abandoned: 0.4, asksAgainMs: 3_000, seconds: 200 }
@@ -218,12 +218,12 @@ describe('the controller', () => {
       expect(last, `seed ${seed}`).toMatchObject({ available: 0, held: 0, hopeful: 0 })
       const most = Math.max(...moments.map((m) => m.hopeful + m.onTheirWay))
       expect(most, `seed ${seed}`).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * stock)
-      // Two in five units are given back, and taken by those who are there.
+      // Two in five units come back, and go to those inside.
       expect(last?.arrivals, `seed ${seed}`).toBeLessThanOrEqual(1.1 * SETTINGS.admissionsPerUnit * stock)
     }
   })
 
-  it('takes nobody for a no-show who is only late, as all are where the way in is slow', () => {
+  it('counts nobody as a no-show where everybody is late', () => {
     for (const seed of SEEDS) {
       const slow = { ...plain, seed, rate: 500, stock: 2_000, slowestArrivalMs: 10_000 + 3_000 * (seed % 20) }
       const moments = [...play({ ...slow, abandoned: 0, seconds: 90 }, { ...SETTINGS, claimSeconds: 180 })]
@@ -232,7 +232,7 @@ describe('the controller', () => {
     }
   })
 
-  it('takes nobody for a no-show as long as nobody has come at all, for half of the time they have', () => {
+  it('counts nobody as a no-show before the first arrivals, for half the claim time', () => {
     const settings = { ...SETTINGS, claimSeconds: 180 }
     const [rate, units] = [1_000, 1_000]
     const room = settings.admissionsPerUnit * units
@@ -260,7 +260,7 @@ describe('the controller', () => {
     expect(ceilingAt(95)).toBeGreaterThan(room)
   })
 
-  it('says that all units are in carts, then that they are sold, and sells every one', () => {
+  it('goes through all_in_carts to sold_out, and sells every unit', () => {
     for (const seed of SEEDS) {
       const stock = 20 + seed
       const moments = played({ ...plain, seed, stock, crowd: 5_000, showShare: 0.9, seconds: 240 })
@@ -271,7 +271,7 @@ describe('the controller', () => {
     }
   })
 
-  it('stands still while the origin is gone, and goes on from there at half the rate, without a burst', () => {
+  it('stands still while the origin is gone, and resumes there at half the rate, without a burst', () => {
     for (const seed of SEEDS) {
       const from = 10 + (seed % 10)
       const to = from + 5 + seed
@@ -288,7 +288,7 @@ describe('the controller', () => {
     }
   })
 
-  it('slows down with a slow origin, and recovers step by step', () => {
+  it('slows down with a slow origin, and recovers in steps', () => {
     const moments = played({
       ...plain,
       seed: 1,
@@ -302,19 +302,19 @@ describe('the controller', () => {
     expect(rateAt(35)).toBe(100)
   })
 
-  it('is not moved back by a clock that leaps, and not far ahead', () => {
+  it('survives leaps of the clock: never back, and not far ahead', () => {
     for (const seed of SEEDS) {
       const hour = 3_600_000
       const clockStepMs = (second: number) => (second === 20 ? (seed % 2 ? hour : -hour) : 0)
       const moments = played({ ...plain, seed, clockStepMs })
       const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
-      // Forward, at most the minute that the line may run without a look; back, nothing at all.
+      // Forward, at most the minute that the line may run without a refresh; back, nothing at all.
       expect(servingAt(25) - servingAt(19)).toBeLessThanOrEqual(plain.rate * (seed % 2 ? 68 : 8))
       expect(servingAt(40) - servingAt(30)).toBeGreaterThan(plain.rate * 9.8)
     }
   })
 
-  it('lets nobody miss their turn while the line stands still', () => {
+  it('lets nobody miss a turn while the line stands still', () => {
     const origin = (second: number) => (second >= 10 && second < 100 ? 'gone' : 'ok')
     const moments = played({ ...plain, seed: 1, seconds: 140, origin })
     expect(moments[100 * 20]?.schedule.missed_through).toBe(0)
@@ -322,14 +322,14 @@ describe('the controller', () => {
     expect(last?.schedule.missed_through).toBeGreaterThan(0)
   })
 
-  it('stands still while the origin is gone also where the clock was put back meanwhile', () => {
+  it('stands still while the origin is gone, also if the clock is put back', () => {
     const clockStepMs = (second: number) => (second === 20 ? -3_600_000 : 0)
     const origin = (second: number) => (second < 20 ? 'ok' : 'gone')
     const moments = played({ ...plain, seed: 1, seconds: 30, clockStepMs, origin })
     expect(moments[moments.length - 1]?.schedule.phase).toBe('paused')
   })
 
-  it('opens at the opening, stands still if that is put off after the draw, and ends even without one', () => {
+  it('opens at the opening, pauses if it is put off after the draw, and ends without a draw', () => {
     const previous = beforeOpening(10)
     const nowMs = previous.anchor_at_ms
     const stock = { available: 100, held: 0, sold: 0, arrivals: 0, hopeful: 0 }

@@ -2,24 +2,17 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Block, Grants, type Lease, type UnusedRange } from './lease.ts'
 
-it('gives no number twice, whatever comes back, in whatever order and however often', () => {
-  // A room that leases, blocks that hand out and lease on, and rests that arrive late, twice or never.
+it('hands out no number twice, whatever unused ranges come back, in whatever order', () => {
+  // A room that leases, blocks that hand out and sublease, and unused ranges that arrive late, twice or never.
   const step = fc.record({
     what: fc.constantFrom(
-      'lease',
-      'take',
-      'take',
-      'take',
-      'sublease',
-      'giveBack',
-      'deliver',
-      'deliverTwice',
-      'lose',
+      ...['lease', 'take', 'take', 'take', 'sublease'],
+      ...['giveBack', 'deliver', 'deliverTwice', 'lose'],
     ),
     which: fc.nat(20),
     count: fc.integer({ min: 1, max: 12 }),
   })
-  // Where no size is named, an array is of ten at most, whatever its `maxLength`.
+  // Without `size`, an array has at most ten items, whatever its `maxLength`.
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const grants = new Grants()
@@ -67,7 +60,7 @@ it('gives no number twice, whatever comes back, in whatever order and however of
   )
 })
 
-it('takes back what was not used, so that it is no gap', () => {
+it('takes back an unused range once, so that it is no gap', () => {
   const grants = new Grants()
   const id = grants.grant(1, 100)
   const shard = new Block({ id, first: 1, count: 100, lives_ms: 250, lapses_in_ms: null }, 0, 0)
@@ -85,7 +78,7 @@ it('takes back what was not used, so that it is no gap', () => {
   if (rest) expect(grants.takeBack(rest, 101)).toBe(101)
 })
 
-it('hands out no number of the pre-queue after its end, however long leases are on their way', () => {
+it('hands out no number of the pre-queue after its end, however slow the calls', () => {
   const ms = fc.integer({ min: 0, max: 600 })
   fc.assert(
     fc.property(
@@ -96,7 +89,7 @@ it('hands out no number of the pre-queue after its end, however long leases are 
       fc.integer({ min: 1, max: 450 }),
       ms,
       (ask, reply, hold, trip, lapses, wait) => {
-        // Granted at 0 by a clock that neither of the others can see; each counts from when it asked.
+        // Granted at 0 by a clock that the others cannot see; each counts from its own request.
         const lease = { first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
         const shard = new Block(lease, -ask, reply)
         const leasedOnAt = reply + hold
@@ -112,7 +105,7 @@ it('hands out no number of the pre-queue after its end, however long leases are 
   )
 })
 
-it('ends with a clock that is put back, since its age is not known any more', () => {
+it('a lease ends when the clock is put back, since its age is not known', () => {
   const block = new Block({ first: 1, count: 10, lives_ms: 250, lapses_in_ms: null }, 1_000, 1_010)
   expect(block.take(1_100)).toBe(1)
   expect(block.take(900)).toBeNull()

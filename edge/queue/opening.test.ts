@@ -22,7 +22,7 @@ function inRoom(
   return runInDurableObject(sale.room, (_, state) => act(new WaitingRoom(state, env), state))
 }
 
-/** The schedule announced last, after another look. */
+/** The schedule announced last, after a refresh. */
 async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
   const told = await room.refresh({ sale: sale.name })
   const schedule = told.known && told.bulletin.timeline.at(-1)?.schedule
@@ -33,7 +33,7 @@ async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
 const RANDOMNESS = 'ab'.repeat(32)
 const beacon = (sale: TestSale) => ({ DRAW_BEACON_URL: `${edgeEnv.ORIGIN_URL}/rounds/${sale.name}/{round}` })
 
-/** Opens a sale with ten in the lobby; answers where its beacon will be. */
+/** Opens a sale with ten in the lobby; returns the path of its beacon. */
 async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   const { opens_at } = await announced(room, sale)
   await room.lease({ sale: sale.name, count: 10 })
@@ -43,7 +43,7 @@ async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   return `/rounds/${sale.name}/${roundAfter(openedAtMs)}`
 }
 
-it('waits at the opening for the first round of the beacon after it, and mixes that into the draw', async () => {
+it('waits at the opening for the beacon’s next round, and mixes it into the draw', async () => {
   const sale = await new TestSale(300).tell()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
@@ -56,7 +56,7 @@ it('waits at the opening for the first round of the beacon after it, and mixes t
   })
 })
 
-it('goes without a beacon that does not come, and is not drawn again when it comes after all', async () => {
+it('goes without a beacon that is late, and does not draw again when it comes', async () => {
   const sale = await new TestSale(300).tell()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
@@ -77,8 +77,8 @@ it('goes without a beacon that does not come, and is not drawn again when it com
   })
 })
 
-it('wakes every ticket shard in the minute before the opening, and none long before', async () => {
-  const woken = async (opensInMs: number) => {
+it('starts every ticket shard in the minute before the opening, and none long before', async () => {
+  const started = async (opensInMs: number) => {
     const sale = await new TestSale(opensInMs).tell()
     const names: string[] = []
     const getByName = (name: string) => {
@@ -93,14 +93,14 @@ it('wakes every ticket shard in the minute before the opening, and none long bef
     })
     return { alarmInMs, shards: names.map((name) => name.replace(`${sale.name}/`, '')) }
   }
-  expect((await woken(50_000)).shards).toEqual(Array.from({ length: 40 }, (_, index) => String(index)))
-  const early = await woken(90_000)
+  expect((await started(50_000)).shards).toEqual(Array.from({ length: 40 }, (_, index) => String(index)))
+  const early = await started(90_000)
   expect(early.shards).toEqual([])
-  // It looks again when that minute begins.
+  // It refreshes when that minute begins.
   expect(early.alarmInMs).toBeLessThanOrEqual(30_000)
 })
 
-it('leases a number of the pre-queue for no longer than until the opening', async () => {
+it('leases numbers of the pre-queue only until the opening', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   for (const [opensInMs, lapses_in_ms] of [
     [LAPSE_MS + 100, LAPSE_MS],
@@ -115,7 +115,7 @@ it('leases a number of the pre-queue for no longer than until the opening', asyn
   }
 })
 
-it('gives a latecomer no number that was in the draw, though it comes back unused', async () => {
+it('never reuses a number of the closed pre-queue that comes back unused', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const sale = await new TestSale(100).tell()
   await inRoom(sale, {}, async (room) => {

@@ -1,10 +1,10 @@
-/** What an isolate does about a sale when the ticket shards do not tell it of it: few calls, and an answer for everyone. */
+/** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
 import { expect, it } from 'vitest'
 import type { Env } from '../config.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
 import { type SnapshotRequest, shardOf } from './rpc.ts'
 
-/** Settings of an isolate whose shards answer a look by `look`, counted. */
+/** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
 function counted(look: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
   let calls = 0
   const counting = (request: SnapshotRequest) => {
@@ -20,12 +20,12 @@ const failing = (error: object) => async () => {
 }
 
 const TROUBLES = [
-  ['have too much to do', failing({ overloaded: true })],
+  ['are overloaded', failing({ overloaded: true })],
   ['fail', failing({})],
-  ['never answer', () => new Promise<never>(() => {})],
+  ['never respond', () => new Promise<never>(() => {})],
 ] as const
 
-/** Somebody asks every few milliseconds; how they were answered, and how long the slowest answer took. */
+/** A request every few milliseconds; returns the responses, and how long the slowest took. */
 async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number) {
   const began = performance.now()
   let slowestMs = 0
@@ -42,25 +42,25 @@ async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number)
   return { answers: await Promise.all(answers), slowestMs }
 }
 
-it.concurrent.each(TROUBLES)('answers a crowd from what it knows when the shards %s', async (_, look) => {
+it.concurrent.each(TROUBLES)('answers a crowd from its copy when the shards %s', async (_, look) => {
   const sale = await new TestSale().tell()
   const { queue_token, number } = await sale.joined()
   const { env, calls } = counted(look)
   const init = { headers: { authorization: `Bearer ${queue_token}` } }
   const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/queue/status`, init, env, 5_000)
   expect(answers.length).toBeGreaterThan(200)
-  // A handful of times it is asked for in these seconds, three times each where that may help.
+  // A handful of refreshes in these seconds, of three tries each.
   expect(calls()).toBeLessThanOrEqual(20)
   expect(slowestMs).toBeLessThan(1_000)
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   const last = await answers.at(-1)?.json()
   expect(last).toMatchObject({ number, status: expect.stringMatching(/^(ready|paused)$/) })
-  // And when they tell of it again, so does this isolate.
+  // And when the shards respond again, so does this isolate.
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
 })
 
 it.concurrent.each(TROUBLES)(
-  'asks everyone to come again who wants a sale it never heard of when the shards %s',
+  'answers try-again for a sale without a copy when the shards %s',
   async (_, look) => {
     const sale = await new TestSale().tell()
     const { env, calls } = counted(look)
@@ -72,7 +72,7 @@ it.concurrent.each(TROUBLES)(
   },
 )
 
-it.concurrent('goes on with the line where every answer of the shards is late', async () => {
+it.concurrent('keeps the line moving where every response of the shards is late', async () => {
   const sale = await new TestSale().tell()
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
   const late = (name: string) => ({
@@ -84,11 +84,11 @@ it.concurrent('goes on with the line where every answer of the shards is late', 
   })
   const { answers } = await crowdAt(`/sales/${sale.name}/schedule`, {}, withShards(late), 8_000)
   const told = (await Promise.all(answers.map((answer) => answer.json()))) as { phase: string }[]
-  // What was known at first would be too old by now to go by.
+  // The first copy would be too old by now.
   expect(told.slice(told.length / 2).map(({ phase }) => phase)).toContain('open')
 })
 
-it.concurrent.each(TROUBLES)('goes on saying that it is sold out when the shards %s', async (_, look) => {
+it.concurrent.each(TROUBLES)('keeps answering sold_out when the shards %s', async (_, look) => {
   const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
   await sale.schedule()
   await scheduler.wait(600)

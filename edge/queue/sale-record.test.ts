@@ -25,7 +25,7 @@ const OPENS_AT_MS = 1_000_000
 const PEOPLE = 5_000
 const SEED = 'ab'.repeat(32)
 
-/** What the origin says at a moment of a sale of which one hundred a second are called. */
+/** The origin's state at a moment of a sale that calls one hundred a second. */
 function stateAt(nowMs: number, origin: 'ok' | 'slow' = 'ok') {
   const stock = { available: 100_000, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
   const state = stateOf({ rate: 100, maxInside: null }, stock, origin)
@@ -35,19 +35,19 @@ function stateAt(nowMs: number, origin: 'ok' | 'slow' = 'ok') {
 
 const isNew = false
 
-/** The record at a moment, after a look every second from a minute before the opening. */
+/** The record at a moment, after a refresh every second from a minute before the opening. */
 function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'): SaleRecord {
   const firstMs = OPENS_AT_MS - 60_000
   let sale = newRecord(stateAt(firstMs), SEED, firstMs, firstMs)
   for (let nowMs = firstMs; nowMs <= untilMs; nowMs += 1_000) {
-    const look = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
-    sale = closedIfDue(withState(sale, look.state, nowMs), PEOPLE, nowMs)
-    sale = withNextSchedule(withRefresh(sale, look, config), { ...look, isNew }, config)
+    const refresh = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
+    sale = closedIfDue(withState(sale, refresh.state, nowMs), PEOPLE, nowMs)
+    sale = withNextSchedule(withRefresh(sale, refresh, config), { ...refresh, isNew }, config)
   }
   return sale
 }
 
-it('tells the origin what the line looks like, before the opening and while it moves', () => {
+it('reports the line’s figures, before the opening and while it moves', () => {
   const before = OPENS_AT_MS - 5_000
   expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({
     numbers_given: PEOPLE,
@@ -70,7 +70,7 @@ it('tells the origin what the line looks like, before the opening and while it m
   })
 })
 
-it('tells of a line that was slowed down, and that it is not known how long one waits while it stands', () => {
+it('reports a throttled line, and no wait while the line stands still', () => {
   const later = OPENS_AT_MS + 10_000
   const slow = figuresOf(recordAt(later, CONFIG, 'slow'), PEOPLE, later)
   expect(slow).toMatchObject({ throttle: 1 / 16, called_per_second: 6.25 })
@@ -84,7 +84,7 @@ it('tells of a line that was slowed down, and that it is not known how long one 
   expect(figuresOf(paused, PEOPLE, later)).toMatchObject({ called_per_second: 0 })
 })
 
-it('tells that nobody waits once it is sold out or has ended', () => {
+it('reports nobody waiting once the sale is sold out or has ended', () => {
   const later = OPENS_AT_MS + 10_000
   const sale = recordAt(later)
   const { schedule } = latest(sale.timeline)
@@ -98,7 +98,7 @@ it('tells that nobody waits once it is sold out or has ended', () => {
   }
 })
 
-it('sends these figures along when it asks the origin', async () => {
+it('sends the figures with each state request', async () => {
   const sale = await new TestSale().tell()
   await sale.joined()
   await sale.push()
@@ -111,59 +111,59 @@ it('sends these figures along when it asks the origin', async () => {
   expect(figures.called + figures.waiting).toBe(figures.numbers_given)
 })
 
-it('keeps in mind who hopes for a unit, while an origin cannot count them', () => {
+it('keeps the number of visitors who wait for stock while the origin cannot count them', () => {
   const sale = recordAt(OPENS_AT_MS)
-  const hoping = withState(sale, { ...stateAt(OPENS_AT_MS), hopeful: 7 }, OPENS_AT_MS)
+  const waiting = withState(sale, { ...stateAt(OPENS_AT_MS), hopeful: 7 }, OPENS_AT_MS)
   const uncounted = { ...stateAt(OPENS_AT_MS), counted: false, hopeful: 0 }
-  expect(withState(hoping, uncounted, OPENS_AT_MS).state.hopeful).toBe(7)
-  expect(withState(hoping, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
+  expect(withState(waiting, uncounted, OPENS_AT_MS).state.hopeful).toBe(7)
+  expect(withState(waiting, { ...uncounted, counted: true }, OPENS_AT_MS).state.hopeful).toBe(0)
 })
 
-it('believes no origin that is cut off from the ledger, as long as another one is not', () => {
+it('ignores an origin that is cut off from the ledger, as long as another one is not', () => {
   const [pausedAtMs, later] = [OPENS_AT_MS + 10_000, OPENS_AT_MS + 20_000]
   const open = stateAt(later)
   const paused = withState(recordAt(OPENS_AT_MS), { ...open, phase: 'paused' }, pausedAtMs)
-  const told = (readAtMs: number, atMs: number) =>
+  const phaseOf = (readAtMs: number, atMs: number) =>
     withState(paused, { ...open, read_ago_ms: atMs - readAtMs }, atMs).state.phase
-  expect(told(pausedAtMs - 5_000, later)).toBe('paused')
-  expect(told(later - 250, later)).toBe('open')
-  // Cut off, all of them tell what was read last, and what the time makes of it.
-  expect(told(pausedAtMs - 250, later)).toBe('open')
-  // On a clock that was put back what is known seems to be read in the future.
-  expect(told(pausedAtMs - 10_000, pausedAtMs - 10_000)).toBe('open')
+  expect(phaseOf(pausedAtMs - 5_000, later)).toBe('paused')
+  expect(phaseOf(later - 250, later)).toBe('open')
+  // All cut off: the last reading again, and what the time makes of it.
+  expect(phaseOf(pausedAtMs - 250, later)).toBe('open')
+  // After the clock was put back, the known reading seems to be in the future.
+  expect(phaseOf(pausedAtMs - 10_000, pausedAtMs - 10_000)).toBe('open')
 })
 
-it('makes no new schedule of a slow look, nor of how long ago something was', () => {
-  const told = (nowMs: number, endsAtMs: number) => ({ ...stateAt(nowMs), ends_in_ms: endsAtMs - nowMs })
+it('keeps its moments when a refresh is slow, and when they have passed', () => {
+  const ending = (nowMs: number, endsAtMs: number) => ({ ...stateAt(nowMs), ends_in_ms: endsAtMs - nowMs })
   const endsAtMs = OPENS_AT_MS + 600_000
   const later = OPENS_AT_MS + 10_000
-  const sale = withState(recordAt(OPENS_AT_MS), told(later, endsAtMs), later)
+  const sale = withState(recordAt(OPENS_AT_MS), ending(later, endsAtMs), later)
   expect(sale).toMatchObject({ opensAtMs: OPENS_AT_MS, endsAtMs })
-  // The answer was half a second on its way: all moments seem to be as much later.
+  // The response took half a second: all moments seem to be as much later.
   const { preQueueOpensAtMs, opensAtMs } = sale
-  const slow = withState(sale, told(later, endsAtMs), later + 500)
+  const slow = withState(sale, ending(later, endsAtMs), later + 500)
   expect(slow).toMatchObject({ preQueueOpensAtMs, opensAtMs, endsAtMs })
-  expect(withState(sale, told(later, endsAtMs + 60_000), later).endsAtMs).toBe(endsAtMs + 60_000)
-  expect(withState(sale, { ...told(later, 0), ends_in_ms: null }, later).endsAtMs).toBeNull()
+  expect(withState(sale, ending(later, endsAtMs + 60_000), later).endsAtMs).toBe(endsAtMs + 60_000)
+  expect(withState(sale, { ...ending(later, 0), ends_in_ms: null }, later).endsAtMs).toBeNull()
 })
 
-it('goes on where it stood, without a jump, when the edge was away; and those who were called have their time', () => {
+it('resumes without a jump after the edge was away, and keeps the claim time of those called', () => {
   const lastMs = OPENS_AT_MS + 10_000
   const [before, backMs] = [recordAt(lastMs), lastMs + 25_000]
-  const lookAt = (sale: SaleRecord, nowMs: number) =>
+  const refreshAt = (sale: SaleRecord, nowMs: number) =>
     withRefresh(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG)
   const served = ({ timeline }: SaleRecord, atMs: number) => servingExactly(inEffect(timeline, atMs), atMs)
-  // Until then people may have been told of it.
-  const toldMs = lastMs + REFRESH_LATE_MS + ANNOUNCE_MS
-  const back = lookAt(before, backMs)
-  expect(served(back, backMs)).toBe(served(before, toldMs))
-  expect(served(back, backMs + 1_000)).toBe(served(before, toldMs + 1_000))
-  expect(back.memory.open_ms - before.memory.open_ms).toBe(toldMs - lastMs)
-  // A look that is late while people are told leaves the line as it is.
-  expect(lookAt(before, toldMs).timeline).toBe(before.timeline)
+  // Until then readers may have seen it.
+  const servedMs = lastMs + REFRESH_LATE_MS + ANNOUNCE_MS
+  const back = refreshAt(before, backMs)
+  expect(served(back, backMs)).toBe(served(before, servedMs))
+  expect(served(back, backMs + 1_000)).toBe(served(before, servedMs + 1_000))
+  expect(back.memory.open_ms - before.memory.open_ms).toBe(servedMs - lastMs)
+  // A refresh that is late, but within that time, leaves the line as it is.
+  expect(refreshAt(before, servedMs).timeline).toBe(before.timeline)
 })
 
-it('lets a sale sleep until its opening, and a line that is held or stands', () => {
+it('does not shift a line that did not move meanwhile', () => {
   const [asleep, opened] = [recordAt(OPENS_AT_MS - 60_000), recordAt(OPENS_AT_MS + 10_000)]
   const { schedule } = latest(opened.timeline)
   const held = { ...schedule, ceiling: 500 }
@@ -180,7 +180,7 @@ it('lets a sale sleep until its opening, and a line that is held or stands', () 
   }
 })
 
-it('waits for the announced beacon, and goes without in the end', () => {
+it('waits for the announced beacon, and goes without it in the end', () => {
   const sale = recordAt(OPENS_AT_MS, { ...CONFIG, beaconUrl: 'https://beacon.test/{round}' })
   const closedAtMs = sale.closed?.atMs ?? Number.NaN
   const soon = closedAtMs + BEACON_WITHIN_MS - 1
@@ -189,13 +189,13 @@ it('waits for the announced beacon, and goes without in the end', () => {
   const without = { size: PEOPLE, seed: SEED, beacon: null }
   expect(drawOf(sale, soon, false)).toEqual(without)
   expect(drawOf(sale, soon + 1, true)).toEqual(without)
-  // A draw that was told is not made again when the beacon comes after all.
-  const told = { ...beforeOpening(100), draw_seed: SEED }
-  const late: SaleRecord = { ...sale, beacon: 'cd', timeline: [{ from_ms: 0, schedule: told }] }
+  // A published draw stays when the beacon comes after all.
+  const published = { ...beforeOpening(100), draw_seed: SEED }
+  const late: SaleRecord = { ...sale, beacon: 'cd', timeline: [{ from_ms: 0, schedule: published }] }
   expect(drawOf(late, soon + 2, true)).toEqual(without)
 })
 
-it('takes the first round that is published after the opening', () => {
+it('takes the first beacon round published after the opening', () => {
   // Round 1 at 1692803367 s, and one every 3 s.
   const publishedAtMs = (round: number) => (1_692_803_367 + 3 * (round - 1)) * 1000
   for (let opensAtMs = Date.parse('2026-11-27T12:00:00Z'); opensAtMs % 7_000 !== 0; opensAtMs += 500) {

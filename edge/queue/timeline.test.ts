@@ -19,13 +19,13 @@ import {
 
 const CROWD = 100_000
 
-/** What an isolate that read `timeline` says is being served. */
+/** The position served, for an isolate that read `timeline`. */
 function servedBy(timeline: Timeline, atMs: number): number {
   const schedule: Schedule = inEffect(timeline, atMs)
   return schedule.draw_seed === null ? 0 : servingExactly(schedule, atMs)
 }
 
-it('lets no two isolates contradict each other, however old what they know', () => {
+it('lets no two isolates contradict each other, however old their copies', () => {
   const change = fc.record({
     afterMs: fc.integer({ min: 1, max: 900 }),
     rate: fc.constantFrom(1, 20, 100, 750),
@@ -43,8 +43,8 @@ it('lets no two isolates contradict each other, however old what they know', () 
         const stock = { available, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
         const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), phase }
         const previous = latest(timeline)
-        const look = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
-        memory = observe(memory, look, SETTINGS)
+        const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
+        memory = observe(memory, seen, SETTINGS)
         const fromMs = Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
         const draw = { size: 0, seed: '00', beacon: null }
         const schedule = nextSchedule(
@@ -68,27 +68,27 @@ it('lets no two isolates contradict each other, however old what they know', () 
       }
       let before = 0
       for (let atMs = 1_000_000; atMs < nowMs; atMs += 37) {
-        // Whoever read at most ANNOUNCE_MS ago, and no later than now, may be asked.
-        const told = read
+        // Any isolate that read it at most ANNOUNCE_MS ago may answer.
+        const served = read
           .filter((one) => one.atMs <= atMs && atMs <= one.atMs + ANNOUNCE_MS)
           .map((one) => servedBy(one.timeline, atMs))
-        for (const served of told) {
-          expect(served).toBeCloseTo(told[0] ?? 0, 6)
-          expect(served).toBeGreaterThanOrEqual(before - 1e-6)
+        for (const position of served) {
+          expect(position).toBeCloseTo(served[0] ?? 0, 6)
+          expect(position).toBeGreaterThanOrEqual(before - 1e-6)
         }
-        before = Math.max(before, ...told)
+        before = Math.max(before, ...served)
       }
     }),
     { numRuns: 300 },
   )
 })
 
-it('is asked for again before it is too old to be used, and used no longer than it is certain', () => {
+it('a copy is refreshed before it is too old to use, and used only while it is certain', () => {
   expect(MIRROR_MS).toBeLessThan(FRESH_MS)
   expect(FRESH_MS).toBeLessThan(USABLE_MS)
   expect(USABLE_MS).toBeLessThan(ANNOUNCE_MS)
 })
 
-it('reveals the seed only after the last lease of before has lapsed', () => {
+it('the seed is revealed only after the last earlier lease has lapsed', () => {
   expect(ANNOUNCE_MS).toBeGreaterThan(LAPSE_MS)
 })

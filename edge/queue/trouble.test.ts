@@ -1,4 +1,4 @@
-/** Trouble: the origin slow or gone, operators who pause, alarms that come late, clocks that are put forward or back. */
+/** A line in trouble: the origin slow or gone, a pause, late alarms, clocks put forward or back. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
 import { serving } from '../../shared/schedule.ts'
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const RATE = 100
 
-/** A sale with people waiting, whose line moves. */
+/** A sale with people waiting, and a moving line. */
 async function movingSale() {
   const sale = await new TestSale().tell({ admission: { rate_per_second: RATE, max_inside: null } })
   const places = []
@@ -22,7 +22,7 @@ async function movingSale() {
   return { sale, serving: async () => (await sale.statusOf(last)).now_serving, last, number }
 }
 
-it.concurrent('stands still when the origin is gone, keeps every place, and goes on without a jump', async () => {
+it.concurrent('stands still when the origin is gone, keeps every place, and resumes without a jump', async () => {
   const { sale, serving, last, number } = await movingSale()
   await sale.tell({ status: 0 })
   await sale.until((schedule) => schedule.phase === 'paused')
@@ -46,7 +46,7 @@ it.concurrent('stands still when the origin is gone, keeps every place, and goes
   expect(before).toBeGreaterThan(stoodAt)
 })
 
-it.concurrent('goes on when the origin leaves one look unanswered', async () => {
+it.concurrent('keeps moving when the origin leaves one state request unanswered', async () => {
   const { sale } = await movingSale()
   const path = `/internal/sales/${sale.name}`
   const { calls } = await asked(path)
@@ -59,7 +59,7 @@ it.concurrent('goes on when the origin leaves one look unanswered', async () => 
   expect(phases).toEqual(new Set(['open']))
 })
 
-it.concurrent('stands still while an operator pauses, and goes on from there', async () => {
+it.concurrent('stands still while an operator pauses, and resumes there', async () => {
   const { sale, serving } = await movingSale()
   await sale.tell({ phase: 'paused' })
   await sale.push()
@@ -73,7 +73,7 @@ it.concurrent('stands still while an operator pauses, and goes on from there', a
   expect((await serving()) - stoodAt).toBeLessThan(RATE * 0.1)
 })
 
-it.concurrent('says that all units are in carts, and goes on when one comes back', async () => {
+it.concurrent('shows all_in_carts, and moves on when a unit comes back', async () => {
   const { sale, last } = await movingSale()
   await sale.tell({ phase: 'all_in_carts', products: [product(0, 100, 0)] })
   await sale.push()
@@ -85,7 +85,7 @@ it.concurrent('says that all units are in carts, and goes on when one comes back
   expect((await sale.statusOf(last)).status).toBe('waiting')
 })
 
-it.concurrent('moves nobody back over a hundred changes of rate', async () => {
+it.concurrent('moves nobody back over many changes of rate', async () => {
   const { sale, serving } = await movingSale()
   let before = 0
   for (let i = 0; i < 20; i++) {
@@ -112,10 +112,10 @@ it.concurrent('keeps the line moving without any alarm', async () => {
   expect((await serving()) - before).toBeGreaterThan(RATE * 0.9)
 })
 
-it.concurrent('looks at the origin once a second, by its alarm or without it, however often it is read', async () => {
+it.concurrent('requests the state once a second, with its alarm or without it, however often it is read', async () => {
   const sale = await new TestSale().tell()
   await sale.joined()
-  const looksIn = async (ms: number, meanwhile: () => unknown) => {
+  const requestsIn = async (ms: number, meanwhile: () => unknown) => {
     const before = await asked(`/internal/sales/${sale.name}`)
     for (const began = performance.now(); performance.now() - began < ms; await scheduler.wait(20)) {
       await meanwhile()
@@ -125,9 +125,9 @@ it.concurrent('looks at the origin once a second, by its alarm or without it, ho
   }
   const noAlarm = () => runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
   for (const meanwhile of [() => {}, noAlarm]) {
-    const looks = await looksIn(4_000, meanwhile)
-    expect(looks).toBeGreaterThanOrEqual(2)
-    expect(looks).toBeLessThanOrEqual(4)
+    const requests = await requestsIn(4_000, meanwhile)
+    expect(requests).toBeGreaterThanOrEqual(2)
+    expect(requests).toBeLessThanOrEqual(4)
   }
 })
 
@@ -139,7 +139,7 @@ it.concurrent('changes nothing when an alarm runs twice', async () => {
   expect((await serving()) - before).toBeLessThanOrEqual((RATE * (performance.now() - began)) / 1000 + 5)
 })
 
-it('moves nobody back when the clock is put back by an hour, nor far ahead when it is put forward', async () => {
+it('moves nobody back when the clock is put back by an hour or forward', async () => {
   const { sale, serving } = await movingSale()
   let before = await serving()
   let offsetMs = 0
@@ -160,11 +160,11 @@ it('moves nobody back when the clock is put back by an hour, nor far ahead when 
   vi.restoreAllMocks()
 })
 
-it('shows a line that stands, and a clock that goes on, where nothing is heard any more', async () => {
+it('shows a paused line, and a running clock, when the shards do not respond any more', async () => {
   const { sale } = await movingSale()
   const away = () => Promise.reject(Object.assign(new Error('away'), { overloaded: true }))
-  const deaf = withShards(() => ({ look: away }))
-  const ask = (headers = {}) => call(`/sales/${sale.name}/schedule`, { headers }, deaf)
+  const unresponsive = withShards(() => ({ look: away }))
+  const ask = (headers = {}) => call(`/sales/${sale.name}/schedule`, { headers }, unresponsive)
   const etag = (await ask()).headers.get('etag') ?? ''
   let schedule = await sale.schedule()
   for (const began = performance.now(); performance.now() - began < 5_000 && schedule.phase !== 'paused'; ) {
@@ -181,7 +181,7 @@ it('shows a line that stands, and a clock that goes on, where nothing is heard a
   expect((await ask({ 'if-none-match': etag })).status).toBe(200)
 }, 10_000)
 
-it('asks for no copy of the sale on behalf of those who waited for the origin', async () => {
+it('makes no refresh for requests that waited for the origin', async () => {
   const sale = await new TestSale().tell()
   const { admission_token } = await sale.ready()
   let looks = 0
@@ -207,14 +207,14 @@ it('asks for no copy of the sale on behalf of those who waited for the origin', 
       call(`/sales/${sale.name}/buy`, { method: 'POST', body, headers }, counting),
     ),
   )
-  // Others keep the copy fresh meanwhile.
+  // Other requests keep the copy fresh meanwhile.
   for (const until = performance.now() + 650; performance.now() < until; await scheduler.wait(30))
     await sale.schedule()
   await forms
   expect(looks).toBeLessThan(10)
 })
 
-it('leaves ticket shards in trouble alone, however many want to join, and seats them by one that is well', async () => {
+it('spares overloaded ticket shards, however many visitors join, and uses one that recovers', async () => {
   const sale = await new TestSale().tell()
   await sale.schedule()
   let takes = 0
@@ -240,7 +240,7 @@ it('leaves ticket shards in trouble alone, however many want to join, and seats 
   expect(takes).toBeLessThan(15)
 })
 
-it('looks on by itself after a restock', async () => {
+it('sets its alarm again after a restock', async () => {
   const sale = await new TestSale().tell()
   await sale.joined()
   await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })

@@ -165,7 +165,7 @@ export const de: Words = {
     ],
     replay: ['Diese Bestellung kam zweimal an', 'Es gilt die andere, und für diese wurde nichts abgebucht.'],
     too_many: [
-      'Aus zu vielen deiner Bestellungen wurde nichts',
+      'Zu viele deiner Bestellungen wurden nicht bezahlt',
       'In einem Verkauf kann eine Person nur eine begrenzte Zahl von Bestellungen zurückgeben oder nicht bezahlen. Dieser Verkauf nimmt von dir keine mehr an, und für diese wurde nichts abgebucht.',
     ],
   },

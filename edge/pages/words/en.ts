@@ -1,4 +1,4 @@
-/** Every word on the pages, in English. `{n}` and the like are filled in; numbers, money and durations come from Intl. */
+/** All texts of the pages, in English. `{n}` and the like are filled in; numbers, money and durations come from Intl. */
 import type { Plural } from '../../../shared/format.ts'
 
 export const en = {
@@ -17,7 +17,7 @@ export const en = {
   upcoming:
     'This sale has not begun. Before it opens there is a lobby: this page opens it by itself, and you take a place there.',
   lobbyOpen: 'The lobby is open',
-  lobbyInvites: 'Take a place any time before the opening. Being first now buys nothing.',
+  lobbyInvites: 'Take a place any time before the opening. Being early gives no advantage.',
   saleOpen: 'The sale is open',
   lineInvites: 'Join the line. From now on it is first come, first served.',
   joinLobby: 'Take a place in the lobby',
@@ -142,7 +142,7 @@ export const en = {
   cancelled: 'The order was cancelled',
   cancelledText:
     'It was given back, or the payment did not go through. What was reserved has gone back to the line, and nothing stays charged.',
-  /** By the reason; where none is told, as above. */
+  /** By the reason; without one, as above. */
   cancelledFor: {
     given_back: ['You gave it back', 'What was reserved has gone back to the line. You were not charged.'],
     declined: [
@@ -167,8 +167,8 @@ export const en = {
     ],
     replay: ['This order came twice', 'The other one counts, and you were not charged for this one.'],
     too_many: [
-      'Too many of your orders came to nothing',
-      'In one sale a person can have only so many orders that are given back, or not paid. This sale takes no more from you, and you were not charged for this one.',
+      'Too many of your orders were not paid',
+      'One person can give back, or leave unpaid, only so many orders in a sale. This sale takes no more orders from you, and you were not charged for this one.',
     ],
   },
   backToSale: 'Back to the sale',
@@ -193,7 +193,7 @@ export const en = {
   problemFields: 'Please go back and check what was entered.',
   proofNeedsScript:
     'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
-  /** By the type of the problem; those not named here are shown as `problem`. */
+  /** By the type of the problem; other types are shown as `problem`. */
   problems: {
     'unknown-sale': ['There is no such sale', 'Please check the address.'],
     'not-found': ['There is no such page', 'Please check the address.'],
@@ -205,7 +205,7 @@ export const en = {
     'not-open': ['The sale is not open yet', 'Its page shows when it opens.'],
     'not-admitted': [
       'It is not your turn',
-      'Your admission has run out, or was never given. The page of the sale shows where you stand.',
+      'Your admission has expired, or you had none. The page of the sale shows your place.',
     ],
     'cookies-required': [
       'This needs cookies',
@@ -213,7 +213,7 @@ export const en = {
     ],
     'invalid-token': [
       'Your place could not be read',
-      'It may have been too old, or made for another sale. You can join anew.',
+      'It may be too old, or belong to another sale. You can join again.',
     ],
     'signed-out': ['You are signed out of the shop', 'Sign in to the shop again: your place is kept.'],
     'wrong-sale': ['That belongs to another sale', 'Please go back to the sale and try again.'],
