@@ -263,50 +263,31 @@ export const INVALID = { ok: false, reason: 'invalid' } as const
 /** The longest that is read; the longest claims make half of it. */
 const MAX_TOKEN_LENGTH = 4_096
 
+/** Keys that work at once give results at once. */
+type Result<K extends Key, T> = K extends SyncKey ? T : Awaitable<T>
+
 /** Signs claims with the first key. */
-export function signToken<C extends object>(kind: Kind<C>, keys: TokenKeys<SyncKey>, claims: C): string
-export function signToken<C extends object>(kind: Kind<C>, keys: TokenKeys, claims: C): Awaitable<string>
-export function signToken<C extends object>(
+export function signToken<C extends object, K extends Key>(
   { issuer, audience }: Kind<C>,
-  { first }: TokenKeys,
+  { first }: TokenKeys<K>,
   claims: C,
-): Awaitable<string> {
-  const payload = JSON.stringify({ ...claims, iss: issuer, aud: audience })
-  // Escaped, other letters cost the reader nothing: it decodes ASCII, and JSON does the rest.
-  const ascii = payload.replace(
-    /[\u0080-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-  const signed = `${first.header}.${base64url.encode(ascii)}`
-  return settled(first.sign(signed), (signature) => `${signed}.${signature}`)
+): Result<K, string> {
+  const payload = base64url.encode(JSON.stringify({ ...claims, iss: issuer, aud: audience }))
+  const signed = `${first.header}.${payload}`
+  return settled(first.sign(signed), (signature) => `${signed}.${signature}`) as Result<K, string>
 }
 
 /** Reads a token at `nowMs`. */
-export function readToken<C extends { exp: number }>(
+export function readToken<C extends { exp: number }, K extends Key>(
   kind: Kind<C>,
-  keys: TokenKeys<SyncKey>,
+  keys: TokenKeys<K>,
   token: string,
   nowMs: number,
-): Verified<C>
-export function readToken<C extends { exp: number }>(
-  kind: Kind<C>,
-  keys: TokenKeys,
-  token: string,
-  nowMs: number,
-): Awaitable<Verified<C>>
-export function readToken<C extends { exp: number }>(
-  kind: Kind<C>,
-  keys: TokenKeys,
-  token: string,
-  nowMs: number,
-): Awaitable<Verified<C>> {
-  if (token.length > MAX_TOKEN_LENGTH) return INVALID
-  const [header = '', payload = '', signature = '', more] = token.split('.')
-  const key = keyOf(keys, header)
-  if (!key || more !== undefined) return INVALID
-  return settled(key.verify(`${header}.${payload}`, signature), (holds) =>
-    holds ? claimsIn(kind, payload, nowMs) : INVALID,
-  )
+): Result<K, Verified<C>> {
+  const [header = '', payload = '', signature = '', more] = token.split('.', 4)
+  const key = token.length > MAX_TOKEN_LENGTH || more !== undefined ? undefined : keyOf(keys, header)
+  const read = (holds: boolean) => (holds ? claimsIn(kind, payload, nowMs) : INVALID)
+  return settled(key?.verify(`${header}.${payload}`, signature) ?? false, read) as Result<K, Verified<C>>
 }
 
 const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R> =>
@@ -315,7 +296,9 @@ const settled = <T, R>(value: Awaitable<T>, then: (value: T) => R): Awaitable<R>
 /** A part of a token as JSON; undefined if it is none. */
 function decoded(part: string): Record<string, unknown> | undefined {
   try {
-    return Object(JSON.parse(atob(part.replaceAll('-', '+').replaceAll('_', '/'))))
+    const text = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
+    // Most are ASCII, of which the bytes are the letters.
+    return Object(JSON.parse(/[\x80-\xff]/.test(text) ? decoder.decode(base64url.decode(part)) : text))
   } catch {
     return undefined
   }
@@ -357,5 +340,10 @@ declare const crypto: {
   }
 }
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
+declare const TextDecoder: new (
+  label: string,
+  options: { fatal: boolean },
+) => { decode(bytes: Uint8Array): string }
 declare const atob: (base64: string) => string
 const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -7,15 +7,11 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import { type Call, refuse } from '../http.ts'
-import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
-import { deletePlaceCookie, type Place, readPlace } from './credentials.ts'
+import { deletePlaceCookie, type Place, readPlace, readSecret } from './credentials.ts'
 import { accountOf, mayUse } from './session.ts'
 
-const SECRET = /^[A-Za-z0-9_-]{16,64}$/
 /** Enough that no two random secrets are the same, nor two names. */
 const NAME_BYTES = 16
-/** It outlives the sale, so that the next one knows the visitor. */
-const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
 /** What a request shows of the place it comes from. */
 export type Caller =
@@ -66,15 +62,9 @@ export async function visitorOf(caller: Caller, call: Call): Promise<Visitor> {
   if (caller.kind === 'holder') return { name: caller.place.claims.sub, secret: null, known: true }
   const account = await accountOf(call)
   if (account !== null) return { name: account, secret: null, known: true }
-  const kept = readCookie(SECRET_COOKIE, call)
-  const known = kept !== null && SECRET.test(kept)
-  const secret = known ? kept : base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
+  const kept = readSecret(call)
+  const secret = kept ?? base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
   // Of two blocks of text WebCrypto's way there and back costs several times as much.
   const mac = hmac(sha256, call.config.keys.visitor, new TextEncoder().encode(secret))
-  return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known }
-}
-
-/** Sets the cookie by which a visitor is known again. */
-export function remember({ secret }: Visitor, call: Call): void {
-  if (secret !== null) setCookie(SECRET_COOKIE, secret, SECRET_TTL_SECONDS, call)
+  return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known: kept !== null }
 }

@@ -19,6 +19,7 @@ import {
   type Place,
   renewPlace,
   setPlaceCookie,
+  setSecretCookie,
 } from '../auth/credentials.ts'
 import { challengeFor, proofRequired, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
@@ -26,7 +27,6 @@ import {
   authenticate,
   authenticateOrRefuse,
   type Caller,
-  remember,
   requirePlace,
   type Visitor,
   visitorOf,
@@ -43,15 +43,19 @@ export async function join(sale: string, call: Call): Promise<Response> {
   limitAddress('join', call.config.limits.joinsPerAddress, call)
   const caller = await authenticateOrRefuse(sale, call)
   const now = await saleNow(sale, call)
-  if (caller.kind === 'holder' && now.place(caller.place.claims.num).status !== 'missed_turn') {
-    const place = (await renewPlace(caller.place, now.schedule, call)) ?? caller.place
-    return respond(200, now, place, true, call)
-  }
+  const held = caller.kind === 'holder' ? caller.place : null
+  const { place, first } =
+    held && now.place(held.claims.num).status !== 'missed_turn'
+      ? { place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
+      : await newPlace(sale, now, caller, call)
+  return respond(first ? 201 : 200, now, place, true, call)
+}
+
+/** The place of a caller without one, or instead of one whose turn has passed. */
+async function newPlace(sale: string, now: SaleNow, caller: Caller, call: Call) {
   refuseUnlessJoinable(now)
   const { visitor, number, first } = await takeNumber(sale, now, caller, call)
-  const place = await issuePlace(visitor.name, number, now.schedule, call)
-  remember(visitor, call)
-  return respond(first ? 201 : 200, now, place, true, call)
+  return { place: await issuePlace(visitor, number, now.schedule, call), first }
 }
 
 function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
@@ -63,7 +67,6 @@ function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
   refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }
 
-/** A number for a caller without one, or instead of one whose turn has passed. */
 async function takeNumber(
   sale: string,
   now: SaleNow,
@@ -135,7 +138,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   // A holder too: they may need a number instead of one whose turn has passed.
   const visitor = await visitorOf(await authenticate(sale, call), call)
   const challenge = await challengeFor(sale, visitor.name, call)
-  remember(visitor, call)
+  setSecretCookie(visitor.secret, call)
   return sendJson(challenge)
 }
 
