@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadSecrets, takeFolder } from './data-folder.ts'
-import { writePidFile } from './processes.ts'
+import { writePidFile } from './leftovers.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'flash-sale-folders-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -28,11 +28,11 @@ test('a start stops what a killed one left running, and no other process', async
   const [left, other] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
   writePidFile(join(path, 'server.pid'), left.pid ?? 0)
   // Of a process that began at another time and had the same number.
-  const stale = { pid: other.pid, startedAt: '1', host: hostname(), stopSignal: 'SIGTERM' }
+  const stale = { pid: other.pid, startedAt: '1', host: hostname() }
   writeFileSync(join(path, 'stale.pid'), JSON.stringify(stale))
   const ended = new Promise((resolve) => left.once('exit', (_, signal) => resolve(signal)))
   const { release } = await takeFolder(path)
-  expect(await ended).toBe('SIGTERM')
+  expect(await ended).toBe('SIGINT')
   expect(other.kill(0)).toBe(true)
   other.kill()
   expect(['server.pid', 'stale.pid'].filter((file) => existsSync(join(path, file)))).toEqual([])

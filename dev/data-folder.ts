@@ -11,7 +11,6 @@ import {
   globSync,
   readFileSync,
   renameSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,11 +19,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
 import { newKeySet, SecretJwkSet } from '../shared/tokens.ts'
-import { folderFor, LocalError, readPidFile, stopLeftovers, writePidFile } from './processes.ts'
+import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writePidFile } from './leftovers.ts'
 
 /** A lock that its owner has not renewed for so long is free: the owner was killed. It renews the lock every second. */
 const LOCK_STALE_MS = 5_000
 const LOCK_RETRY_MS = 250
+const LOCK = 'start.lock'
 
 /** Takes the folder into use until `release`, a temporary one where none is wanted, and stops what a killed start left there. */
 export async function takeFolder(wanted: string | undefined) {
@@ -35,14 +35,15 @@ export async function takeFolder(wanted: string | undefined) {
     return { path, release: async () => remove() }
   }
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  const owner = join(path, 'start.pid')
-  const unlock = await lockFolder(path, owner)
-  writePidFile(owner, process.pid)
+  const owner = removedAtEnd(join(path, 'start.pid'))
+  const unlock = await lockFolder(path, owner.path)
+  writePidFile(owner.path, process.pid)
+  removedAtEnd(join(path, LOCK))
   await stopLeftovers(path)
   // The logs of the run before stay once, so that logs never fill the disk.
   for (const log of globSync('*/*.log', { cwd: path })) renameSync(join(path, log), join(path, `${log}.old`))
   const release = async () => {
-    rmSync(owner, { force: true })
+    owner.remove()
     await unlock().catch(() => {})
   }
   return { path, release }
@@ -52,7 +53,7 @@ export async function takeFolder(wanted: string | undefined) {
 async function lockFolder(folder: string, owner: string): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_STALE_MS + 1_000
   const options = {
-    lockfilePath: join(folder, 'start.lock'),
+    lockfilePath: join(folder, LOCK),
     ...{ stale: LOCK_STALE_MS, update: 1_000 },
     // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
     onCompromised() {},
@@ -106,16 +107,16 @@ export const ADMIN_TOKEN_FILE = 'admin-token'
 /** Makes the secrets the first time and finds them again afterwards, so that tokens outlive a restart. */
 export function loadSecrets(dataDir: string, adminToken: string | undefined): Secrets {
   const file = join(dataDir, 'secrets.json')
-  const found = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+  const found = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   let secrets: Secrets
   try {
-    secrets = v.parse(Secrets, { ...newSecrets(), ...fromVersionBefore(JSON.parse(found)) })
+    secrets = found === undefined ? newSecrets() : v.parse(Secrets, withNewKeys(JSON.parse(found)))
   } catch {
     throw new LocalError(`The secrets in ${file} cannot be read: mend the file, or remove the data folder.`)
   }
   const text = `${JSON.stringify(secrets, null, 2)}\n`
   if (text !== found) {
-    // Complete or not there at all, whenever we are interrupted.
+    // Complete or absent, even when we are interrupted.
     writeFileSync(`${file}.unfinished`, text, { mode: 0o600 })
     renameSync(`${file}.unfinished`, file)
   }
@@ -136,9 +137,10 @@ function newSecrets(): Secrets {
   }
 }
 
-/** The version before had a text to sign places with. As a key, the edge knows its visitors by it again. */
-function fromVersionBefore(found: { queueSecret?: string }): object {
+/** The version before signed places with a text, and admissions with another key. As a key, the text still verifies places. */
+function withNewKeys(found: { queueSecret?: string }): object {
   if (found.queueSecret === undefined) return found
   const k = Buffer.from(found.queueSecret).toString('base64url')
-  return { queueKeys: { keys: [{ kty: 'oct', kid: 'queue-secret', k }] }, ...found }
+  const queueKeys = { keys: [{ kty: 'oct', kid: 'queue-secret', k }] }
+  return { queueKeys, admissionKeys: newKeySet(), ...found }
 }

@@ -22,15 +22,8 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import postgres from 'postgres'
-import {
-  type ChildOptions,
-  folderFor,
-  freePort,
-  LOOPBACK,
-  LocalError,
-  runToEnd,
-  Server,
-} from './processes.ts'
+import { folderFor, LocalError } from './leftovers.ts'
+import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from './processes.ts'
 
 export interface PostgresOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */

@@ -1,39 +1,21 @@
 /**
  * Servers as child processes. Each runs in a process group of its own, so that Ctrl-C in the terminal reaches only us and we
- * stop them in order. Each has a pid file beside its log. If this process is killed by SIGKILL, the next start on the same
- * folder finds the pid files and stops what they name.
+ * stop them in order. Each has a pid file beside its log, for the case that SIGKILL ends this process (leftovers.ts).
  */
-import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import {
-  closeSync,
-  fstatSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { hostname, tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import getPort, { portNumbers } from 'get-port'
+import { killGroup, LocalError, removeTemporaries, STOP_WITHIN_MS, writePidFile } from './leftovers.ts'
 
-/** Something is wrong with the machine or the settings; the message is one line for the person at the terminal. */
-export class LocalError extends Error {
-  override readonly name = 'LocalError'
-}
+export { LocalError, temporaryFolder } from './leftovers.ts'
 
 export const LOOPBACK = '127.0.0.1'
-/** How long a server may take to stop before it is killed; the origin allows itself ten seconds. */
-const STOP_WITHIN_MS = 15_000
 /** How long a server may take to answer for the first time; a cold disk or a busy machine needs seconds. */
-export const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 30_000
 const PROBE_EVERY_MS = 25
 /** How often and after what pause a start is repeated, for as long as a crashed server's processes hold its data. */
 const MAX_START_ATTEMPTS = 20
@@ -73,8 +55,6 @@ export interface Child {
 
 /** The running children, in the order of their start. */
 const running = new Set<Child>()
-/** Files and folders to remove at the end. */
-const temporaries = new Set<string>()
 let ending = false
 
 // Whatever ends this process, except a signal that nobody handles, leaves nothing behind.
@@ -91,7 +71,7 @@ export async function stopEverything(): Promise<void> {
 export function killEverything(): void {
   ending = true
   for (const child of running) void child.kill()
-  for (const path of temporaries) remove(path)
+  removeTemporaries()
 }
 
 /** Starts a process. Rejects only when the command cannot be run at all. */
@@ -125,7 +105,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     throw new LocalError(`${name} cannot be started: ${originalMessage}`)
   }
   const pidFile = /\.log$/.test(logFile) ? logFile.replace(/log$/, 'pid') : undefined
-  if (pidFile !== undefined) writePidFile(pidFile, pid, stopSignal)
+  if (pidFile !== undefined) writePidFile(pidFile, pid)
   const ended = subprocess.then(({ signal, exitCode }) => {
     running.delete(child)
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
@@ -150,14 +130,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
   running.add(child)
   return child
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile.
-  }
 }
 
 /** Runs a program to its end. Fails with the most useful line of its log when its exit code is not 0. */
@@ -195,10 +167,7 @@ export async function untilReady(child: Child, probe: () => Promise<boolean>): P
 
 /** The most useful line of a log: the last that names an error, else the last. */
 function quote(log: string): string {
-  const lines = log
-    .split('\n')
-    .map((line) => messageOf(line.trim()))
-    .filter(Boolean)
+  const lines = log.split('\n').map(messageOf).filter(Boolean)
   const useful =
     lines.findLast((line) => /\b(FATAL|Uncaught|cannot start|\w*Error\b.*:)/.test(line)) ??
     lines.findLast((line) => /^E:|error|fatal|panic|refus|cannot|can't|failed/i.test(line)) ??
@@ -208,12 +177,8 @@ function quote(log: string): string {
 
 /** The message of a line of structured log; any other line as it is. */
 function messageOf(line: string): string {
-  try {
-    const { msg } = JSON.parse(line) as { msg?: unknown }
-    return typeof msg === 'string' ? msg : line
-  } catch {
-    return line
-  }
+  const message = /^\{.*"msg":("(?:[^"\\]|\\.)*")/.exec(line)?.[1]
+  return message === undefined ? line.trim() : String(JSON.parse(message))
 }
 
 function tailOf(file: string, start: number): string {
@@ -246,28 +211,24 @@ export interface ServerOptions {
 export class Server {
   readonly url: string
   readonly port: number
-  /** Resolves when the process first ends without having been asked to, with how it ended. */
-  readonly failed: Promise<string>
   readonly #options: ServerOptions
-  readonly #fail: (how: string) => void
+  readonly #failure = Promise.withResolvers<string>()
   #child: Child | undefined
   #asked = false
 
   constructor(options: ServerOptions) {
-    this.#options = options
     this.url = options.url
     this.port = options.port
-    const { promise, resolve } = Promise.withResolvers<string>()
-    this.failed = promise
-    this.#fail = resolve
-  }
-
-  get running(): boolean {
-    return this.#child?.running() ?? false
+    this.#options = options
   }
 
   get pid(): number {
     return this.#child?.pid ?? 0
+  }
+
+  /** Resolves when the process first ends without having been asked to, with how it ended. */
+  get failed(): Promise<string> {
+    return this.#failure.promise
   }
 
   /** The last lines that it logged since its last start. */
@@ -285,7 +246,7 @@ export class Server {
       try {
         await untilReady(child, () => probe(child))
         void child.ended.then((how) => {
-          if (this.#child === child && !this.#asked) this.#fail(how)
+          if (this.#child === child && !this.#asked) this.#failure.resolve(how)
         })
         return this
       } catch (error) {
@@ -321,20 +282,16 @@ export class Server {
 /** Below the range from which the system gives ports to connections, which might take one before its server listens. */
 const OWN_PORTS = [15_000, 31_900] as const
 const PORTS_TRIED = 100
-/** Ports meant for a server of ours, whether it listens yet or not. */
-const claimed = new Set<number>()
 
-/** Keeps a port for whoever asked for it, so that `freePort` gives it to nobody else. */
-export function claimPort(port: number): void {
-  claimed.add(port)
+/** A free port, never the same twice. The search starts at a random one, so that processes side by side seldom meet. */
+export function freePort(): Promise<number> {
+  const first = randomInt(...OWN_PORTS)
+  return getPort({ port: portNumbers(first, first + PORTS_TRIED), reserve: true })
 }
 
-/** A free port, never the same twice. It starts at a random one, so that processes side by side seldom meet. */
-export async function freePort(): Promise<number> {
-  const first = randomInt(...OWN_PORTS)
-  const port = await getPort({ port: portNumbers(first, first + PORTS_TRIED), exclude: claimed })
-  claimPort(port)
-  return port
+/** Keeps a port for whoever asked for it, so that `freePort` gives it to nobody else. */
+export async function reservePort(port: number): Promise<void> {
+  await getPort({ port, reserve: true })
 }
 
 /** True when something on this machine listens on the port. */
@@ -342,120 +299,6 @@ export function portTaken(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, LOOPBACK)
     socket.once('error', () => resolve(false))
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
+    socket.once('connect', () => resolve(true)).once('connect', () => socket.destroy())
   })
-}
-
-// -- Pid files -------------------------------------------------------------------------------------------------------
-
-interface PidFile {
-  readonly pid: number
-  /** When the process began, so that a later one with the same number is not taken for it. */
-  readonly startedAt: string
-  /** Another container may share the folder, but not the numbers. */
-  readonly host: string
-  readonly stopSignal: NodeJS.Signals
-}
-
-export function writePidFile(file: string, pid: number, stopSignal: NodeJS.Signals = 'SIGTERM'): void {
-  const content: PidFile = { pid, startedAt: startedAt(pid), host: hostname(), stopSignal }
-  writeFileSync(file, `${JSON.stringify(content)}\n`)
-}
-
-/** What a pid file of this machine names, and whether that process still runs. */
-export function readPidFile(file: string): (PidFile & { readonly runs: boolean }) | undefined {
-  try {
-    const content = JSON.parse(readFileSync(file, 'utf8')) as PidFile
-    if (content.host !== hostname() || content.startedAt === '') return undefined
-    return { ...content, runs: startedAt(content.pid) === content.startedAt }
-  } catch {
-    return undefined
-  }
-}
-
-/** Empty when no such process runs. */
-function startedAt(pid: number): string {
-  try {
-    if (process.platform !== 'linux')
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
-    // The program's name, which comes second, may hold spaces; it ends with the last parenthesis.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
-    return (fields?.[0] !== 'Z' && fields?.[19]) || ''
-  } catch {
-    return ''
-  }
-}
-
-/** Stops what an earlier start, killed by SIGKILL, has left running on a data folder. */
-export async function stopLeftovers(folder: string): Promise<void> {
-  const files = globSync('{,*/}*.pid', { cwd: folder }).map((file) => join(folder, file))
-  const runs = (file: string) => readPidFile(file)?.runs
-  await Promise.all(
-    files.map(async (file) => {
-      const { pid, stopSignal } = readPidFile(file) ?? {}
-      if (pid === process.pid) return
-      if (pid !== undefined && runs(file)) {
-        process.kill(pid, stopSignal)
-        const deadline = performance.now() + STOP_WITHIN_MS
-        while (runs(file) && performance.now() < deadline) await sleep(PROBE_EVERY_MS)
-        if (runs(file)) killGroup(pid)
-      }
-      rmSync(file, { force: true })
-    }),
-  )
-}
-
-// -- Temporary files and folders -------------------------------------------------------------------------------------
-
-export interface Temporary {
-  readonly path: string
-  remove(): void
-}
-
-const OWNER_FILE = 'owner.pid'
-let swept = false
-
-/** A folder that is removed at the end. If this process is killed by SIGKILL, the next one that makes such a folder removes it. */
-export function temporaryFolder(purpose: string): Temporary {
-  if (!swept) void sweepTemporaries().catch(() => {})
-  swept = true
-  try {
-    const path = mkdtempSync(join(tmpdir(), `flash-sale-${purpose}-`))
-    writePidFile(join(path, OWNER_FILE), process.pid)
-    return removedAtEnd(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new LocalError(`Cannot make a folder in ${tmpdir()} (${code}): set TMPDIR to a writable one.`)
-  }
-}
-
-/** Removes the temporary folders of processes that were killed, and stops their servers. */
-async function sweepTemporaries(): Promise<void> {
-  for (const file of globSync(`flash-sale-*/${OWNER_FILE}`, { cwd: tmpdir() })) {
-    const folder = join(tmpdir(), dirname(file))
-    if (readPidFile(join(folder, OWNER_FILE))?.runs !== false) continue
-    await stopLeftovers(folder)
-    remove(folder)
-  }
-}
-
-/** The folder where data stays, or a temporary one where nobody named one. */
-export function folderFor(path: string | undefined, purpose: string): Temporary {
-  if (path === undefined) return temporaryFolder(purpose)
-  mkdirSync(path, { recursive: true })
-  return { path: resolve(path), remove() {} }
-}
-
-/** Sees that a file or folder is removed at the end, whatever ends this process. */
-export function removedAtEnd(path: string): Temporary {
-  temporaries.add(path)
-  return { path, remove: () => remove(path) }
-}
-
-function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 3 })
-  temporaries.delete(path)
 }

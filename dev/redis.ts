@@ -6,16 +6,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
-import {
-  folderFor,
-  freePort,
-  LOOPBACK,
-  LocalError,
-  removedAtEnd,
-  runToEnd,
-  Server,
-  temporaryFolder,
-} from './processes.ts'
+import { folderFor, LocalError, removedAtEnd, temporaryFolder } from './leftovers.ts'
+import { freePort, LOOPBACK, runToEnd, Server } from './processes.ts'
 
 export interface RedisOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */

@@ -1,4 +1,4 @@
-/** A system on a machine that is not its own: what is there already is not taken for a part of it. */
+/** On a machine with other programs, the system does not take one of them for a part of its own. */
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort, LOOPBACK } from './processes.ts'

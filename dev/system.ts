@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
 import { checkDatabase, checkRedis } from './given-stores.ts'
 import { startPostgres } from './postgres.ts'
-import { claimPort, freePort, LOOPBACK, LocalError, portTaken, Server } from './processes.ts'
+import { freePort, LOOPBACK, LocalError, portTaken, reservePort, Server } from './processes.ts'
 import { startRedis } from './redis.ts'
 import { startEdge } from './workerd.ts'
 
@@ -80,7 +80,6 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     // What a killed start left running must not hold the ports.
     const { path: dataDir, release } = await takeFolder(options.dataDir)
     stops.push(release)
-    for (const given of [options.port, options.edgePort]) if (given !== undefined) claimPort(given)
     const port = await choosePort(options.port, 'PORT')
     const edgePort = await choosePort(options.edgePort, 'EDGE_PORT', port)
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
@@ -121,9 +120,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       PAYMENT_PROVIDER: process.env.PAYMENT_PROVIDER || 'sandbox',
       ...options.originEnv,
     }
-    const logOf = (name: string) => join(dataDir, `logs/${name}.log`)
     const origin = await part('the origin', () =>
-      originServer('the origin', port, logOf('origin'), () => originEnv).start(),
+      originServer('the origin', port, join(dataDir, 'logs/origin.log'), () => originEnv).start(),
     )
     const edge = await part('the edge', () =>
       startEdge({
@@ -142,7 +140,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     let origins = 1
     const addOrigin = async (env: Readonly<Record<string, string>> = {}) => {
       const name = `origin-${++origins}`
-      const another = originServer(name, await freePort(), logOf(name), () => ({ ...originEnv, ...env }))
+      const log = join(dataDir, `logs/${name}.log`)
+      const another = originServer(name, await freePort(), log, () => ({ ...originEnv, ...env }))
       return part(name, () => another.start())
     }
     const { adminToken } = secrets
@@ -204,14 +203,10 @@ async function choosePort(wanted: number | undefined, name: string, other?: numb
   if (wanted === other) throw new LocalError(`PORT and EDGE_PORT are both ${wanted}: they must differ.`)
   if (await portTaken(wanted))
     throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
-  if (await isRefused(wanted)) throw new LocalError(`Browsers refuse port ${wanted}: set ${name} to another.`)
+  // fetch refuses the ports of other protocols, as browsers do.
+  const why = await fetch(`http://${LOOPBACK}:${wanted}`).catch((error: Error) => error.cause)
+  if ((why as Error | undefined)?.message === 'bad port')
+    throw new LocalError(`Browsers refuse port ${wanted}: set ${name} to another.`)
+  await reservePort(wanted)
   return wanted
-}
-
-/** True for the ports of other protocols, which fetch refuses, here as in a browser. */
-async function isRefused(port: number): Promise<boolean> {
-  const [result] = await Promise.allSettled([
-    fetch(`http://${LOOPBACK}:${port}`, { method: 'HEAD', signal: AbortSignal.timeout(5_000) }),
-  ])
-  return result.status === 'rejected' && result.reason.cause?.message === 'bad port'
 }

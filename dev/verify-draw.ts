@@ -1,97 +1,88 @@
 /**
- * `npm run verify-draw -- --schedule URL --number N`: recomputes a position in the draw from public data alone.
- * It reads the public schedule, checks that the revealed seed is the one committed to, and says which position the
- * number was drawn to. Exit status 0 if the commitment holds, 1 if it does not, 2 if it cannot be told yet or at all.
+ * `npm run verify-draw -- --schedule URL --number N`: recomputes a position in the draw from public data alone. It reads the
+ * public schedule, checks that the revealed seed fits the commitment, and prints the position that the number got. Exit
+ * status 0 if the commitment holds, 1 if it does not, 2 if nobody can say yet.
  */
-import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { Schedule } from '../shared/api/public.ts'
 import { commitmentHolds, commitmentOf, positionOf } from '../shared/draw.ts'
 import { isDrawn, placeOf } from '../shared/schedule.ts'
+import { optionsOf, run, UsageError } from './command.ts'
 
-const USAGE = `Usage: npm run verify-draw -- --schedule URL --number N
+const HELP = `Usage: npm run verify-draw -- --schedule URL --number N
 
   --schedule URL   the public schedule, such as https://shop.example/sales/demo/schedule
   --number N       a ticket number
   --commitment H   the commitment you noted down before the opening (optional, but the point of it all)
   --help           this text
 
-Exit status: 0 the seed is the one committed to, 1 it is not, 2 it cannot be told.`
+Exit status: 0 the seed fits the commitment, 1 it does not, 2 nobody can say.`
 
-const WAIT_MS = 10_000
+const text = { type: 'string' } as const
+const OPTIONS = {
+  ...{ schedule: text, number: text, commitment: text },
+  help: { type: 'boolean', short: 'h' },
+} as const
+const READ_WITHIN_MS = 10_000
 
-function giveUp(message: string): never {
-  console.error(message)
-  process.exit(2)
-}
-
-const { values } = (() => {
-  try {
-    return parseArgs({
-      options: {
-        schedule: { type: 'string' },
-        number: { type: 'string' },
-        commitment: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    const [sentence] = (error as Error).message.split(/\.\s/)
-    return giveUp(`${sentence}. See npm run verify-draw -- --help`)
+async function verify(): Promise<number> {
+  const options = optionsOf(OPTIONS, 'run verify-draw')
+  if (options.help) {
+    console.log(HELP)
+    return 0
   }
-})()
+  const number = /^\d+$/.test(options.number ?? '') ? Number(options.number) : 0
+  if (!/^https?:$/.test(URL.parse(options.schedule ?? '')?.protocol ?? ''))
+    throw new UsageError('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new UsageError('--number needs a ticket number: 1, 2, 3 ...')
+  // A copy from a page may have blanks around it, or capital letters.
+  const noted = options.commitment?.trim().toLowerCase()
+  if (noted !== undefined && !/^[0-9a-f]{64}$/.test(noted))
+    throw new UsageError(
+      `--commitment needs the 64 hexadecimal digits that were published, not "${options.commitment}".`,
+    )
 
-if (values.help) {
-  console.log(USAGE)
-  process.exit(0)
-}
-const number = /^\d+$/.test(values.number ?? '') ? Number(values.number) : 0
-if (!values.schedule || !/^https?:$/.test(URL.parse(values.schedule)?.protocol ?? ''))
-  giveUp('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
-if (!Number.isSafeInteger(number) || number < 1) giveUp('--number needs a ticket number: 1, 2, 3 ...')
-// Copied from a page, it may have got blanks around it, or capital letters.
-const noted = values.commitment?.trim().toLowerCase()
-if (noted !== undefined && !/^[0-9a-f]{64}$/.test(noted))
-  giveUp(`--commitment needs the 64 hexadecimal digits that were published, not "${values.commitment}".`)
-
-const schedule = await fetch(values.schedule, { signal: AbortSignal.timeout(WAIT_MS) })
-  .then((response) => (response.ok ? response.json() : giveUp(`The schedule answered ${response.status}.`)))
-  .then((body) => v.parse(Schedule, body))
-  .catch((error: Error) => {
-    const cause = (error.cause as { code?: string } | undefined)?.code ?? error.message
-    return giveUp(`The schedule could not be read: ${cause}`)
-  })
-
-const commitment = noted ?? schedule.draw_commitment
-console.log(`sale          ${schedule.sale}`)
-console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
-if (!isDrawn(schedule)) giveUp('The seed is not revealed yet: the draw is made when the sale opens.')
-
-console.log(`seed          ${schedule.draw_seed}`)
-if (schedule.draw_beacon) console.log(`beacon        ${schedule.draw_beacon}`)
-console.log(`SHA-256(seed) ${commitmentOf(schedule.draw_seed)}`)
-if (!commitmentHolds(commitment, schedule.draw_seed)) {
+  const schedule = await readSchedule(options.schedule ?? '')
+  const commitment = noted ?? schedule.draw_commitment
+  console.log(`sale          ${schedule.sale}`)
+  console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
+  if (!isDrawn(schedule))
+    throw new UsageError('The seed is not revealed yet: the draw is made when the sale opens.')
+  const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule
+  console.log(`seed          ${seed}`)
+  if (beacon) console.log(`beacon        ${beacon}`)
+  console.log(`SHA-256(seed) ${commitmentOf(seed)}`)
+  if (!commitmentHolds(commitment, seed)) {
+    const which =
+      noted === undefined ? 'does NOT fit the commitment published beside it' : 'is NOT the one committed to'
+    console.log(`The seed ${which}: this draw cannot be trusted.`)
+    return 1
+  }
   console.log(
     noted === undefined
-      ? 'The seed does NOT fit the commitment published beside it: this draw cannot be trusted.'
-      : 'The seed is NOT the one committed to: this draw cannot be trusted.',
+      ? 'The seed fits the commitment as it is published now. Only who noted the commitment down before the sale can say that it is the same (--commitment).'
+      : 'The seed is the one committed to when you noted the commitment down.',
   )
-  process.exit(1)
+  const drawn =
+    number <= size
+      ? `of ${size} drawn`
+      : `(beyond the ${size} drawn: if it was given out, then after the opening, first come, first served)`
+  console.log(`number        ${number} ${drawn}`)
+  console.log(`position      ${positionOf({ seed, size, beacon }, number)}`)
+  console.log(`now serving   ${placeOf(schedule, number, schedule.server_time_ms).now_serving}`)
+  return 0
 }
-console.log(
-  noted === undefined
-    ? 'The seed fits the commitment as it is published now. Whether that was published before the sale, only who noted it down then can tell (--commitment).'
-    : 'The seed is the one committed to when you noted the commitment down.',
-)
 
-const position = positionOf(
-  { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon },
-  number,
-)
-const place = placeOf(schedule, number, schedule.server_time_ms)
-const { pre_queue_size } = schedule
-console.log(
-  `number        ${number} ${number <= pre_queue_size ? `of ${pre_queue_size} drawn` : `(beyond the ${pre_queue_size} drawn: if it was given out, then after the opening, first come, first served)`}`,
-)
-console.log(`position      ${position}`)
-console.log(`now serving   ${place.now_serving}`)
+async function readSchedule(url: string): Promise<Schedule> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(READ_WITHIN_MS) })
+    if (response.ok) return v.parse(Schedule, await response.json())
+    throw new Error(`status ${response.status}`)
+  } catch (error) {
+    const { cause, message } = error as Error & { cause?: { code?: string } }
+    throw new UsageError(`The schedule could not be read: ${cause?.code ?? message}`)
+  }
+}
+
+await run('Cannot verify the draw:', verify)
