@@ -13,7 +13,7 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 describe('checkout', () => {
-  test('answers 201 with the order, reserved and recorded', async () => {
+  test('returns 201 with the order, reserved and recorded', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale, 'ada')
     const answer = await origin.checkout(sale, { token })
@@ -42,7 +42,7 @@ describe('checkout', () => {
     }
   })
 
-  test('of the last units by many at once sells each once', async () => {
+  test('sells each of the last units once to many at once', async () => {
     const sale = await origin.sale({ total: 7 })
     const answers = await Promise.all(Array.from({ length: 200 }, () => origin.checkout(sale)))
     const count = (status: number) => answers.filter((a) => a.status === status).length
@@ -53,7 +53,7 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ total: 7, available: 0, held: 7, sold: 0 })
   })
 
-  test('of more than can ever be had is refused, and of more than is left for now put off', async () => {
+  test('refuses more than can ever be sold, and defers more than is left now', async () => {
     const sale = await origin.sale({ total: 3, limit_per_visitor: 4 })
     const ask = (quantity: number) => origin.checkout(sale, { body: { quantity } })
     expect(await ask(4)).toMatchObject({
@@ -64,7 +64,7 @@ describe('checkout', () => {
     expect(await ask(3)).toMatchObject({ status: 409, body: { product_id: 'one', remaining: 1 } })
   })
 
-  test('that finds none is counted as hoping for one, unless some are there for others', async () => {
+  test('counts visitors as waiting for stock, unless units are left for others', async () => {
     const product = (product_id: string) => ({
       ...{ product_id, name: product_id, unit_price_minor: 1000, currency: 'EUR' },
       total: 2,
@@ -83,7 +83,7 @@ describe('checkout', () => {
     ] as const)
       expect(await ask(product_id, quantity, `for ${product_id}`)).toMatchObject({ status: 409 })
     await ask('red', 1, 'cid')
-    // The others of the sale are known as the ledger had them a moment ago.
+    // Reads the other products' stock from the ledger now.
     await origin.admin('GET', `/sales/${sale}`)
     expect(await ask('blue', 1, 'dan')).toMatchObject({ status: 409 })
     expect(await became(1)).toBe(1)
@@ -91,7 +91,7 @@ describe('checkout', () => {
     expect(await became(2)).toBe(2)
   })
 
-  test('again says what is left, also while the sale is paused', async () => {
+  test('returns what is left with a replay, also while the sale is paused', async () => {
     const sale = await origin.sale()
     const buyer = { token: await origin.token(sale), key: 'the-one' }
     await origin.checkout(sale, buyer)
@@ -99,7 +99,7 @@ describe('checkout', () => {
     expect(await origin.checkout(sale, buyer)).toMatchObject({ status: 201, body: { remaining: 9 } })
   })
 
-  test('with one key sent fifty times at once makes one order', async () => {
+  test('makes one order of a key sent fifty times at once', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 1 })
   })
 
-  test('is counted once, and so is the order, however often its key is sent', async () => {
+  test('counts an order once, however often its key repeats', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     for (let sent = 0; sent < 5; sent++) await origin.checkout(sale, { token, key: 'the-one' })
@@ -126,7 +126,7 @@ describe('checkout', () => {
     ])
   })
 
-  test('replays a key after the sale is over, and refuses it for another body', async () => {
+  test('returns the existing order when a key repeats after the sale, and refuses another body', async () => {
     const sale = await origin.sale({ limit_per_visitor: 3 })
     const token = await origin.token(sale)
     const first = await origin.checkout(sale, { token, key: 'k' })
@@ -152,7 +152,7 @@ describe('checkout', () => {
     expect(a.body.order_id).not.toBe(b.body.order_id)
   })
 
-  test('answers a visitor whose limit is used up with their live order', async () => {
+  test('returns the live order to a visitor whose limit is used up', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const first = await origin.checkout(sale, { token })
@@ -161,7 +161,7 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
 
-  test('answers a key that heard of the live order with that order ever after, and sells it nothing', async () => {
+  test('returns the same order to a key that was answered with another live order, whatever becomes of it', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const first = await origin.checkout(sale, { token })
@@ -187,7 +187,7 @@ describe('checkout', () => {
     }
   })
 
-  test('answers a key so too that the exact gate alone found to be too many', async () => {
+  test('does the same if only the exact gate knew the limit', async () => {
     const [one, two] = ['one', 'two'].map((product_id) => ({
       ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
     }))
@@ -201,7 +201,7 @@ describe('checkout', () => {
     expect(await other()).toMatchObject({ status: 200, body: { order_id, status: 'cancelled' } })
   })
 
-  test('of more than a visitor may still have says how many that is, as both gates count them', async () => {
+  test('says how many more units a visitor may have, as either gate counts them', async () => {
     const [one, two] = ['one', 'two'].map((product_id) => ({
       ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
     }))
@@ -215,27 +215,27 @@ describe('checkout', () => {
     })
     await ask(1)
     const second = await ask(1)
-    // The fast gate knows better for one product, the exact one for all of them.
+    // The fast gate counts one product, the exact one all of them.
     for (const product of ['one', 'two'])
       expect(await ask(2, product, `many-${product}`)).toMatchObject(atMost(1))
     await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
     for (const product of ['one', 'two']) expect(await ask(3, product)).toMatchObject(atMost(2))
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
-    // A key that was refused may have now what it asked for.
+    // A key that was refused can get what it asked for later.
     const third = await ask(2, 'two', 'many-two')
     expect(third).toMatchObject({ status: 201 })
-    // All they may have: the latest that lives answers for it.
+    // The limit is used up: both return the latest live order.
     for (const product of ['one', 'two'])
       expect(await ask(2, product)).toMatchObject({ status: 200, body: { order_id: third.body.order_id } })
   })
 
-  test('replays a key that the gate has forgotten, to who is at the limit as to others', async () => {
+  test('returns the existing order of a key that the gate forgot, also at the limit', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const first = await origin.checkout(sale, { token, key: 'first' })
     await origin.call('DELETE', `/orders/${first.body.order_id}`, { token })
     expect(await origin.checkout(sale, { token, key: 'second' })).toMatchObject({ status: 201 })
-    // A restock rebuilds the gate, from the orders that live.
+    // A restock rebuilds the gate from the live orders.
     await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
     const again = await origin.checkout(sale, { token, key: 'first' })
     expect(again).toMatchObject({ status: 201, body: { order_id: first.body.order_id } })
@@ -245,7 +245,7 @@ describe('checkout', () => {
     ).toMatchObject({ status: 422, body: { type: '/problems/idempotency-key-reused' } })
   })
 
-  test('replays a key whatever the operator has changed since', async () => {
+  test('returns the existing order whatever the operator changed since', async () => {
     const [one, two] = ['one', 'two'].map((product_id) => ({
       ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total: 50 },
     }))
@@ -267,17 +267,16 @@ describe('checkout', () => {
     }
   })
 
-  test('tells the price at which the order was recorded', async () => {
+  test('returns the price at which the order was recorded', async () => {
     const sale = await origin.sale()
     await origin.sql()`update products set unit_price_minor = 1500 where sale_id = ${sale}`
     expect(await origin.checkout(sale)).toMatchObject({ status: 201, body: { unit_price_minor: 1500 } })
   })
 
-  test('of a visitor whose orders have come to nothing a hundred times is refused, but for what they have', async () => {
+  test('refuses a visitor after a hundred orders that came to nothing, but returns their orders', async () => {
     const sale = await origin.sale({ total: 200 })
     const token = await origin.token(sale, 'churner')
     const before = await origin.checkout(sale, { token, key: 'first' })
-    // As if they had ordered and given back so often.
     await origin.sql()`
       insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                           status, idempotency_key, request_hash, reserved_until)
@@ -296,7 +295,7 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 199, held: 1 })
   })
 
-  test('holds the limit across products, and however many try at once', async () => {
+  test('keeps the limit across products and concurrent calls', async () => {
     const product = (product_id: string) => ({
       product_id,
       name: product_id,
@@ -316,14 +315,14 @@ describe('checkout', () => {
     expect(row).toEqual({ units: 2 })
   })
 
-  test('before the opening says when it opens', async () => {
+  test('returns the opening time before it', async () => {
     const opens_at = soon(60_000)
     const sale = await origin.sale({ opens_at })
     const answer = await origin.checkout(sale)
     expect(answer).toMatchObject({ status: 425, body: { type: '/problems/not-open', opens_at } })
   })
 
-  test('of a sale that is sold out says so', async () => {
+  test('returns sold-out until a restock', async () => {
     const sale = await origin.sale({ total: 1 })
     const answer = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
     expect(answer.status).toBe(201)
@@ -336,7 +335,7 @@ describe('checkout', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
   })
 
-  test('while the sale is paused asks to try again, and decrements nothing', async () => {
+  test('returns try-again while the sale is paused, and takes no unit', async () => {
     const sale = await origin.sale()
     await origin.admin('POST', `/sales/${sale}/pause`)
     const answer = await origin.checkout(sale)
@@ -347,7 +346,7 @@ describe('checkout', () => {
     expect(await origin.stock(sale)).toMatchObject({ held: 1 })
   })
 
-  test('of a visitor whose order has ended, which the gate has not heard of, makes another', async () => {
+  test('makes another order if the gate did not hear that the first ended', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
@@ -360,7 +359,7 @@ describe('checkout', () => {
 })
 
 describe('an admission', () => {
-  test('is required, and must be one', async () => {
+  test('is required and must be valid', async () => {
     const sale = await origin.sale()
     const iat = Math.floor(Date.now() / 1000)
     const claims = { sub: 'eve', sale, num: 1, jti: 'x', iat, exp: iat + 60 }
@@ -414,7 +413,7 @@ describe('bad input', () => {
     ['text for a number', { quantity: '1' }, 422, 'quantity'],
     ['an unknown product', { product_id: 'nine' }, 404, 'product_id'],
     ['a product with quotes', { product_id: `'; drop table orders; --` }, 422, 'product_id'],
-    ['a senseless payment method', { payment_method: '💳' }, 422, 'payment_method'],
+    ['an invalid payment method', { payment_method: '💳' }, 422, 'payment_method'],
   ])('%s is refused with the field named', async (_what, body, status, field) => {
     const sale = await origin.sale()
     const answer = await origin.checkout(sale, { body })
@@ -432,7 +431,7 @@ describe('bad input', () => {
     })
   })
 
-  test('a body whose length is not told is read, as far as it may go', async () => {
+  test('a chunked body is read up to the limit', async () => {
     const sale = await origin.sale()
     const chunked = (body: object) => new Blob([JSON.stringify(body)]).stream()
     expect(await origin.checkout(sale, { body: chunked({ quantity: 1 }) })).toMatchObject({ status: 201 })
@@ -496,7 +495,7 @@ describe('an order', () => {
     })
   })
 
-  test('given back returns exactly its unit, once, and the visitor may buy again', async () => {
+  test('that is given back returns its unit once, and the visitor may buy again', async () => {
     const sale = await origin.sale({ total: 1 })
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
@@ -509,7 +508,7 @@ describe('an order', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
   })
 
-  test('that is not paid in time expires, and exactly its unit returns', async () => {
+  test('that is not paid in time expires and returns its unit', async () => {
     const sale = await origin.sale({ total: 2, hold_seconds: 1 })
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
@@ -524,7 +523,7 @@ describe('an order', () => {
     expect(again.filter((a) => a.status === 201)).toHaveLength(2)
   })
 
-  test('tells its changes as they happen, and what was missed after a break', async () => {
+  test('streams its changes, and those missed after a reconnect', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })
@@ -540,7 +539,7 @@ describe('an order', () => {
     expect(parseEvents(await missed.text()).map((e) => e.data.status)).toEqual(['cancelled'])
   })
 
-  test('that is being paid for cannot be given back', async () => {
+  test('cannot be given back while it is being paid', async () => {
     const sale = await origin.sale()
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token })

@@ -1,4 +1,4 @@
-/** What is told from memory once a sale is sold out, and to whom: the same as before, without a question to the stores. */
+/** Once a sale is sold out, newcomers are answered from memory, with the same answers as before. */
 import { expect, test } from 'vitest'
 import { startRedis } from '../../dev/redis.ts'
 import { type Answer, eventually, useOrigin } from '../../test/origin-process.ts'
@@ -11,7 +11,7 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: gate.url 
 const PAID = { payment_method: 'pm_ok' }
 const SOLD_OUT = { status: 410, body: { type: '/problems/sold-out', status: 410 } }
 
-/** Checkouts that the origin had to make without the fast gate. */
+/** Checkouts that the origin made without the fast gate. */
 async function withoutGate(): Promise<number> {
   const text = String((await origin.call('GET', '/metrics')).body.text)
   return Number(/^degraded_total\{without="gate"\} (\d+)$/m.exec(text)?.[1] ?? 0)
@@ -23,7 +23,7 @@ const allSold = (sale: string, units: number) =>
     ({ sold, held }) => sold === units && held === 0,
   )
 
-/** Asks as one who was never here until that is answered without Redis, which is away. */
+/** Checks out as a newcomer until the answer needs no Redis, which is away. */
 const untilKnown = (sale: string) =>
   eventually(
     async () => {
@@ -34,7 +34,7 @@ const untilKnown = (sale: string) =>
     (asked) => asked === 0,
   )
 
-test('who never had an order is told at once, whatever is away; who had one hears of it as before', async () => {
+test('answers newcomers without the stores, and visitors with an order as before', async () => {
   const sale = await origin.sale({ total: 2 })
   const buyer = await origin.token(sale, 'buyer')
   const other = await origin.token(sale, 'other')
@@ -82,7 +82,7 @@ test('who never had an order is told at once, whatever is away; who had one hear
   expect(await told()).toEqual(before)
 }, 60_000)
 
-test('a restock is sold at once, and who has bought of it is known after the end as well', async () => {
+test('sells a restock at once, and knows its buyers after it is sold out again', async () => {
   const sale = await origin.sale({ total: 1 })
   await origin.checkout(sale, { body: PAID })
   expect(await allSold(sale, 1)).toMatchObject({ sold: 1 })
@@ -108,7 +108,7 @@ test('a restock is sold at once, and who has bought of it is known after the end
   })
 }, 60_000)
 
-test('while one of two products is to be had, the other is asked for at the gate', async () => {
+test('asks the gate while another product is available', async () => {
   const product = { name: 'One', unit_price_minor: 1000, currency: 'EUR' }
   const sale = await origin.sale({
     products: [

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.disconnect())
 
-test('addresses of one server, of Sentinels and of a Cluster are told from others', () => {
+test('accepts URLs of one server, of Sentinels and of a Cluster, and no others', () => {
   const good = [
     'redis://h:1',
     'rediss://u:p@h',
@@ -37,13 +37,13 @@ test('addresses of one server, of Sentinels and of a Cluster are told from other
   expect(bad.filter(isRedisUrl)).toEqual([])
 })
 
-test('a connection that is idle is kept', async () => {
+test('keeps an idle connection', async () => {
   const id = await redis.client('ID')
   await sleep(1_500)
   expect(await redis.client('ID')).toBe(id)
 })
 
-test('one on which nothing is answered is given up, and commands are answered on a new one', async () => {
+test('replaces a connection without replies', async () => {
   const id = await redis.client('ID')
   way.vanish()
   const asked = performance.now()
@@ -59,7 +59,7 @@ test('one on which nothing is answered is given up, and commands are answered on
   expect(await redis.client('ID')).not.toBe(id)
 })
 
-test('whatever it is that fails a command while Redis is away or slow, a caller is told to try again', async () => {
+test('recognizes every error of a Redis that is away or slow', async () => {
   const failed: Error[] = []
   const fails = (asked: Promise<unknown>) =>
     asked.then(
@@ -79,7 +79,7 @@ test('whatever it is that fails a command while Redis is away or slow, a caller 
   expect(failed.filter((error) => !isAway(error))).toEqual([])
 })
 
-test('behind Sentinels, a master that is replaced while it lives gets no more commands', async () => {
+test('sends no more commands to a live master that Sentinels replaced', async () => {
   const folder = temporaryFolder('sentinel')
   const master = await startRedis()
   const replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
@@ -108,14 +108,14 @@ test('behind Sentinels, a master that is replaced while it lives gets no more co
   const serving = () => store.config('GET', 'port').then(String, String)
   const of = (port: number) => (told: string) => told === `port,${port}`
   expect(await eventually(serving, of(master.port))).toBe(`port,${master.port}`)
-  // It knows of no replica at first.
+  // At first the Sentinel knows no replica.
   const begin = () => asked.call('SENTINEL', 'FAILOVER', 'shop').catch(String)
   expect(await eventually(begin, (answer) => answer === 'OK')).toBe('OK')
   expect(await eventually(serving, of(replica.port), 5_000)).toBe(`port,${replica.port}`)
 }, 60_000)
 
-describe('a Redis that may lose what was promised', () => {
-  /** What is said at warn, of which node, by a process that begins. */
+describe('warns of a Redis that may lose promised orders', () => {
+  /** The warnings of a new connection, by node. */
   function beginsOn(url: string) {
     const said: { node: string; msg: string }[] = []
     const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line)) }))
@@ -124,7 +124,7 @@ describe('a Redis that may lose what was promised', () => {
   }
   const kept = 'aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n'
 
-  test('is warned of by what it says of itself', () => {
+  test('by its INFO', () => {
     expect(lossesIn(kept)).toEqual([])
     expect(lossesIn('')).toEqual([])
     expect(lossesIn(kept.replace(':1', ':0'))).toEqual([expect.stringContaining('appendonly yes')])
@@ -133,7 +133,7 @@ describe('a Redis that may lose what was promised', () => {
     }
   })
 
-  test('is warned of at the start, and one that keeps it is not', async () => {
+  test('at the start, and not of one that keeps them', async () => {
     const { port, url, stop } = await startRedis({
       args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'],
     })
@@ -147,7 +147,7 @@ describe('a Redis that may lose what was promised', () => {
     expect(await silent()).toEqual([])
   })
 
-  test('is warned of where it is one node of a Cluster', async () => {
+  test('if it is one node of a Cluster', async () => {
     const cluster = await startRedisCluster()
     onTestFinished(() => cluster.stop())
     const forgetful = /(\d+)$/.exec(cluster.url)?.[1]

@@ -147,8 +147,7 @@ export class Gate {
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
     const { stock, holds, keys, visitors } = this.#key
-    const args = ends.flatMap((e) => [e.order, e.visitor, e.quantity, e.key, e.how])
-    return this.#redis.settleHolds(stock, holds, keys, visitors, ...args)
+    return this.#redis.settleHolds(stock, holds, keys, visitors, '', ...ends.flatMap(argsOf))
   }
 
   /** Orders whose hold is over by Redis's clock. */
@@ -244,9 +243,11 @@ export class Gate {
     const fence = randomUUID()
     // In this order: once `run` is gone nobody can reserve, and nothing can come between.
     await this.#redis.multi().del(stock).hset(stock, 'fence', fence).del(holds, keys, visitors).exec()
-    return new Rebuild(this, this.#redis, this.#key, fence)
+    return new Rebuild(this.#redis, this.#key, fence)
   }
 }
+
+const argsOf = (end: HoldEnd) => [end.order, end.visitor, end.quantity, end.key, end.how]
 
 /** A key's value: see reserve.lua. */
 function readKnownKey(value: string): KnownKey {
@@ -275,13 +276,11 @@ function readVerdict(verdict: string, detail: string, left: Stock): GateVerdict 
  * fence of its own, changes nothing any more.
  */
 export class Rebuild {
-  readonly #gate: Gate
   readonly #redis: Store
   readonly #key: GateKeys
   readonly #fence: string
 
-  constructor(gate: Gate, redis: Store, key: GateKeys, fence: string) {
-    this.#gate = gate
+  constructor(redis: Store, key: GateKeys, fence: string) {
     this.#redis = redis
     this.#key = key
     this.#fence = fence
@@ -302,10 +301,10 @@ export class Rebuild {
    * end later are counted by their own calls, before the gate opens or after.
    */
   async settle(ends: readonly HoldEnd[]): Promise<void> {
+    const { stock, holds, keys, visitors } = this.#key
     for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
-      const chunk = ends.slice(at, at + REBUILD_CHUNK)
-      await this.#gate.settle(chunk)
-      await this.#redis.forgetEnded(this.#key.stock, this.#fence, ...chunk.map((end) => end.order))
+      const args = ends.slice(at, at + REBUILD_CHUNK).flatMap(argsOf)
+      await this.#redis.settleHolds(stock, holds, keys, visitors, this.#fence, ...args)
     }
   }
 

@@ -39,20 +39,20 @@ const inUse = (sale: string) =>
     (gate) => 'run' in gate,
   )
 
-describe('where nobody mends the gate', () => {
+describe('while no worker repairs the gate', () => {
   const quiet = { database: useDatabase(), redis: useRedis() }
   const api = useOrigin(() => ({ databaseUrl: quiet.database.url, redisUrl: quiet.redis.url }), {
     ROLE: 'api',
   })
 
-  test('a key that was promised an order before it went out of use is not given another', async () => {
+  test('a key that was promised an order gets no other', async () => {
     const sale = await api.sale()
     const store = defineScripts(connectRedis(quiet.redis.url, pino({ level: 'silent' })))
     await once(store, 'ready')
     const asked = createHash('sha256').update('[null,1,null]').digest('base64url')
     const promised = { ...reservationOf(sale), product: 'one', hash: asked }
     const gate = new Gate(store, sale, 'one')
-    // As a process does that dies before it is recorded.
+    // As by a process that dies before it records the order.
     expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1 })).toMatchObject({ verdict: 'reserved' })
     await store.hset(`{${sale}:one:0}:stock`, 'run', 'of a server before')
     const token = await api.token(sale, promised.visitor)
@@ -64,7 +64,7 @@ describe('where nobody mends the gate', () => {
 })
 
 describe('when Redis', () => {
-  test('is flushed in mid-sale, no unit is sold twice', async () => {
+  test('is flushed during a sale, no unit is sold twice', async () => {
     const sale = await origin.sale({ total: 30 })
     expect(sold(await buyers(sale, 10))).toBe(10)
     await redis.flushall()
@@ -74,7 +74,7 @@ describe('when Redis', () => {
     expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 30 })
   })
 
-  test('says there are more units than there are, the ledger has the last word', async () => {
+  test('counts too many units, the ledger decides', async () => {
     const sale = await origin.sale({ total: 5 })
     await redis.hset(`{${sale}:one:0}:stock`, 'available', 1_000)
     const answers = await buyers(sale, 40)
@@ -88,7 +88,7 @@ describe('when Redis', () => {
     ).toMatchObject({ available: '0', held: '5' })
   })
 
-  test('forgets units, they are found again', async () => {
+  test('counts too few units, they are found again', async () => {
     const sale = await origin.sale({ total: 5 })
     await redis.hset(`{${sale}:one:0}:stock`, 'available', 1)
     await eventually(
@@ -98,7 +98,7 @@ describe('when Redis', () => {
     expect(sold(await buyers(sale, 10))).toBe(5)
   })
 
-  test('is gone, the sale goes on through the ledger, with limits and keys as ever', async () => {
+  test('is away, the sale goes on through the ledger with the same limits and keys', async () => {
     const sale = await origin.sale({ total: 8 })
     const token = await origin.token(sale)
     const before = await origin.checkout(sale, { token, key: 'before' })
@@ -115,7 +115,7 @@ describe('when Redis', () => {
       status: 200,
     })
     expect(sold(await buyers(sale, 3))).toBe(1)
-    // An order that Redis may know of is not said to be none.
+    // Redis may know of this order: it is not reported as unknown.
     expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
 
     await server.start()
@@ -127,13 +127,13 @@ describe('when Redis', () => {
     expect(sold(await buyers(sale, 5))).toBe(0)
   })
 
-  test('returns from an older snapshot, its counter is not believed', async () => {
+  test('comes back with an old snapshot, its counter is not used', async () => {
     const sale = await origin.sale({ total: 20 })
     const { run } = await gateOf(sale)
     await buyers(sale, 15)
     await server.kill()
     await server.start()
-    // As the snapshot would have it: all units there, and loaded into a run that is over.
+    // As in the snapshot: all units available, and loaded in an earlier run.
     await redis.hset(`{${sale}:one:0}:stock`, { available: 20, held: 0, run: run ?? '' })
     expect(sold(await buyers(sale, 20))).toBe(5)
     expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 20 })
@@ -141,7 +141,7 @@ describe('when Redis', () => {
 })
 
 describe('when Postgres', () => {
-  test('does not commit, the answer is "processing", and the order is there as soon as it does', async () => {
+  test('does not commit, the response is "processing" until it does', async () => {
     const sale = await origin.sale({ total: 5 })
     const token = await origin.token(sale)
     const lock = origin.sql().begin(async (tx) => {
@@ -179,10 +179,10 @@ describe('when Postgres', () => {
   })
 })
 
-test('what was promised is recorded, though the sale ended hours ago', async () => {
+test('a promised order is recorded although the sale ended hours ago', async () => {
   const sale = await origin.sale()
   await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
-  // Known to all by now, and in nobody's round if it were too long ago.
+  // All origins know by now.
   await new Promise((resolve) => setTimeout(resolve, 500))
   const intent = reservationOf(sale)
   await redis.xadd(`{${sale}:one:0}:intents`, '*', 'reservation', JSON.stringify(intent))
@@ -191,7 +191,7 @@ test('what was promised is recorded, though the sale ended hours ago', async () 
 })
 
 describe('when the origin', () => {
-  test('is killed between the script and the commit, another records the order', async () => {
+  test('is killed between the script and the commit, another process records the order', async () => {
     const sale = await origin.sale({ total: 3 })
     const token = await origin.token(sale)
     await origin.sql().begin(async (tx) => {
@@ -221,7 +221,7 @@ describe('when the origin', () => {
     ).toBe(0)
   })
 
-  test('is killed and comes back in mid-sale, every 201 stands and no unit is sold twice', async () => {
+  test('is killed and restarted during a sale, every 201 is kept and no unit is sold twice', async () => {
     const sale = await origin.sale({ total: 60 })
     const told: string[] = []
     const crowd = Array.from({ length: 40 }, async (_, i) => {
@@ -245,7 +245,7 @@ describe('when the origin', () => {
   })
 })
 
-describe('a checkout without a worker behind it', () => {
+describe('a checkout without workers', () => {
   const quiet = useDatabase()
   const NOWHERE = '127.0.0.1:1'
   const log = pino({ level: 'silent' })
@@ -260,7 +260,7 @@ describe('a checkout without a worker behind it', () => {
     await sql.end({ timeout: 1 })
   })
 
-  /** One process's checkout of one sale, on the stores at these addresses. */
+  /** One checkout of one sale, on the stores at these addresses. */
   async function alone({ total = 5, limit = 1, ledger = quiet.url, gate = server.url } = {}) {
     const sale = `sale-${randomUUID().slice(0, 8)}`
     await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
@@ -288,7 +288,7 @@ describe('a checkout without a worker behind it', () => {
     return { sale, row, sales, checkout, buy, store, its: gates.of(sale, 'one') }
   }
 
-  /** A way to a server on which, from a moment on, answers are lost, or all that is sent; until it is back. */
+  /** A proxy to a server that loses all replies, or everything, until it is back. */
   async function failingWay(to: string) {
     const url = new URL(to)
     const port = Number(url.port)
@@ -326,13 +326,13 @@ describe('a checkout without a worker behind it', () => {
     'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
   const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
 
-  test('tells a key that comes twice in one batch what its first heard, and promises no order that will never be', async () => {
+  test('gives a key that repeats in one batch the same response, and promises no order that is refused', async () => {
     const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
     expect(said(await buy())).toBe('recorded')
     const began = performance.now()
     const answers = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
-      // While the first waits for the row, the others gather in one batch.
+      // While the first waits for the row, the others join one batch.
       const all = [buy(), ...['same', 'same', 'other'].map((key) => buy('ann', key))]
       await new Promise((resolve) => setTimeout(resolve, 200))
       return { all }
@@ -342,7 +342,7 @@ describe('a checkout without a worker behind it', () => {
     expect(performance.now() - began).toBeLessThan(1_500)
   })
 
-  test('leaves what it said is "processing" to the worker, who notes a refusal', async () => {
+  test('leaves a refused order to the workers after it answered "processing"', async () => {
     const { sale, buy, its, checkout } = await alone({ total: 1 })
     const answer = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
@@ -360,7 +360,7 @@ describe('a checkout without a worker behind it', () => {
     })
   })
 
-  test('counts against the limit what a visitor has that is not recorded yet', async () => {
+  test('counts unrecorded orders against the limit', async () => {
     const { sale, buy } = await alone({ limit: 2 })
     const [first, more] = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
@@ -372,7 +372,7 @@ describe('a checkout without a worker behind it', () => {
     })
   })
 
-  test('tells at once what a worker has noted that was faster', async () => {
+  test('returns a refusal at once that a faster worker noted', async () => {
     const { sale, buy, its } = await alone({ total: 1 })
     const began = performance.now()
     const asked = await sql.begin(async (tx) => {
@@ -391,7 +391,7 @@ describe('a checkout without a worker behind it', () => {
     expect(performance.now() - began).toBeLessThan(1_000)
   })
 
-  test('answers a key by its order in the ledger, and not by one that was promised before and is noted beside it', async () => {
+  test('returns the order of a key, not the noted refusal of an earlier promise', async () => {
     const { sale, buy, its, checkout } = await alone()
     const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
     const [kept, promised] = [0, 1].map(() => ({
@@ -408,7 +408,7 @@ describe('a checkout without a worker behind it', () => {
     expect(await checkout.existing.byId(sale, promised.order)).toMatchObject({ status: 'cancelled' })
   })
 
-  test('finds an order that is recorded while it is looked for', async () => {
+  test('finds an order that is recorded during the look-up', async () => {
     const { sale, checkout, its } = await alone()
     const [order, visitor] = [randomUUID(), 'ann']
     const reservation = {
@@ -416,7 +416,7 @@ describe('a checkout without a worker behind it', () => {
     }
     await its.reserve(reservation, { holdMs: 60_000, limit: 1 })
     const [waiting] = await its.intents(1)
-    // What Redis is told from now on it does a moment later, one after the other.
+    // Redis executes further commands only after this pause.
     await redis.client('PAUSE', 300, 'ALL')
     const acknowledged = its.acknowledge([waiting?.entry ?? ''])
     const found = checkout.existing.byId(sale, reservation.order)
@@ -426,14 +426,14 @@ describe('a checkout without a worker behind it', () => {
     expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
   })
 
-  test('says "sold out" at once while the ledger is away', async () => {
+  test('returns sold-out at once while the ledger is away', async () => {
     const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
     const began = performance.now()
     for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
     expect(performance.now() - began).toBeLessThan(500)
   })
 
-  test('promises what the fast gate may have taken unheard, and nothing when neither gate was reached', async () => {
+  test('promises an order if the fast gate may have taken the unit, and none if neither gate was reached', async () => {
     const way = await failingWay(server.url)
     const away = `postgres://${NOWHERE}/none`
     const { sale, buy } = await alone({ gate: way.url, ledger: away })
@@ -447,7 +447,7 @@ describe('a checkout without a worker behind it', () => {
   })
 
   test.each(['take', 'give back'])(
-    'sells nothing later to whom it refused, though Redis was not heard to %s the unit',
+    'sells nothing later to a refused buyer, though Redis may %s the unit unheard',
     async (what) => {
       const way = await failingWay(server.url)
       const { sale, buy } = await alone({ total: 1, gate: way.url })
@@ -467,14 +467,14 @@ describe('a checkout without a worker behind it', () => {
       })
       expect(said(await asked)).toBe('/problems/all-in-carts')
       await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
-      // As a worker does, who finds it.
+      // As a worker that finds the intent.
       const [waiting] = await there.intents(1)
       const found = await record(sql, sale, [waiting?.intent as Reservation], true)
       expect(found).toMatchObject([{ verdict: 'no_stock' }])
     },
   )
 
-  test('tells of the order that the exact gate has made, though its answer was lost', async () => {
+  test('returns the order that the exact gate made, though its reply was lost', async () => {
     const way = await failingWay(quiet.url)
     const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: way.url })
     expect(said(await buy())).toBe('recorded')
@@ -487,12 +487,12 @@ describe('a checkout without a worker behind it', () => {
     )
     way.back()
     const answer = await asked
-    // Processing, where the ledger is not thought to be back yet.
+    // Processing if the ledger does not count as back yet.
     expect(['recorded', 'processing']).toContain(said(answer))
     expect(orderOf(answer)).toBe(made?.order_id)
   })
 
-  test('goes on recording what it has promised, though neither store may have heard of it', async () => {
+  test('goes on recording a promised order that neither store may have heard of', async () => {
     const [toGate, toLedger] = await Promise.all([failingWay(server.url), failingWay(quiet.url)])
     const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
     expect(said(await buy())).toBe('recorded')
@@ -510,9 +510,9 @@ describe('a checkout without a worker behind it', () => {
     expect(orders).toMatchObject([{ status: 'reserved' }])
   })
 
-  test('promises no more than so many before they are recorded', async () => {
+  test('promises a bounded number of unrecorded orders', async () => {
     const { sale, buy, store } = await alone({ total: 30_000 })
-    // Without the sale's row the ledger refuses to record anything, quickly.
+    // Without the sale's row the ledger fails at once.
     await sql`delete from products where sale_id = ${sale}`
     await sql`delete from sales where sale_id = ${sale}`
     const told = new Map<string, number>()
@@ -520,7 +520,7 @@ describe('a checkout without a worker behind it', () => {
       for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
         told.set(said(answer), (told.get(said(answer)) ?? 0) + 1)
     expect(Object.fromEntries(told)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
-    // As workers do, when they have recorded them.
+    // As workers do once they have recorded them.
     await store.del(`{${sale}:one:0}:intents`)
     const again = await eventually(
       () => buy(),

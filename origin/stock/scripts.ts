@@ -18,7 +18,6 @@ interface Scripts {
   settleHolds: Script<number>
   readStock: Script<number[]>
   restoreOrders: Script<number>
-  forgetEnded: Script<number>
   unfenceGate: Script<number>
   clockMs: Script<number>
   countWaitingForStock: Script<number>
@@ -31,7 +30,6 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   settleHolds: { file: 'settle', numberOfKeys: 4 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   restoreOrders: { file: 'restore', numberOfKeys: 4 },
-  forgetEnded: { file: 'forget-ended', numberOfKeys: 1 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: 1 },

@@ -1,17 +1,21 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
 -- KEYS  1 stock   2 holds   3 keys   4 visitors   (as in reserve.lua)
--- ARGV  five per order: order, visitor, quantity, key, and how: 'release' (the units come back), 'sell' (they stay gone) or
---       'refuse' (the ledger never had the order: the units come back, and the key may be used again)
--- Returns how many holds were ended
-local fenced = redis.call('HEXISTS', KEYS[1], 'fence') == 1
+-- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
+--       then five per order: order, visitor, quantity, key, and how: 'release' (the units come back), 'sell' (they stay
+--       gone) or 'refuse' (the ledger never had the order: the units come back, and the key may be used again)
+-- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
+local fence = redis.call('HGET', KEYS[1], 'fence')
+local isCounted = ARGV[1] ~= ''
+if isCounted and fence ~= ARGV[1] then return 0 end
 local ended, back, held = 0, 0, 0
-for i = 1, #ARGV, 5 do
+for i = 2, #ARGV, 5 do
   local order, visitor, quantity, key, how = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
-  if redis.call('ZREM', KEYS[2], order) == 1 then
+  local isHeld = redis.call('ZREM', KEYS[2], order) == 1
+  if isHeld then
     ended, held = ended + 1, held + quantity
-    -- During a rebuild the ledger's counts may or may not include this end: `unfence.lua` counts the ends still noted.
-    if fenced then
+    -- The counts that the gate opens with may not include this end: `unfence.lua` counts the ends still noted.
+    if fence and not isCounted then
       redis.call('HSET', KEYS[1], 'ended ' .. order, quantity .. '|' .. (how == 'sell' and 0 or quantity))
     end
     if how ~= 'sell' then
@@ -25,6 +29,9 @@ for i = 1, #ARGV, 5 do
       end
     end
     if how == 'refuse' then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
+  end
+  if isCounted and (redis.call('HDEL', KEYS[1], 'ended ' .. order) == 1 or isHeld) then
+    redis.call('HDEL', KEYS[1], 'begun ' .. order)
   end
 end
 if ended > 0 and redis.call('HEXISTS', KEYS[1], 'run') == 1 then
