@@ -7,7 +7,7 @@ import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/orders.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sales.ts'
-import { available, phaseOf, remainingIn } from '../sales/sales.ts'
+import { available, phaseOf, remainingIn } from '../sales/sale-state.ts'
 import type { GateVerdict, Stock } from '../stock/gate.ts'
 
 /** What one checkout call has come to so far. */

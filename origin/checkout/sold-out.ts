@@ -7,7 +7,8 @@ import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import { buyersOf } from '../ledger/orders.ts'
 import type { SaleRow } from '../ledger/sales.ts'
-import { phaseOf, type Sales } from '../sales/sales.ts'
+import { phaseOf } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
 
 /** Names in memory, of about 100 bytes each, of all sales. A sale with more buyers asks the stores. */
 const MAX_NAMES = 250_000

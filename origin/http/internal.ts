@@ -5,7 +5,8 @@ import { problem } from '../../shared/problem.ts'
 import { tryAgain } from '../checkout/outcome.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
-import { describeSale, type Sales } from '../sales/sales.ts'
+import { describeSale } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
 import { refuse, requireSecret } from './request.ts'
 
 /** slow: the edge should admit fewer. */

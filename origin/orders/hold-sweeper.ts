@@ -6,7 +6,7 @@
 import { isSold } from '../../shared/order-status.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/orders.ts'
-import { productsInUse, type Sales } from '../sales/sales.ts'
+import type { Sales } from '../sales/sales.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Gates } from '../stock/gates.ts'
 import type { ProductWork } from '../stock/product-work.ts'
@@ -27,7 +27,7 @@ interface GateSweeperNeeds extends SweeperNeeds {
 /** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a product's next round. */
 export async function sweepGate(needs: GateSweeperNeeds): Promise<void> {
   const { work, sales, gates } = needs
-  await work.each('hold sweeper', productsInUse(sales), async ({ sale, product }) => {
+  await work.each('hold sweeper', sales.productsInUse(), async ({ sale, product }) => {
     const gate = gates.of(sale, product)
     for (let batch = BATCH; batch === BATCH; ) {
       const due = await gate.due(BATCH)

@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { productsInUse, REFRESH_MS, Sales } from './sales.ts'
+import { REFRESH_MS, Sales } from './sales.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -41,7 +41,7 @@ test('keeps a sale for a day after its end, and for as long as it holds units', 
   await over(lately, 23)
   await over(long, 25)
   await over(holding, 25)
-  const inUse = productsInUse(sales).map(({ sale }) => sale)
+  const inUse = sales.productsInUse().map(({ sale }) => sale)
   expect(inUse.filter((sale) => [open, lately, long, holding].includes(sale)).sort()).toEqual(
     [open, lately, holding].sort(),
   )

@@ -1,14 +1,12 @@
 /**
  * The sales in memory, read from the ledger four times a second: all sales in use, and for a while those long over that
- * somebody asked for by name. The phase of a sale is a pure function of its row, its stock and the time. The time is the
- * ledger's, carried forward by this machine's monotonic clock, so that a wrong local clock does not matter.
+ * somebody asked for by name. The time is the ledger's, carried forward by this machine's monotonic clock, so that a wrong
+ * local clock does not matter.
  */
 import * as v from 'valibot'
-import type { SaleState } from '../../shared/api/internal.ts'
 import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { ProductRow, SaleRow } from '../ledger/sales.ts'
-import { readSales } from '../ledger/sales.ts'
+import { readSales, type SaleRow } from '../ledger/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 
@@ -22,48 +20,6 @@ const MAX_LOOKUPS = 500
 const MAX_OLD = 100
 /** .. and for how long after the last request for them. */
 const OLD_FOR_MS = 60_000
-
-export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) =>
-  Math.max(0, p.total - p.held - p.sold)
-
-/** Units of a product as the ledger had them a moment ago. */
-export function remainingIn(sale: SaleRow, product: string): number {
-  const found = sale.products.find((p) => p.product_id === product)
-  return found ? available(found) : 0
-}
-
-/** The phase of a sale at a time of the ledger's clock. */
-export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
-  if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'
-  if (nowMs < sale.opens_at.getTime()) return 'upcoming'
-  if (sale.paused) return 'paused'
-  const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
-  if (sum(available) > 0) return 'open'
-  return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
-}
-
-/** What operators and the edge both read of a sale. */
-export function describeSale(sale: SaleRow, nowMs: number) {
-  return {
-    sale: sale.sale_id,
-    name: sale.name,
-    phase: phaseOf(sale, nowMs),
-    pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
-    opens_at: sale.opens_at.toISOString(),
-    ends_at: sale.ends_at?.toISOString() ?? null,
-    hold_seconds: sale.hold_seconds,
-    limit_per_visitor: sale.limit_per_visitor,
-    products: sale.products.map((p) => ({ ...p, available: available(p) })),
-    admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
-  }
-}
-
-/** The products that may have holds, intents or a counter to look after. */
-export function productsInUse(sales: Sales): { sale: string; product: string }[] {
-  return sales
-    .inUse()
-    .flatMap(({ sale_id, products }) => products.map((p) => ({ sale: sale_id, product: p.product_id })))
-}
 
 export class Sales {
   readonly #sql: Sql
@@ -180,5 +136,12 @@ export class Sales {
 
   inUse(): SaleRow[] {
     return [...this.#known.values()].filter((sale) => sale.in_use)
+  }
+
+  /** The products that may have holds, intents or a counter to look after. */
+  productsInUse(): { sale: string; product: string }[] {
+    return this.inUse().flatMap(({ sale_id, products }) =>
+      products.map((p) => ({ sale: sale_id, product: p.product_id })),
+    )
   }
 }

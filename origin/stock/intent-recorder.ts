@@ -8,7 +8,7 @@ import type { Sql } from '../ledger/connection.ts'
 import { note } from '../ledger/findings.ts'
 import { record } from '../ledger/record.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import { productsInUse, type Sales } from '../sales/sales.ts'
+import type { Sales } from '../sales/sales.ts'
 import { type Gate, refused } from './gate.ts'
 import type { Gates } from './gates.ts'
 import type { Intent } from './intents.ts'
@@ -29,7 +29,7 @@ export const INTENT_GRACE_MS = 1_500
 export async function recordAllIntents(
   deps: IntentDeps & { readonly sales: Sales; readonly work: ProductWork },
 ): Promise<void> {
-  await deps.work.each('intent recorder', productsInUse(deps.sales), ({ sale, product }) =>
+  await deps.work.each('intent recorder', deps.sales.productsInUse(), ({ sale, product }) =>
     recordIntents(deps, sale, product, INTENT_GRACE_MS),
   )
 }

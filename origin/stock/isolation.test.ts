@@ -14,7 +14,7 @@ import { createMetrics } from '../lib/metrics.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { sweepGate, sweepLedger } from '../orders/hold-sweeper.ts'
 import { Orders } from '../orders/orders.ts'
-import { productsInUse, Sales } from '../sales/sales.ts'
+import { Sales } from '../sales/sales.ts'
 import { Gates } from './gates.ts'
 import { INTENT_GRACE_MS, recordAllIntents } from './intent-recorder.ts'
 import { ProductWork } from './product-work.ts'
@@ -63,7 +63,7 @@ describe('trouble of one sale stays its own:', () => {
       await reconciler.reconcileSale(sale, { force: true })
     }
     // The trouble is with the sale that is worked on first.
-    const [first, second] = productsInUse(sales).map(({ sale }) => sale)
+    const [first, second] = sales.productsInUse().map(({ sale }) => sale)
     bad = first ?? ''
     good = second ?? ''
   })

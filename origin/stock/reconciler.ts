@@ -19,7 +19,8 @@ import {
 import type { SaleRow } from '../ledger/sales.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { available, productsInUse, type Sales } from '../sales/sales.ts'
+import { available } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
 import type { Rebuild } from './gate.ts'
 import type { Gates } from './gates.ts'
 import { recordIntents } from './intent-recorder.ts'
@@ -89,7 +90,7 @@ export class Reconciler {
     const { sales, work } = this.#deps
     await sales.refresh()
     const reconcile = ({ sale, product }: { sale: string; product: string }) => this.#round(sale, product)
-    await work.each('reconciler', productsInUse(sales), reconcile, RECONCILE_TIMEOUT_MS)
+    await work.each('reconciler', sales.productsInUse(), reconcile, RECONCILE_TIMEOUT_MS)
   }
 
   async #round(saleId: string, productId: string): Promise<void> {
@@ -120,7 +121,7 @@ export class Reconciler {
       metrics.intents.set(one, intents)
       if (!isOpen) await this.#reconcile(one.sale, one.product, {})
     }
-    await work.each('gate watch', productsInUse(sales), watchOne, RECONCILE_TIMEOUT_MS)
+    await work.each('gate watch', sales.productsInUse(), watchOne, RECONCILE_TIMEOUT_MS)
   }
 
   /** Compares and repairs every product of a sale now. */

@@ -1,0 +1,38 @@
+/** What a sale is at a moment: its phase, what is available, and how it is described. Pure, of its row and the ledger's time. */
+import type { SaleState } from '../../shared/api/internal.ts'
+import type { ProductRow, SaleRow } from '../ledger/sales.ts'
+
+export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) =>
+  Math.max(0, p.total - p.held - p.sold)
+
+/** Units of a product as the ledger had them a moment ago. */
+export function remainingIn(sale: SaleRow, product: string): number {
+  const found = sale.products.find((p) => p.product_id === product)
+  return found ? available(found) : 0
+}
+
+/** The phase of a sale at a time of the ledger's clock. */
+export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
+  if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'
+  if (nowMs < sale.opens_at.getTime()) return 'upcoming'
+  if (sale.paused) return 'paused'
+  const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
+  if (sum(available) > 0) return 'open'
+  return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
+}
+
+/** What operators and the edge both read of a sale. */
+export function describeSale(sale: SaleRow, nowMs: number) {
+  return {
+    sale: sale.sale_id,
+    name: sale.name,
+    phase: phaseOf(sale, nowMs),
+    pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
+    opens_at: sale.opens_at.toISOString(),
+    ends_at: sale.ends_at?.toISOString() ?? null,
+    hold_seconds: sale.hold_seconds,
+    limit_per_visitor: sale.limit_per_visitor,
+    products: sale.products.map((p) => ({ ...p, available: available(p) })),
+    admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
+  }
+}
