@@ -1,7 +1,7 @@
 /**
- * The pages' style sheet and script, embedded by build.ts, served under names that hash their content and so never
- * change: a browser asks for each of them once. While a version rolls out a page may come from one and its assets be asked
- * for from another, which has only its own: it answers with those, for the page at hand and for no cache.
+ * The pages' style sheets and scripts, embedded by dev/build.ts and served under names that hash their content, so a browser
+ * loads each once. While a version rolls out, a page of one version may ask the other for its assets: that one sends its
+ * own, for the page at hand and for no cache.
  */
 import { bytesToHex } from '@noble/hashes/utils.js'
 
@@ -17,13 +17,13 @@ declare const __ASSETS__: Readonly<
 
 const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
-/** Without a build, as in a unit test, there are none to be had. The last three are for the proof of work alone. */
+/** Empty without a build, as in a unit test. The last three are for the proof of work alone. */
 export const { style, script, proofStyle, proofScript, proofWorker } =
   typeof __ASSETS__ === 'undefined'
     ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none }
     : __ASSETS__
 
-/** An asset under a name that hashes its content: made by the build, or while the Worker runs (a brand's style sheet). */
+/** An asset under a name that hashes its content: by the build, or while the Worker runs (a brand's style sheet). */
 export async function namedByContent(
   name: string,
   ending: string,
@@ -35,7 +35,7 @@ export async function namedByContent(
   return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }
 }
 
-/** What an asset is called in every version; before somebody else's site no other path may be taken for ours. */
+/** The name of an asset in every version; before somebody else's site no other path may be taken for ours. */
 const unhashed = (path: string) => path.replace(/^(\/assets\/flash-sale-[a-z-]+)\.[0-9a-f]{16}\./, '$1.')
 
 const FOREVER = 'public, max-age=31536000, immutable'
