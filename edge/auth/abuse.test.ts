@@ -6,12 +6,12 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from '../config.ts'
 import { MAX_SPENT } from '../queue/ticket-shard.ts'
-import { asked, call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, requestsTo, TestSale } from '../testing/visitors.ts'
 import { addressKey, Limiter } from './rate-limits.ts'
 
 it('limits joins and status per address', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60', STATUS_PER_ADDRESS: '3/60' }
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const from = { 'cf-connecting-ip': '192.0.2.1' }
   const join = (headers: Record<string, string>) =>
@@ -34,7 +34,7 @@ it('limits joins and status per address', async () => {
 
 it('counts those who come without an address as one', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60' }
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const join = (headers: Record<string, string> = {}) =>
     call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
   for (let i = 0; i < 5; i++) expect((await join()).status).toBe(201)
@@ -44,7 +44,7 @@ it('counts those who come without an address as one', async () => {
 
 it('limits joins and status per visitor', async () => {
   const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/60', STATUS_PER_VISITOR: '3/60' }
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const headers = { cookie: 'visitor-secret=somebody-who-hammers' }
   const join = () => call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
   const first = await join()
@@ -64,7 +64,7 @@ it('limits leaving as it does joining, and what an address may ask of orders as 
     JOINS_PER_VISITOR: '2/60',
     STATUS_PER_ADDRESS: '3/60',
   }
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const statuses = async (path: string, token: string, method: string) => {
     const headers = { authorization: `Bearer ${token}`, 'cf-connecting-ip': '192.0.2.4' }
     return (await call(path, { method, headers }, env)).status
@@ -81,7 +81,7 @@ it('limits leaving as it does joining, and what an address may ask of orders as 
   for (let i = 0; i < 4; i++) orders.push(await statuses(path, token, 'GET'))
   orders.push(await statuses(page, token, 'GET'), await statuses(`${page}/cancel`, token, 'POST'))
   expect(orders).toEqual([404, 404, 404, 429, 429, 429])
-  expect((await asked(path)).calls).toBe(3)
+  expect((await requestsTo(path)).calls).toBe(3)
 })
 
 it('lets through, in any period, no more than a burst and what the rate adds', () => {
@@ -135,7 +135,7 @@ const joinWith = (sale: TestSale, proof: string, headers: Record<string, string>
   )
 
 it('asks for a proof of work where one is configured, and nowhere else', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   expect((await call(`/sales/${sale.name}/challenge`)).status).toBe(404)
   const unpaid = await call(`/sales/${sale.name}/queue`, { method: 'POST' }, priced)
   expect(unpaid.status).toBe(401)
@@ -153,7 +153,7 @@ it('asks for a proof of work where one is configured, and nowhere else', async (
 })
 
 it('takes a proof sent by form, as the widget does', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const body = new URLSearchParams({ altcha: await solved(sale) }).toString()
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
@@ -164,7 +164,7 @@ it('takes a proof sent by form, as the widget does', async () => {
 })
 
 it('knows a browser again that has paid: by the cookie that came with the challenge', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const asked = await call(`/sales/${sale.name}/challenge`, {}, priced)
   const challenge = await asked.json<Challenge>()
   const proof = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
@@ -176,7 +176,7 @@ it('knows a browser again that has paid: by the cookie that came with the challe
 })
 
 it('gives one number for one proof, however often and for whomever it is sent', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const proof = await solved(sale)
   const answers = await Promise.all(Array.from({ length: 10 }, () => joinWith(sale, proof)))
   const places = await Promise.all(answers.map((a) => a.json<{ number: number; queue_token: string }>()))
@@ -187,7 +187,7 @@ it('gives one number for one proof, however often and for whomever it is sent', 
 })
 
 it('gives no second number for a proof, whatever was paid with in between', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const cookie = 'visitor-secret=somebody-with-two-proofs'
   const [first, second] = [await solved(sale, { cookie }), await solved(sale, { cookie })]
   const joinAndLeave = async (proof: string) => {
@@ -201,7 +201,7 @@ it('gives no second number for a proof, whatever was paid with in between', asyn
 })
 
 it('remembers what was paid with for as long as it is good, and only so much of it', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const shard = sale.shard(0)
   const visitor = 'somebody-with-many-proofs'
   const pay = async (paid_with: string) => {
@@ -231,8 +231,8 @@ it('remembers what was paid with for as long as it is good, and only so much of 
 })
 
 it('refuses a proof that is forged, for another sale, or not worked for', async () => {
-  const sale = await new TestSale().tell()
-  const other = await new TestSale().tell()
+  const sale = await new TestSale().publish()
+  const other = await new TestSale().publish()
   const proof = await solved(sale)
   const { challenge, solution } = JSON.parse(atob(proof))
   const forged = [
@@ -258,7 +258,7 @@ it('refuses a proof that is forged, for another sale, or not worked for', async 
 })
 
 it('gives who keeps no cookies a new number instead of one whose turn has passed, for a proof of work', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const paid = await joinWith(sale, await solved(sale))
   const { queue_token, number } = await paid.json<{ queue_token: string; number: number }>()
   await sale.until((schedule) => schedule.missed_through >= number, 8_000)

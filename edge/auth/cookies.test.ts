@@ -5,7 +5,7 @@ import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
 
 it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.ready()
   const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
   expect(await joined.json()).not.toHaveProperty('queue_token')
@@ -21,7 +21,7 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
 })
 
 it('marks cookies as secure and of this host alone over https, and in production behind whatever front', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { default: worker } = await import('../worker.ts')
   const context = { waitUntil() {} } as unknown as ExecutionContext
   for (const [scheme, ENVIRONMENT] of [
@@ -53,7 +53,7 @@ it('reads no cookie in the value of another one, which a neighbouring host may h
 })
 
 it('copes with ten thousand cookies', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const first = await sale.join()
   const { number } = await first.json<{ number: number }>()
   const crumbs = Array.from({ length: 10_000 }, (_, i) => `crumb-${i}=queue-${sale.name}=x`).join('; ')
@@ -63,7 +63,7 @@ it('copes with ten thousand cookies', async () => {
 })
 
 it('tells a browser that refuses cookies what is missing, and nobody who was sent the address', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const form = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
   const joined = await sale.join(form)
   const location = joined.headers.get('location') ?? ''

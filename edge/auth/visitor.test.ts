@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import type { Call } from '../http.ts'
-import { asked, call, cookiesOf, edgeEnv, keySet, TestSale, tell } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, keySet, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 import { authenticate, visitorOf } from './visitor.ts'
 
 const env: Env = {
@@ -18,7 +18,7 @@ let keys: Awaited<ReturnType<typeof generateKeyPair>>
 beforeAll(async () => {
   keys = await generateKeyPair('ES256')
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
-  await tell('/shop/jwks', 200, { keys: [jwk] })
+  await stub('/shop/jwks', 200, { keys: [jwk] })
 })
 
 function session(
@@ -50,7 +50,7 @@ async function join(sale: TestSale, headers: Record<string, string>) {
 }
 
 it('gives an account one number, whatever device it comes from', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const phone = await join(sale, await signedIn('ada'))
   const laptop = await join(sale, {
     cookie: `shop_session=${await session('ada')}; visitor-secret=another-machine-of-hers`,
@@ -60,7 +60,7 @@ it('gives an account one number, whatever device it comes from', async () => {
 })
 
 it('lets nobody use a place that was copied or sold', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
   const status = (headers: Record<string, string>) =>
     call(
@@ -84,7 +84,7 @@ it('lets nobody use a place that was copied or sold', async () => {
     ['GET', order],
     ['DELETE', order],
   ] as const) {
-    await tell(path, 200, { fine: true })
+    await stub(path, 200, { fine: true })
     const admitted = async (headers: Record<string, string>) => {
       const authorization = `Bearer ${ready.admission_token}`
       return (await call(path, { method, headers: { authorization, ...headers } }, env)).status
@@ -96,7 +96,7 @@ it('lets nobody use a place that was copied or sold', async () => {
 })
 
 it('keeps the place of an account whose session has run out, and offers no other one', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { number, queue_token } = await join(sale, await signedIn('ada'))
   const cookie = `queue-${sale.name}=${queue_token}`
   const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
@@ -130,7 +130,7 @@ it('keeps the place of an account whose session has run out, and offers no other
 })
 
 it('takes a session that does not hold for none', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const stranger = await generateKeyPair('ES256')
   const sessions = [
     await session('ada', { key: stranger.privateKey }),
@@ -148,7 +148,7 @@ it('takes a session that does not hold for none', async () => {
 })
 
 it('takes a session whose subject is no text, or too long for a token of ours, for none', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const nameAs = async (subject: string) =>
     decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
   for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085', 'x'.repeat(191)])
@@ -158,7 +158,7 @@ it('takes a session whose subject is no text, or too long for a token of ours, f
 })
 
 it('does not let a cookie pass for an account', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const ada = await join(sale, await signedIn('ada'))
   const response = await call(
     `/sales/${sale.name}/queue`,
@@ -170,7 +170,7 @@ it('does not let a cookie pass for an account', async () => {
 })
 
 it('knows a visitor by a secret of theirs, from which nobody can tell or choose the name', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const joined = async (cookie: string) => {
     const response = await sale.join({ cookie })
     const { queue_token } = await response.json<{ queue_token: string }>()
@@ -187,20 +187,20 @@ it('knows a visitor by a secret of theirs, from which nobody can tell or choose 
 })
 
 it('takes the name that an earlier version kept in a cookie, and told to others, for nobody’s secret', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const cookie = 'visitor=a-name-that-was-exported'
   const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
   expect(second.number).not.toBe(first.number)
 })
 
 it('learns of the shop’s new key when it is used', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const fresh = await generateKeyPair('ES256')
   const jwks = [
     { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' },
     { ...(await exportJWK(fresh.publicKey)), kid: 'two', alg: 'ES256' },
   ]
-  await tell('/other-shop/jwks', 200, { keys: jwks })
+  await stub('/other-shop/jwks', 200, { keys: jwks })
   const other = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/other-shop/jwks` }
   const token = await new SignJWT()
     .setProtectedHeader({ alg: 'ES256', kid: 'two' })
@@ -238,12 +238,12 @@ it('reads a place that was read before only until it ends, and only with the key
 })
 
 it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
   const first = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: browser }, env)
   const { number } = await first.json<{ number: number }>()
   const returning = { ...browser, cookie: `${browser.cookie}; ${cookiesOf(first)}` }
-  await tell('/shop/away', 503, {})
+  await stub('/shop/away', 503, {})
   const away: Env = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/away` }
   for (const [method, path] of [
     ['GET', 'queue/status'],
@@ -268,19 +268,19 @@ async function signedInAt(path: string, kid = 'one') {
     visitorOf({ kind: 'newcomer' }, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
 }
 
-const keysAsked = async (path: string) => (await asked(path)).calls
+const keysAsked = async (path: string) => (await requestsTo(path)).calls
 const HANGS_MS = 800
 const crowd = 50
 
 it('renews the shop’s keys behind the answers, once for all, and has those it had while they are away', async () => {
   const path = '/hanging/jwks'
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
-  await tell(path, 200, { keys: [jwk] })
+  await stub(path, 200, { keys: [jwk] })
   const visitor = await signedInAt(path)
   const ada = { name: 'user:ada', secret: null, known: true }
   const nowMs = Date.now()
   expect(await visitor(nowMs)).toEqual(ada)
-  await tell(path, 503, {}, HANGS_MS)
+  await stub(path, 503, {}, HANGS_MS)
   const began = performance.now()
   for (const laterMs of [300_001, 300_002, 310_000]) {
     const all = await Promise.all(Array.from({ length: crowd }, () => visitor(nowMs + laterMs)))
@@ -311,22 +311,22 @@ it('asks for the shop’s keys once where all need them, or a new one, and takes
     return [...new Set(await Promise.all(all))]
   }
   const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
-  await tell(path, 503, {}, 100)
+  await stub(path, 503, {}, 100)
   expect(await comes('one', 0)).toEqual([503])
   expect(await comes('one', 1_000)).toEqual([503])
   expect(await keysAsked(path)).toBe(1)
-  await tell(path, 200, { keys: [{ ...jwk, kid: 'one' }] }, 100)
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'one' }] }, 100)
   expect(await comes('one', 2_000)).toEqual(['user:ada'])
-  await tell(path, 503, {}, 100)
+  await stub(path, 503, {}, 100)
   expect(await comes('two', 60_000)).toEqual([503])
   expect(await keysAsked(path)).toBe(3)
-  await tell(path, 200, { keys: [{ ...jwk, kid: 'two' }] }, 100)
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'two' }] }, 100)
   expect(await comes('two', 90_000)).toEqual(['user:ada'])
   expect(await keysAsked(path)).toBe(4)
 })
 
 it('finds the place of a browser that sends credentials of another kind', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const headers = { authorization: 'Basic abc', cookie: `queue-${sale.name}=${queue_token}` }
   expect((await call(`/sales/${sale.name}/queue/status`, { headers })).status).toBe(200)
@@ -340,7 +340,7 @@ it('judges the end of a session by the time of the request', async () => {
 })
 
 it('takes the place of the bearer before that of the cookie', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const [sent, kept] = [await sale.joined(), await sale.joined()]
   const cookie = `queue-${sale.name}=${kept.queue_token}`
   expect(await (await sale.status(sent.queue_token, { cookie })).json()).toMatchObject({

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 function protecting(sale: TestSale): Env {
   return {
@@ -18,14 +18,14 @@ function protecting(sale: TestSale): Env {
 const page = { accept: 'text/html' }
 
 it('holds visitors of the protected paths until it is their turn, and lets them through then', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/lamp?colour=red`
-  await tell(path, 200, 'the shop’s own page')
+  await stub(path, 200, 'the shop’s own page')
   const held = await call(path, { headers: page }, env)
   expect(held.status).toBe(302)
   expect(held.headers.get('location')).toBe(`/sales/${sale.name}`)
-  expect((await asked(path)).calls).toBe(0)
+  expect((await requestsTo(path)).calls).toBe(0)
 
   await sale.ready()
   const joined = await call(
@@ -42,7 +42,7 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   const admitted = { ...page, cookie: `${cookie}; ${cookiesOf(turn)}; basket=1` }
   const shown = await call(path, { headers: admitted }, env)
   expect(await shown.text()).toBe('the shop’s own page')
-  const { requests } = await asked(path)
+  const { requests } = await requestsTo(path)
   // The site sees its own cookies, none of ours, and an admission that it can check.
   expect(requests[0]?.headers.cookie).toBe('basket=1')
   expect(requests[0]?.query).toBe('colour=red')
@@ -54,28 +54,28 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
 })
 
 it('tells the site that visitors come over https, in production, where a front ends it', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env: Env = { ...protecting(sale), ENVIRONMENT: 'production', PROTECT_PATHS: '/checkout/*' }
   const path = `/${sale.name}/free`
-  await tell(path, 200, 'the shop’s own page')
+  await stub(path, 200, 'the shop’s own page')
   await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
-  const [told] = (await asked(path)).requests
+  const [told] = (await requestsTo(path)).requests
   expect(told?.headers['x-forwarded-proto']).toBe('https')
   // Nobody has said where this one comes from but themselves.
   expect(told?.headers['x-forwarded-for']).toBeUndefined()
 })
 
 it('hands on where a visitor comes from in its own word, and never in theirs', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env: Env = { ...protecting(sale), ADDRESS_HEADER: 'X-Real-IP' }
   const theirs = [
     ...['forwarded', 'x-forwarded-port', 'x-original-forwarded-for', 'cf-connecting-ip', 'true-client-ip'],
     ...['x-client-ip', 'x_forwarded_for', 'x_real_ip', 'x_admission_token', 'x-admission-token'],
   ]
   const headers = Object.fromEntries(theirs.map((name) => [name, '6.6.6.6']))
-  await tell('/from', 200, 'x')
+  await stub('/from', 200, 'x')
   await call('/from', { headers: { ...headers, 'x-real-ip': '1.2.3.4', 'x-basket': '1' } }, env)
-  const [request] = (await asked('/from')).requests
+  const [request] = (await requestsTo('/from')).requests
   for (const name of theirs) expect(request?.headers[name], name).toBeUndefined()
   expect(request?.headers).toMatchObject({
     'x-forwarded-for': '1.2.3.4',
@@ -83,13 +83,13 @@ it('hands on where a visitor comes from in its own word, and never in theirs', a
     'x-basket': '1',
   })
   await call('/from', { headers: { 'x-real-ip': '1.2.3.4' } }, protecting(sale))
-  expect((await asked('/from')).requests.at(-1)?.headers['x-real-ip']).toBeUndefined()
+  expect((await requestsTo('/from')).requests.at(-1)?.headers['x-real-ip']).toBeUndefined()
 })
 
 it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
-  await tell(`/${sale.name}/lamp`, 200, 'the shop’s own page')
+  await stub(`/${sale.name}/lamp`, 200, 'the shop’s own page')
   const { queue_token } = await sale.ready()
   const response = await call(
     `/${sale.name}/lamp`,
@@ -101,7 +101,7 @@ it('lets somebody whose turn has come straight in, without a way round by the sa
 })
 
 it('passes everything else as it is, with its body and its answer', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   for (const path of [
     '/elsewhere',
@@ -109,21 +109,21 @@ it('passes everything else as it is, with its body and its answer', async () => 
     `/${sale.name}/open/to-all`,
     '/orders/of-the-shop',
   ]) {
-    await tell(path, 418, 'as the site says')
+    await stub(path, 418, 'as the site says')
     const body = 'posted'
     const response = await call(path, { method: 'POST', body, headers: { authorization: 'Basic abc' } }, env)
     expect(response.status).toBe(418)
     expect(await response.text()).toBe('as the site says')
-    const { requests } = await asked(path)
+    const { requests } = await requestsTo(path)
     expect(requests[0]).toMatchObject({ method: 'POST', body, headers: { authorization: 'Basic abc' } })
   }
 })
 
 it('tells programs in JSON that it is not their turn, and takes no forged admission', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/api`
-  await tell(path, 200, 'secret')
+  await stub(path, 200, 'secret')
   for (const headers of [
     {},
     { authorization: 'Bearer junk' },
@@ -137,11 +137,11 @@ it('tells programs in JSON that it is not their turn, and takes no forged admiss
       queue: `/sales/${sale.name}/queue`,
     })
   }
-  expect((await asked(path)).calls).toBe(0)
+  expect((await requestsTo(path)).calls).toBe(0)
 })
 
 it('does not send anybody to another host', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const { queue_token } = await sale.ready()
   for (const wanted of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']) {
@@ -155,23 +155,23 @@ it('does not send anybody to another host', async () => {
 })
 
 it('holds visitors also once all is sold, and leaves the site open once the sale has ended', async () => {
-  const soldOut = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
-  const ended = await new TestSale().tell({ phase: 'ended' })
+  const soldOut = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  const ended = await new TestSale().publish({ phase: 'ended' })
   for (const [sale, status] of [
     [soldOut, 302],
     [ended, 200],
   ] as const) {
-    await tell(`/${sale.name}/lamp`, 200, 'open to all again')
+    await stub(`/${sale.name}/lamp`, 200, 'open to all again')
     expect((await call(`/${sale.name}/lamp`, { headers: page }, protecting(sale))).status).toBe(status)
   }
 })
 
 it('shows those who waited until the sale had ended the way on to the page they wanted', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/lamp?colour=red`
   const cookie = cookiesOf(await call(path, { headers: page }, env))
-  await sale.tell({ phase: 'ended' })
+  await sale.publish({ phase: 'ended' })
   await sale.push()
   await sale.until(({ phase }) => phase === 'ended')
   const wanted = `/sales/${sale.name}/wanted`
@@ -184,8 +184,8 @@ it('shows those who waited until the sale had ended the way on to the page they 
 })
 
 it('loads a page of the site again while the site is away, but nothing that a form was sent to', async () => {
-  const sale = await new TestSale().tell()
-  await tell('/away', 0, '')
+  const sale = await new TestSale().publish()
+  await stub('/away', 0, '')
   const away = async (init: RequestInit) => {
     const response = await call('/away', { ...init, headers: page }, protecting(sale))
     expect(response.status).toBe(503)
@@ -196,7 +196,7 @@ it('loads a page of the site again while the site is away, but nothing that a fo
 })
 
 it('holds every spelling of a protected path', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const rest = sale.name.slice(1)
   for (const path of [
@@ -224,28 +224,28 @@ it('holds every spelling of a protected path', async () => {
 })
 
 it('lets no header ask the site for another path than the one that was judged', async () => {
-  const sale = await new TestSale().tell()
-  await tell('/free', 200, 'x')
+  const sale = await new TestSale().publish()
+  await stub('/free', 200, 'x')
   const headers = { 'x-original-url': `/${sale.name}/lamp`, 'x-rewrite-url': `/${sale.name}/lamp` }
   await call('/free', { headers }, protecting(sale))
-  const [request] = (await asked('/free')).requests
+  const [request] = (await requestsTo('/free')).requests
   for (const name of Object.keys(headers)) expect(request?.headers[name], name).toBeUndefined()
 })
 
 it('knows a visitor whose requests carry the site’s own credentials, and keeps its own from the site', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/api`
-  await tell(path, 200, 'the site')
+  await stub(path, 200, 'the site')
   const { queue_token, admission_token } = await sale.ready()
   for (const authorization of ['Bearer the-sites-own', 'Basic abc']) {
     const headers = { cookie: `admission-${sale.name}=${admission_token}`, authorization }
     expect((await call(path, { headers }, env)).status).toBe(200)
-    expect((await asked(path)).requests.at(-1)?.headers.authorization).toBe(authorization)
+    expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBe(authorization)
   }
   for (const token of [queue_token, admission_token]) {
     await call(path, { headers: { authorization: `Bearer ${token}` } }, env)
-    expect((await asked(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
+    expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
   }
   // What cannot be read may be the site’s own, and is no bad place.
   const join = { method: 'POST', headers: { authorization: 'bearer' } }
@@ -253,32 +253,32 @@ it('knows a visitor whose requests carry the site’s own credentials, and keeps
 })
 
 it('takes no cookie of the site for one of its own', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const theirs = 'visitor_id1234=abc; order-by=price; return-url=x; queue-of-another=1'
-  await tell('/plain', 200, 'x')
+  await stub('/plain', 200, 'x')
   await call(
     '/plain',
     { headers: { cookie: `visitor-secret=a; ${theirs}; queue-${sale.name}=b` } },
     protecting(sale),
   )
-  expect((await asked('/plain')).requests.at(-1)?.headers.cookie).toBe(theirs)
+  expect((await requestsTo('/plain')).requests.at(-1)?.headers.cookie).toBe(theirs)
 })
 
 it('leaves no empty pairs among the site’s cookies', async () => {
-  const sale = await new TestSale().tell()
-  await tell('/empty', 200, 'x')
+  const sale = await new TestSale().publish()
+  await stub('/empty', 200, 'x')
   for (const [sent, passed] of [
     [`; queue-${sale.name}=a; ; basket=1;`, 'basket=1'],
     ['colour=red;;basket=1', 'colour=red; basket=1'],
     [` ; visitor-secret=a`, undefined],
   ] as const) {
     await call('/empty', { headers: { cookie: sent } }, protecting(sale))
-    expect((await asked('/empty')).requests.at(-1)?.headers.cookie).toBe(passed)
+    expect((await requestsTo('/empty')).requests.at(-1)?.headers.cookie).toBe(passed)
   }
 })
 
 it('lets no shared cache keep what only those see whose turn has come', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const path = `/${sale.name}/lamp`
   const targeted = [
     'cdn-cache-control',
@@ -287,7 +287,7 @@ it('lets no shared cache keep what only those see whose turn has come', async ()
     'edge-control',
     'x-accel-expires',
   ]
-  await tell(path, 200, 'the lamp', 0, {
+  await stub(path, 200, 'the lamp', 0, {
     'cache-control': 'public, max-age=600, s-maxage=900',
     ...Object.fromEntries(targeted.map((name) => [name, 'max-age=900'])),
   })
@@ -300,32 +300,32 @@ it('lets no shared cache keep what only those see whose turn has come', async ()
   expect(await seen(`queue-${sale.name}=${queue_token}`)).toEqual(['private, no-store', 1])
   const admitted = `admission-${sale.name}=${admission_token}`
   expect(await seen(admitted)).toEqual(['private, max-age=600', 0])
-  await tell(path, 200, 'the lamp', 0, { 'cache-control': 'no-store' })
+  await stub(path, 200, 'the lamp', 0, { 'cache-control': 'no-store' })
   expect(await seen(admitted)).toEqual(['private, no-store', 0])
 })
 
 it('passes on the site’s own problems as they are', async () => {
-  const sale = await new TestSale().tell()
-  await tell('/problem', 404, '{"title":"out of lamps"}', 0, { 'content-type': 'application/problem+json' })
+  const sale = await new TestSale().publish()
+  await stub('/problem', 404, '{"title":"out of lamps"}', 0, { 'content-type': 'application/problem+json' })
   const response = await call('/problem', { headers: page }, protecting(sale))
   expect([response.status, await response.text()]).toEqual([404, '{"title":"out of lamps"}'])
 })
 
 it('sends no form to the line, where what was written in it would be lost', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const form = { method: 'POST', body: 'x', headers: page }
   expect((await call(`/${sale.name}/basket`, form, protecting(sale))).status).toBe(429)
 })
 
 it('hands the site’s redirects on, to this host where they lead to the site itself', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const site = edgeEnv.ORIGIN_URL
   for (const [location, told] of [
     [`${site}/basket`, '/basket'],
     [`${site}.evil.example/basket`, `${site}.evil.example/basket`],
     ['https://bank.example/3ds', 'https://bank.example/3ds'],
   ] as const) {
-    await tell('/moved', 302, '', 0, { location })
+    await stub('/moved', 302, '', 0, { location })
     const response = await call('/moved', { headers: page }, protecting(sale))
     expect([response.status, response.headers.get('location')]).toEqual([302, told])
   }
@@ -334,9 +334,9 @@ it('hands the site’s redirects on, to this host where they lead to the site it
 it('makes an admission that has half run out last longer, up to the end of the session and no further', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const path = `/${sale.name}/lamp`
-  await tell(path, 200, 'the lamp')
+  await stub(path, 200, 'the lamp')
   const session = 1_800
   const env: Env = { ...protecting(sale), PROTECT_SESSION_SECONDS: String(session) }
   const { keys } = await readConfig(edgeEnv)

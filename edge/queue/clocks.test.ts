@@ -11,7 +11,7 @@ const HTML = { accept: 'text/html' }
 /** A sale of an origin whose clock is an hour behind: all its moments of the next hour have passed here. */
 function saleBehind(opensInMs: number, { lobbyInMs = -1_000, endsInMs = 7_200_000 } = {}) {
   const there = (inMs: number) => new Date(Date.now() - HOUR_MS + inMs).toISOString()
-  return new TestSale(opensInMs).tell({
+  return new TestSale(opensInMs).publish({
     pre_queue_opens_at: there(lobbyInMs),
     pre_queue_opens_in_ms: lobbyInMs,
     opens_at: there(opensInMs),
@@ -45,7 +45,7 @@ it('shows when the lobby opens', async () => {
 
 it('does not take the end for passed while it is still to come', async () => {
   const sale = await saleBehind(-1_000, { endsInMs: 1_800_000 })
-  await sale.tell({ admission: { rate_per_second: 1, max_inside: null } })
+  await sale.publish({ admission: { rate_per_second: 1, max_inside: null } })
   const { queue_token } = await sale.joined()
   for (let i = 0; i < 20; i++) await sale.joined()
   const page = async (token: string) => {
@@ -61,7 +61,7 @@ it('does not take the end for passed while it is still to come', async () => {
 })
 
 it('shows the sale and its line from a snapshot of the version before', async () => {
-  const sale = await new TestSale(600_000).tell()
+  const sale = await new TestSale(600_000).publish()
   const older = withShards(() => ({
     look: async (request: SnapshotRequest) => {
       const told = await sale.room.look(request)

@@ -5,7 +5,7 @@ import { TestSale } from '../testing/visitors.ts'
 import { LEASE_MS } from './lease.ts'
 
 it('never gives a number twice, however often the objects are evicted in mid-crowd', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const numbers: number[] = []
   let crowdIsHere = true
   const crowd = Array.from({ length: 12 }, async (_, visitor) => {
@@ -35,7 +35,7 @@ it('never gives a number twice, however often the objects are evicted in mid-cro
 })
 
 it('returns the same number to a known visitor after an eviction', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const cookie = 'visitor-secret=somebody-who-is-known'
   const first = await sale.join({ cookie })
   expect(first.status).toBe(201)
@@ -47,7 +47,7 @@ it('returns the same number to a known visitor after an eviction', async () => {
 })
 
 it('never moves the line back when the waiting room restarts', async () => {
-  const sale = await new TestSale().tell({ admission: { rate_per_second: 50, max_inside: null } })
+  const sale = await new TestSale().publish({ admission: { rate_per_second: 50, max_inside: null } })
   for (let i = 0; i < 40; i++) await sale.joined()
   await sale.until((schedule) => schedule.phase === 'open')
   let before = 0
@@ -61,7 +61,7 @@ it('never moves the line back when the waiting room restarts', async () => {
 })
 
 it('keeps the order of arrival within the life of a lease', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const arrivals: { atMs: number; number: number }[] = []
   let roundTripMs = 0
   const visitors = Array.from({ length: 20 }, async (_, visitor) => {
@@ -87,7 +87,7 @@ it('keeps the order of arrival within the life of a lease', async () => {
 })
 
 it('accepts requests of a neighbouring version with unknown fields', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const more = { sale: sale.name, visitor: 'of-the-next-version', in_the_next_version: { nested: [1] } }
   expect(await sale.shard(0).join(more)).toMatchObject({ joined: true, first: true })
   const lease = { count: 3 }

@@ -3,7 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import { asked, edgeEnv, TestSale, tell } from '../testing/visitors.ts'
+import { edgeEnv, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 import { LAPSE_MS } from './lease.ts'
 import { BEACON_WITHIN_MS, roundAfter } from './sale-record.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -38,18 +38,18 @@ async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   const { opens_at } = await announced(room, sale)
   await room.lease({ sale: sale.name, count: 10 })
   await scheduler.wait(Date.parse(opens_at) - Date.now() + 20)
-  await sale.tell()
+  await sale.publish()
   const { anchor_at_ms: openedAtMs } = await announced(room, sale)
   return `/rounds/${sale.name}/${roundAfter(openedAtMs)}`
 }
 
 it('waits at the opening for the beacon’s next round, and mixes it into the draw', async () => {
-  const sale = await new TestSale(300).tell()
+  const sale = await new TestSale(300).publish()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
     expect(await announced(room, sale)).toMatchObject({ phase: 'pre_queue', draw_seed: null })
-    expect((await asked(path)).calls).toBe(1)
-    await tell(path, 200, { round: 1, randomness: RANDOMNESS })
+    expect((await requestsTo(path)).calls).toBe(1)
+    await stub(path, 200, { round: 1, randomness: RANDOMNESS })
     const drawn = await announced(room, sale)
     expect(drawn).toMatchObject({ phase: 'open', pre_queue_size: 10, draw_beacon: RANDOMNESS })
     expect(drawn.draw_seed).toMatch(/^[0-9a-f]{64}$/)
@@ -57,29 +57,29 @@ it('waits at the opening for the beacon’s next round, and mixes it into the dr
 })
 
 it('goes without a beacon that is late, and does not draw again when it comes', async () => {
-  const sale = await new TestSale(300).tell()
+  const sale = await new TestSale(300).publish()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
     const closedAtMs = Date.now()
     vi.useFakeTimers({ toFake: ['Date'] })
     const announcedAt = async (ms: number) => {
       vi.setSystemTime(closedAtMs + ms)
-      await sale.tell()
+      await sale.publish()
       return announced(room, sale)
     }
     expect((await announcedAt(BEACON_WITHIN_MS - 1_000)).draw_seed).toBeNull()
     const drawn = await announcedAt(BEACON_WITHIN_MS)
     expect(drawn).toMatchObject({ phase: 'open', draw_seed: expect.any(String), draw_beacon: null })
-    await tell(path, 200, { round: 1, randomness: RANDOMNESS })
-    const { calls } = await asked(path)
+    await stub(path, 200, { round: 1, randomness: RANDOMNESS })
+    const { calls } = await requestsTo(path)
     expect((await announcedAt(BEACON_WITHIN_MS + 1_000)).draw_beacon).toBeNull()
-    expect((await asked(path)).calls).toBe(calls)
+    expect((await requestsTo(path)).calls).toBe(calls)
   })
 })
 
 it('starts every ticket shard in the minute before the opening, and none long before', async () => {
   const started = async (opensInMs: number) => {
-    const sale = await new TestSale(opensInMs).tell()
+    const sale = await new TestSale(opensInMs).publish()
     const names: string[] = []
     const getByName = (name: string) => {
       names.push(name)
@@ -107,7 +107,7 @@ it('leases numbers of the pre-queue only until the opening', async () => {
     [100, 100],
     [-100, null],
   ] as const) {
-    const sale = await new TestSale(opensInMs).tell()
+    const sale = await new TestSale(opensInMs).publish()
     await inRoom(sale, {}, async (room) => {
       const leased = await room.lease({ sale: sale.name, count: 1 })
       expect(leased).toMatchObject({ granted: true, lease: { lapses_in_ms } })
@@ -117,12 +117,12 @@ it('leases numbers of the pre-queue only until the opening', async () => {
 
 it('never reuses a number of the closed pre-queue that comes back unused', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
-  const sale = await new TestSale(100).tell()
+  const sale = await new TestSale(100).publish()
   await inRoom(sale, {}, async (room) => {
     const leased = await room.lease({ sale: sale.name, count: 10 })
     if (!leased.granted) throw new Error('no lease')
     vi.setSystemTime(Date.now() + 100)
-    await sale.tell()
+    await sale.publish()
     expect(await announced(room, sale)).toMatchObject({ phase: 'open', pre_queue_size: 10 })
     const { id = 0 } = leased.lease
     await room.takeBack({ sale: sale.name, rest: { lease: id, first: 5, count: 6 } })

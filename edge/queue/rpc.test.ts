@@ -22,7 +22,7 @@ function refresh(sale: TestSale, env: Env): Promise<Response> {
 }
 
 it('disposes of every response of the waiting room, whoever called', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const [called, disposed]: [string[], string[]] = [[], []]
   const env = withRoom(sale, async (method, request) => {
     called.push(method)
@@ -41,7 +41,7 @@ it('disposes of every response of the waiting room, whoever called', async () =>
 })
 
 it('retries when the waiting room fails once', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   let calls = 0
   const env = withRoom(sale, async (_, request) => {
     if (++calls === 1) throw new Error('in trouble')
@@ -52,7 +52,7 @@ it('retries when the waiting room fails once', async () => {
 })
 
 it('answers try-again when the waiting room goes on failing', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = withRoom(sale, () => Promise.reject(new Error('in trouble')))
   const response = await refresh(sale, env)
   expect(response.status).toBe(503)

@@ -43,7 +43,7 @@ async function crowdAt(path: string, init: RequestInit, env: Env, forMs: number)
 }
 
 it.concurrent.each(TROUBLES)('answers a crowd from its copy when the shards %s', async (_, look) => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token, number } = await sale.joined()
   const { env, calls } = counted(look)
   const init = { headers: { authorization: `Bearer ${queue_token}` } }
@@ -62,7 +62,7 @@ it.concurrent.each(TROUBLES)('answers a crowd from its copy when the shards %s',
 it.concurrent.each(TROUBLES)(
   'answers try-again for a sale without a copy when the shards %s',
   async (_, look) => {
-    const sale = await new TestSale().tell()
+    const sale = await new TestSale().publish()
     const { env, calls } = counted(look)
     const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
     expect(calls()).toBeLessThanOrEqual(20)
@@ -73,7 +73,7 @@ it.concurrent.each(TROUBLES)(
 )
 
 it.concurrent('keeps the line moving where every response of the shards is late', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
   const late = (name: string) => ({
     look: async (request: SnapshotRequest) => {
@@ -89,7 +89,7 @@ it.concurrent('keeps the line moving where every response of the shards is late'
 })
 
 it.concurrent.each(TROUBLES)('keeps answering sold_out when the shards %s', async (_, look) => {
-  const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  const sale = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   await sale.schedule()
   await scheduler.wait(600)
   const { env, calls } = counted(look)

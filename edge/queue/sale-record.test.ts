@@ -4,7 +4,7 @@ import { LineFigures } from '../../shared/api/internal.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
-import { asked, TestSale } from '../testing/visitors.ts'
+import { requestsTo, TestSale } from '../testing/visitors.ts'
 import {
   BEACON_WITHIN_MS,
   closedIfDue,
@@ -99,11 +99,11 @@ it('reports nobody waiting once the sale is sold out or has ended', () => {
 })
 
 it('sends the figures with each state request', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.joined()
   await sale.push()
   await sale.push()
-  const { requests } = await asked(`/internal/sales/${sale.name}`)
+  const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
   expect(requests[0]?.query).toBe('')
   const last = new URLSearchParams(requests.at(-1)?.query)
   const figures = v.parse(v.strictObject(LineFigures.entries), Object.fromEntries(last))

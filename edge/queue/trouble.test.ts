@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { afterEach, expect, it, vi } from 'vitest'
 import { serving } from '../../shared/schedule.ts'
-import { asked, call, product, TestSale, tell, withShards } from '../testing/visitors.ts'
+import { call, product, requestsTo, stub, TestSale, withShards } from '../testing/visitors.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -12,7 +12,7 @@ const RATE = 100
 
 /** A sale with people waiting, and a moving line. */
 async function movingSale() {
-  const sale = await new TestSale().tell({ admission: { rate_per_second: RATE, max_inside: null } })
+  const sale = await new TestSale().publish({ admission: { rate_per_second: RATE, max_inside: null } })
   const places = []
   for (let i = 0; i < 400; i++) places.push(await sale.joined())
   places.sort((a, b) => a.number - b.number)
@@ -24,7 +24,7 @@ async function movingSale() {
 
 it.concurrent('stands still when the origin is gone, keeps every place, and resumes without a jump', async () => {
   const { sale, serving, last, number } = await movingSale()
-  await sale.tell({ status: 0 })
+  await sale.publish({ status: 0 })
   await sale.until((schedule) => schedule.phase === 'paused')
   const stoodAt = await serving()
   expect(await sale.statusOf(last)).toMatchObject({ status: 'paused', position_in_queue: number - stoodAt })
@@ -32,7 +32,7 @@ it.concurrent('stands still when the origin is gone, keeps every place, and resu
   expect(await serving()).toBe(stoodAt)
   // New visitors still get a place.
   expect((await sale.join()).status).toBe(201)
-  await sale.tell({ status: 200 })
+  await sale.publish({ status: 200 })
   await sale.until((schedule) => schedule.phase === 'open')
   const began = performance.now()
   let before = stoodAt
@@ -49,10 +49,10 @@ it.concurrent('stands still when the origin is gone, keeps every place, and resu
 it.concurrent('keeps moving when the origin leaves one state request unanswered', async () => {
   const { sale } = await movingSale()
   const path = `/internal/sales/${sale.name}`
-  const { calls } = await asked(path)
-  await sale.tell({ delayMs: 5_000 })
-  while ((await asked(path)).calls === calls) await scheduler.wait(10)
-  await sale.tell()
+  const { calls } = await requestsTo(path)
+  await sale.publish({ delayMs: 5_000 })
+  while ((await requestsTo(path)).calls === calls) await scheduler.wait(10)
+  await sale.publish()
   const phases = new Set<string>()
   for (const began = performance.now(); performance.now() - began < 3_000; await scheduler.wait(20))
     phases.add((await sale.schedule()).phase)
@@ -61,13 +61,13 @@ it.concurrent('keeps moving when the origin leaves one state request unanswered'
 
 it.concurrent('stands still while an operator pauses, and resumes there', async () => {
   const { sale, serving } = await movingSale()
-  await sale.tell({ phase: 'paused' })
+  await sale.publish({ phase: 'paused' })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'paused', 1_000)
   const stoodAt = await serving()
   await scheduler.wait(300)
   expect(await serving()).toBe(stoodAt)
-  await sale.tell({ phase: 'open' })
+  await sale.publish({ phase: 'open' })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'open', 1_000)
   expect((await serving()) - stoodAt).toBeLessThan(RATE * 0.1)
@@ -75,11 +75,11 @@ it.concurrent('stands still while an operator pauses, and resumes there', async 
 
 it.concurrent('shows all_in_carts, and moves on when a unit comes back', async () => {
   const { sale, last } = await movingSale()
-  await sale.tell({ phase: 'all_in_carts', products: [product(0, 100, 0)] })
+  await sale.publish({ phase: 'all_in_carts', products: [product(0, 100, 0)] })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'all_in_carts')
   expect((await sale.statusOf(last)).status).toBe('all_in_carts')
-  await sale.tell({ phase: 'open', products: [product(1, 99, 0)] })
+  await sale.publish({ phase: 'open', products: [product(1, 99, 0)] })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'open')
   expect((await sale.statusOf(last)).status).toBe('waiting')
@@ -89,7 +89,7 @@ it.concurrent('moves nobody back over many changes of rate', async () => {
   const { sale, serving } = await movingSale()
   let before = 0
   for (let i = 0; i < 20; i++) {
-    await sale.tell({ admission: { rate_per_second: 20 + ((i * 37) % 100), max_inside: null } })
+    await sale.publish({ admission: { rate_per_second: 20 + ((i * 37) % 100), max_inside: null } })
     await sale.push()
     for (let polls = 0; polls < 5; polls++) {
       const now = await serving()
@@ -113,15 +113,15 @@ it.concurrent('keeps the line moving without any alarm', async () => {
 })
 
 it.concurrent('requests the state once a second, with its alarm or without it, however often it is read', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.joined()
   const requestsIn = async (ms: number, meanwhile: () => unknown) => {
-    const before = await asked(`/internal/sales/${sale.name}`)
+    const before = await requestsTo(`/internal/sales/${sale.name}`)
     for (const began = performance.now(); performance.now() - began < ms; await scheduler.wait(20)) {
       await meanwhile()
       await sale.schedule()
     }
-    return (await asked(`/internal/sales/${sale.name}`)).calls - before.calls
+    return (await requestsTo(`/internal/sales/${sale.name}`)).calls - before.calls
   }
   const noAlarm = () => runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
   for (const meanwhile of [() => {}, noAlarm]) {
@@ -147,7 +147,7 @@ it('moves nobody back when the clock is put back by an hour or forward', async (
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs)
   for (const stepMs of [-3_600_000, 1_800_000]) {
     offsetMs += stepMs
-    await sale.tell()
+    await sale.publish()
     for (let i = 0; i < 20; i++) {
       const now = await serving()
       expect(now).toBeGreaterThanOrEqual(before)
@@ -182,14 +182,14 @@ it('shows a paused line, and a running clock, when the shards do not respond any
 }, 10_000)
 
 it('makes no refresh for requests that waited for the origin', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { admission_token } = await sale.ready()
   let looks = 0
   const counting = withShards(() => {
     looks++
     return sale.shard(0)
   })
-  await tell(
+  await stub(
     `/sales/${sale.name}/checkout`,
     503,
     { type: '/problems/try-again', title: 'x', status: 503 },
@@ -215,7 +215,7 @@ it('makes no refresh for requests that waited for the origin', async () => {
 })
 
 it('spares overloaded ticket shards, however many visitors join, and uses one that recovers', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.schedule()
   let takes = 0
   let ill = true
@@ -241,13 +241,13 @@ it('spares overloaded ticket shards, however many visitors join, and uses one th
 })
 
 it('sets its alarm again after a restock', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   await sale.joined()
-  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   await scheduler.wait(1_200)
   await runDurableObjectAlarm(sale.room)
-  await sale.tell({ phase: 'open', products: [product(5, 0, 10_000)] })
+  await sale.publish({ phase: 'open', products: [product(5, 0, 10_000)] })
   await runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
   expect((await sale.push()).status).toBe(204)
   expect(await runInDurableObject(sale.room, (_, state) => state.storage.getAlarm())).not.toBeNull()

@@ -2,14 +2,14 @@
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import { call, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
+import { call, edgeEnv, product, stub, TestSale } from '../testing/visitors.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from './assets.ts'
 
 const HTML = { accept: 'text/html' }
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
 
 it('says with every answer of its own who may keep it', async () => {
-  const [sale, gone] = [await new TestSale().tell(), await new TestSale().tell()]
+  const [sale, gone] = [await new TestSale().publish(), await new TestSale().publish()]
   const order = crypto.randomUUID()
   const order_token = `e30.e30.${'A'.repeat(43)}`
   const here = `/sales/${sale.name}`
@@ -23,11 +23,11 @@ it('says with every answer of its own who may keep it', async () => {
     expires_in_seconds: 9,
     created_at: '',
   }
-  await tell(`${here}/checkout`, 201, { ...told, ...rest, order_token })
-  await tell(`/orders/${order}`, 200, { ...told, ...rest })
-  await tell(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
-  await tell(`/orders/${order}/payment`, 202, { ...told, ...rest })
-  await gone.tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  await stub(`${here}/checkout`, 201, { ...told, ...rest, order_token })
+  await stub(`/orders/${order}`, 200, { ...told, ...rest })
+  await stub(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
+  await stub(`/orders/${order}/payment`, 202, { ...told, ...rest })
+  await gone.publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   await gone.push()
   await gone.until((schedule) => schedule.phase === 'sold_out')
 
@@ -106,7 +106,7 @@ it('says with every answer of its own who may keep it', async () => {
 })
 
 it('lets a cache that asks whether its copy still holds hand out no time of long ago', async () => {
-  const sale = await new TestSale().tell({ phase: 'paused' })
+  const sale = await new TestSale().publish({ phase: 'paused' })
   const path = `/sales/${sale.name}/schedule`
   const { version } = await sale.until(({ phase }) => phase === 'paused')
   let copy = await call(path)
@@ -123,21 +123,21 @@ it('lets a cache that asks whether its copy still holds hand out no time of long
 })
 
 it('says nothing about the answers of the site that it stands before', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env: Env = {
     ...edgeEnv,
     PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
     PROTECT_SALE: sale.name,
     PROTECT_PATHS: '/shop/*',
   }
-  await tell('/open', 200, 'the site')
+  await stub('/open', 200, 'the site')
   expect((await call('/open', {}, env)).headers.get('cache-control')).toBeNull()
 })
 
 it('answers who asks for an asset of another version with its own, which nobody may keep under that name', async () => {
   const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
   const page = await (
-    await call(`/sales/${(await new TestSale().tell()).name}`, { headers: HTML }, env)
+    await call(`/sales/${(await new TestSale().publish()).name}`, { headers: HTML }, env)
   ).text()
   const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
   for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
@@ -157,7 +157,7 @@ it('answers who asks for an asset of another version with its own, which nobody 
 })
 
 it('lets others keep the sold-out page for half a minute to a minute', async () => {
-  const sale = await new TestSale().tell({ phase: 'sold_out', products: [product(0, 0, 1)] })
+  const sale = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   const page = await call(`/sales/${sale.name}`, { headers: HTML })
   const [, seconds] = /^public, max-age=(\d+)$/.exec(page.headers.get('cache-control') ?? '') ?? []
   expect(Number(seconds)).toBeGreaterThanOrEqual(30)

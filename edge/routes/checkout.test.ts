@@ -3,7 +3,7 @@ import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, EDGE_ISSUER, signToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
-import { asked, call, cookiesOf, edgeEnv, product, TestSale, tell } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 /** Of the origin's, by its looks. */
@@ -37,9 +37,9 @@ function post(sale: string, headers: Record<string, string>, body = '{"product_i
 }
 
 it('passes a checkout on with the admission and nothing else of the visitor’s', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await tell(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name))
   const token = await admission(sale.name)
   const response = await post(sale.name, {
     authorization: `Bearer ${token}`,
@@ -49,7 +49,7 @@ it('passes a checkout on with the admission and nothing else of the visitor’s'
   })
   expect(response.status).toBe(201)
   expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: ORDER_TOKEN })
-  const { requests } = await asked(path)
+  const { requests } = await requestsTo(path)
   expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
   expect(requests[0]?.headers).toMatchObject({
     authorization: `Bearer ${token}`,
@@ -62,32 +62,32 @@ it('passes a checkout on with the admission and nothing else of the visitor’s'
 })
 
 it('takes the admission from a browser’s cookie, and puts the order’s token into another', async () => {
-  const sale = await new TestSale().tell()
-  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
+  const sale = await new TestSale().publish()
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
   expect(response.status).toBe(201)
   expect(await response.json()).not.toHaveProperty('order_token')
   expect(cookiesOf(response)).toBe(`order-${ORDER}=${ORDER_TOKEN}`)
 
-  await tell(`/orders/${ORDER}`, 200, orderOf(sale.name))
+  await stub(`/orders/${ORDER}`, 200, orderOf(sale.name))
   expect((await call(`/orders/${ORDER}`, { headers: { cookie: cookiesOf(response) } })).status).toBe(200)
-  const { requests } = await asked(`/orders/${ORDER}`)
+  const { requests } = await requestsTo(`/orders/${ORDER}`)
   expect(requests[requests.length - 1]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
 })
 
 it('leads to the shop’s page for paying, which needs no token: the browser’s cookie says whose order it is', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const env = { ...edgeEnv, PAYMENT_PAGE: '/pay/{order}' }
   const order = newOrder()
   const cookie = `order-${order}=${ORDER_TOKEN}`
-  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
   const ours = { headers: { accept: 'text/html', cookie } }
   const shown = await (await call(`/sales/${sale.name}/order/${order}`, ours, env)).text()
   expect(shown).toContain(`href="/pay/${order}"`)
   expect(shown).not.toContain('pm_ok')
 
-  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
   const paid = (from: string) => {
     const headers = { cookie, 'content-type': 'application/json', 'sec-fetch-site': from }
     const body = '{"payment_method":"pm_1QxCard"}'
@@ -95,16 +95,16 @@ it('leads to the shop’s page for paying, which needs no token: the browser’s
   }
   expect((await paid('same-site')).status).toBe(403)
   expect((await paid('same-origin')).status).toBe(202)
-  const { requests } = await asked(`/orders/${order}/payment`)
+  const { requests } = await requestsTo(`/orders/${order}/payment`)
   expect(requests).toHaveLength(1)
   expect(requests[0]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
   expect(requests[0]?.body).toBe('{"payment_method":"pm_1QxCard"}')
 })
 
 it('answers 429 without an admission, and tells where to join', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await tell(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name))
   const { queue_token } = await sale.joined()
   const forged = await new SignJWT({
     sub: 'me',
@@ -129,45 +129,45 @@ it('answers 429 without an admission, and tells where to join', async () => {
     })
   }
   expect((await call(`/orders/${newOrder()}`)).status).toBe(429)
-  expect((await asked(path)).calls).toBe(0)
+  expect((await requestsTo(path)).calls).toBe(0)
 })
 
 it('lets nothing on to an order but an admission that holds, and what looks like a token of the origin’s', async () => {
   const order = newOrder()
-  await tell(`/orders/${order}`, 200, orderOf('drop', order))
+  await stub(`/orders/${order}`, 200, orderOf('drop', order))
   const ask = async (token: string) =>
     (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
   const expired = await admission('drop', { ttl: -1 })
   for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
     expect(await ask(bad)).toBe(429)
-  expect((await asked(`/orders/${order}`)).calls).toBe(0)
+  expect((await requestsTo(`/orders/${order}`)).calls).toBe(0)
   for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
 })
 
 it('answers 403 to an admission of another sale', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const response = await post(sale.name, { authorization: `Bearer ${await admission('another-sale')}` })
   expect(response.status).toBe(403)
   expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
 })
 
 it('hands the origin’s answers back as they are, and follows none of them', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const authorization = `Bearer ${await admission(sale.name)}`
   const location = '/internal/elsewhere'
   for (const status of [200, 202, 302, 400, 409, 410, 422, 425, 503]) {
     const body = { type: `/problems/of-${status}`, status }
-    await tell(`/sales/${sale.name}/checkout`, status, body, 0, { location })
+    await stub(`/sales/${sale.name}/checkout`, status, body, 0, { location })
     const response = await post(sale.name, { authorization })
     expect([response.status, response.headers.get('location')]).toEqual([status, location])
     expect(await response.json()).toMatchObject({ status })
   }
-  expect((await asked(location)).calls).toBe(0)
+  expect((await requestsTo(location)).calls).toBe(0)
 })
 
 it('says that the place is kept when the origin is gone', async () => {
-  const sale = await new TestSale().tell()
-  await tell(`/sales/${sale.name}/checkout`, 0, '')
+  const sale = await new TestSale().publish()
+  await stub(`/sales/${sale.name}/checkout`, 0, '')
   const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).toBe('2')
@@ -175,7 +175,7 @@ it('says that the place is kept when the origin is gone', async () => {
 })
 
 it('does not carry huge bodies', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const body = 'x'.repeat(100_000)
   const authorization = `Bearer ${await admission(sale.name)}`
   const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
@@ -184,7 +184,7 @@ it('does not carry huge bodies', async () => {
 })
 
 it('buys, pays and cancels by plain forms', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const order = newOrder()
   const form = (path: string, fields: Record<string, string>, cookie: string) => {
     const body = new URLSearchParams(fields).toString()
@@ -198,35 +198,35 @@ it('buys, pays and cancels by plain forms', async () => {
     return call(`/sales/${sale.name}${path}`, { method: 'POST', headers, body })
   }
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
-  await tell(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
   const bought = await form('/buy', { product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' }, cookie)
   expect(bought.status).toBe(303)
   expect(bought.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
-  const sent = await asked(`/sales/${sale.name}/checkout`)
+  const sent = await requestsTo(`/sales/${sale.name}/checkout`)
   expect(JSON.parse(sent.requests[0]?.body ?? '')).toEqual({ product_id: 'lamp', quantity: 2 })
   expect(sent.requests[0]?.headers['idempotency-key']).toBe('form-1')
 
   const mine = cookiesOf(bought)
-  await tell(`/orders/${order}`, 200, orderOf(sale.name, order))
+  await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
   const shown = await call(`/sales/${sale.name}/order/${order}`, {
     headers: { accept: 'text/html', cookie: mine },
   })
   expect(shown.status).toBe(200)
   expect(shown.headers.get('cache-control')).toBe('no-store')
-  await tell(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
   expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
-  const paid = await asked(`/orders/${order}/payment`)
+  const paid = await requestsTo(`/orders/${order}/payment`)
   expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
   // Paid for already, in another tab: the order's page shows it.
-  await tell(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
+  await stub(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
   const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
   expect(conflict.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
   expect((await form(`/order/${order}/cancel`, {}, mine)).status).toBe(303)
-  const { requests } = await asked(`/orders/${order}`)
+  const { requests } = await requestsTo(`/orders/${order}`)
   expect(requests[requests.length - 1]?.method).toBe('DELETE')
 
   // Who has what one may have is shown their order, and told that it is that one.
-  await tell(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
+  await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
   const had = await form('/buy', { product_id: 'lamp' }, cookie)
   const already = had.headers.get('location') ?? ''
   expect(already).toBe(`/sales/${sale.name}/order/${order}?already`)
@@ -235,16 +235,16 @@ it('buys, pays and cancels by plain forms', async () => {
   expect(await note()).toMatch(/^You already have an order here/)
   // It may be over when the form is sent again.
   const over = { ...orderOf(sale.name, order), status: 'cancelled' }
-  await tell(`/orders/${order}`, 200, over)
+  await stub(`/orders/${order}`, 200, over)
   expect(await note()).toBeUndefined()
-  await tell(`/sales/${sale.name}/checkout`, 200, over, 0, { 'idempotency-replayed': 'true' })
+  await stub(`/sales/${sale.name}/checkout`, 200, over, 0, { 'idempotency-replayed': 'true' })
   const again = await form('/buy', { product_id: 'lamp' }, cookie)
   expect(again.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
 
-  await sale.tell({ phase: 'all_in_carts', products: [product(0, 1)] })
+  await sale.publish({ phase: 'all_in_carts', products: [product(0, 1)] })
   await sale.push()
   await sale.until(({ phase }) => phase === 'all_in_carts')
-  await tell(`/sales/${sale.name}/checkout`, 409, {
+  await stub(`/sales/${sale.name}/checkout`, 409, {
     type: '/problems/all-in-carts',
     title: 'All in carts',
     status: 409,
@@ -257,10 +257,10 @@ it('buys, pays and cancels by plain forms', async () => {
 })
 
 it('comes back to an order by itself that could not be shown while the origin was away', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const order = newOrder()
   const path = `/sales/${sale.name}/order/${order}`
-  await tell(`/orders/${order}`, 0, '')
+  await stub(`/orders/${order}`, 0, '')
   const headers = { accept: 'text/html', cookie: `order-${order}=${ORDER_TOKEN}` }
   const response = await call(path, { headers })
   expect(response.status).toBe(503)
@@ -271,9 +271,9 @@ it('comes back to an order by itself that could not be shown while the origin wa
 })
 
 it('buys nothing by a form in which nothing was chosen', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await tell(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name))
   const body = 'quantity=1'
   const response = await call(`/sales/${sale.name}/buy`, {
     method: 'POST',
@@ -287,11 +287,11 @@ it('buys nothing by a form in which nothing was chosen', async () => {
   })
   expect(response.status).toBe(422)
   expect(await response.text()).toContain('<li>Product</li>')
-  expect((await asked(path)).calls).toBe(0)
+  expect((await requestsTo(path)).calls).toBe(0)
 })
 
 it('leads a browser without scripts back to its latest order in a sale, and nobody else', async () => {
-  const [sale, other] = await Promise.all([new TestSale().tell(), new TestSale().tell()])
+  const [sale, other] = await Promise.all([new TestSale().publish(), new TestSale().publish()])
   const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
   const token = (of: string) =>
     ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
-import { asked, call, edgeEnv, product, TestSale } from '../testing/visitors.ts'
+import { call, edgeEnv, product, requestsTo, TestSale } from '../testing/visitors.ts'
 
 const HTML = { accept: 'text/html' }
 
@@ -30,13 +30,13 @@ function counted() {
 }
 
 it('tells ten thousand visitors that it is sold out by one call that listens for news of it, and no other', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const place = { headers: { authorization: `Bearer ${queue_token}` } }
   const { env, calls } = counted()
   const phase = async () =>
     (await (await call(`/sales/${sale.name}/schedule`, {}, env)).json<Schedule>()).phase
-  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   while ((await phase()) !== 'sold_out') await scheduler.wait(20)
   // What was asked for before that may still be on its way.
@@ -49,7 +49,7 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
   const etag = page.headers.get('etag') ?? ''
   // Told anew, it is still the same answer.
   await sale.push()
-  const [before, since] = [await asked(`/internal/sales/${sale.name}`), performance.now()]
+  const [before, since] = [await requestsTo(`/internal/sales/${sale.name}`), performance.now()]
   for (let i = 0; i < 10_000; i += 5) {
     const answers = await Promise.all([
       call(`/sales/${sale.name}`, { headers: HTML }, env),
@@ -63,11 +63,11 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
   expect(calls.others).toBe(others)
   expect(calls).toMatchObject({ listening: 1, mostListening: 1 })
   // For as long as somebody listens the waiting room looks at the origin once a second, however many ask.
-  const { calls: looks } = await asked(`/internal/sales/${sale.name}`)
+  const { calls: looks } = await requestsTo(`/internal/sales/${sale.name}`)
   expect(looks - before.calls).toBeLessThanOrEqual(1 + (performance.now() - since) / 1000)
 
   const restockedAt = performance.now()
-  await sale.tell({ phase: 'open', products: [product(5, 0, 10_000)] })
+  await sale.publish({ phase: 'open', products: [product(5, 0, 10_000)] })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'open', 2_000)
   expect(performance.now() - restockedAt).toBeLessThan(2_000)
@@ -78,19 +78,19 @@ it.concurrent.each([
   ['a restock', 'sold_out'],
   ['a later end', 'ended'],
 ] as const)('is live again within two seconds of %s that nobody told it of', async (_, phase) => {
-  const sale = await new TestSale().tell({ phase, products: [product(0, 0, 5)] })
+  const sale = await new TestSale().publish({ phase, products: [product(0, 0, 5)] })
   await sale.until((schedule) => schedule.phase === phase)
   // One visitor now and then, so that nobody's request keeps the news coming.
   await scheduler.wait(1_500)
   await call(`/sales/${sale.name}`)
-  await sale.tell({ phase: 'open', products: [product(5, 0, 5)] })
+  await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })
   await sale.until((schedule) => schedule.phase === 'open', 2_000)
 })
 
 it.concurrent('says the same to everyone once the sale has ended', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const place = await sale.joined()
-  await sale.tell({ phase: 'ended' })
+  await sale.publish({ phase: 'ended' })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'ended')
   expect(await sale.statusOf(place.queue_token)).toMatchObject({ status: 'ended', number: place.number })

@@ -17,7 +17,7 @@ import { positionOf } from '../../shared/draw.ts'
 import { ADMISSION, EDGE_ISSUER, QUEUE, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, keySet, product, TestSale, tell, withShards } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, keySet, product, stub, TestSale, withShards } from '../testing/visitors.ts'
 
 const [{ kid, k }] = JSON.parse(edgeEnv.QUEUE_KEYS).keys
 const secret = base64url.decode(k)
@@ -28,7 +28,7 @@ async function problemOf(response: Response) {
 }
 
 it('gives each newcomer the next number, and the same visitor the same number again', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const first = await sale.join()
   expect(first.status).toBe(201)
   const place = await first.json<{ number: number; queue_token: string }>()
@@ -41,14 +41,14 @@ it('gives each newcomer the next number, and the same visitor the same number ag
 })
 
 it.concurrent('gives one visitor one number, however many tabs join at once', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const cookie = 'visitor-secret=someone-with-many-tabs'
   const places = await Promise.all(Array.from({ length: 20 }, () => sale.joined({ cookie })))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
 })
 
 it.concurrent('calls visitors in their order at the configured rate, each with a token that anyone can check', async () => {
-  const sale = await new TestSale().tell({ admission: { rate_per_second: 20, max_inside: null } })
+  const sale = await new TestSale().publish({ admission: { rate_per_second: 20, max_inside: null } })
   const places = []
   for (let i = 0; i < 30; i++) places.push(await sale.joined())
   const began = performance.now()
@@ -82,7 +82,7 @@ it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can 
   const env = { ...edgeEnv, ADMISSION_KEYS: JSON.stringify({ keys: [{ kty, crv, x, d, kid: 'e' }] }) }
   const published = await jwks(env)
   expect(published).toEqual({ keys: [{ kty, crv, x, kid: 'e', alg: 'EdDSA', use: 'sig' }] })
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token, number } = await sale.ready()
   const place = { headers: { authorization: `Bearer ${queue_token}` } }
   const { admission_token = '' } = await (
@@ -96,7 +96,7 @@ it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can 
 })
 
 it.concurrent('keeps every place and turn while keys are rotated', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const withKeys = (...kids: string[]): Env => ({
     ...edgeEnv,
     QUEUE_KEYS: keySet(...kids),
@@ -117,7 +117,7 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   const again = await join(during, { cookie })
   expect(again.number).toBe(first.number)
   expect(decodeProtectedHeader(again.queue_token ?? '').kid).toBe('new')
-  await tell(`${path}/checkout`, 201, {})
+  await stub(`${path}/checkout`, 201, {})
   const checkout = async (env: Env, token = '') =>
     (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
       .status
@@ -131,13 +131,13 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
 })
 
 it.concurrent('draws the order of those who came before the opening, as anyone can recompute', async () => {
-  const sale = await new TestSale(1_500).tell({ admission: { rate_per_second: 1, max_inside: null } })
+  const sale = await new TestSale(1_500).publish({ admission: { rate_per_second: 1, max_inside: null } })
   const before = []
   for (let i = 0; i < 20; i++) before.push(await sale.joined())
   for (const place of before) expect(place).toMatchObject({ status: 'pre_queue', position_in_queue: null })
   const { draw_commitment, draw_seed } = await sale.schedule()
   expect(draw_seed).toBeNull()
-  await sale.tell({ opensInMs: 0 })
+  await sale.publish({ opensInMs: 0 })
   await scheduler.wait(1_500)
   await sale.push()
   const after = await sale.joined()
@@ -162,7 +162,7 @@ it.concurrent('draws the order of those who came before the opening, as anyone c
 })
 
 it.concurrent('tells a visitor whose turn has passed, and gives them one new number at the end', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const place = await sale.ready()
   await sale.until((schedule) => schedule.missed_through >= place.number, 8_000)
   expect(await sale.statusOf(place.queue_token)).toMatchObject({
@@ -178,7 +178,7 @@ it.concurrent('tells a visitor whose turn has passed, and gives them one new num
 })
 
 it.concurrent('lets no newcomer miss a turn that was called before they came', async () => {
-  const sale = await new TestSale().tell({ admission: { rate_per_second: 1000, max_inside: null } })
+  const sale = await new TestSale().publish({ admission: { rate_per_second: 1000, max_inside: null } })
   let last = 0
   for (let i = 0; i < 60; i++) last = (await sale.joined()).number
   // Everybody is called, and has missed their turn; the line has stood ready for the next one ever since.
@@ -189,7 +189,7 @@ it.concurrent('lets no newcomer miss a turn that was called before they came', a
 })
 
 it('says when it is too early to join', async () => {
-  const sale = await new TestSale(60_000).tell({
+  const sale = await new TestSale(60_000).publish({
     pre_queue_opens_at: new Date(Date.now() + 30_000).toISOString(),
     pre_queue_opens_in_ms: 30_000,
   })
@@ -202,7 +202,7 @@ it('says when it is too early to join', async () => {
 })
 
 it('lets a visitor leave, and join again at the end', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const cookie = 'visitor-secret=someone-who-changes-mind'
   const place = await sale.joined({ cookie })
   const left = await sale.leave(place.queue_token)
@@ -213,7 +213,7 @@ it('lets a visitor leave, and join again at the end', async () => {
 })
 
 it('keeps the lot of a visitor who leaves the lobby and joins again', async () => {
-  const sale = await new TestSale().tell({ opensInMs: 60_000 })
+  const sale = await new TestSale().publish({ opensInMs: 60_000 })
   const cookie = 'visitor-secret=someone-who-wants-many-lots'
   const place = await sale.joined({ cookie })
   await sale.leave(place.queue_token)
@@ -221,7 +221,7 @@ it('keeps the lot of a visitor who leaves the lobby and joins again', async () =
 })
 
 it('keeps the lot of one whom nobody knew until they left', async () => {
-  const sale = await new TestSale().tell({ opensInMs: 60_000 })
+  const sale = await new TestSale().publish({ opensInMs: 60_000 })
   const first = await sale.join()
   const { number, queue_token } = await first.json<{ number: number; queue_token: string }>()
   const left = await sale.leave(queue_token)
@@ -233,7 +233,7 @@ it('keeps the lot of one whom nobody knew until they left', async () => {
 })
 
 it('gives nobody a new place who shows one that cannot be read', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   for (const authorization of [
     'Bearer',
@@ -245,8 +245,8 @@ it('gives nobody a new place who shows one that cannot be read', async () => {
 })
 
 it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answers one with a token', async () => {
-  const sale = await new TestSale().tell()
-  const other = await new TestSale().tell()
+  const sale = await new TestSale().publish()
+  const other = await new TestSale().publish()
   const { queue_token, number } = await sale.joined()
   const seconds = Math.floor(Date.now() / 1000)
   const claims = {
@@ -299,7 +299,7 @@ it('refuses bad, expired, foreign, flipped and unsigned tokens, and never answer
 })
 
 it('serves a crowd that meets an isolate before it knows of the sale', async () => {
-  const sale = await new TestSale().tell({ delayMs: 400 })
+  const sale = await new TestSale().publish({ delayMs: 400 })
   const joins = await Promise.all(Array.from({ length: 300 }, () => sale.join()))
   expect(new Set(joins.map((join) => join.status))).toEqual(new Set([201]))
   const unknown = await Promise.all(
@@ -354,7 +354,7 @@ it('looks up only so many made-up names in a second', async () => {
 })
 
 it('answers a browser without scripts by sending it back to the page', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const form = { accept: 'text/html,*/*', 'sec-fetch-site': 'same-origin' }
   const joined = await sale.join(form)
   expect(joined.status).toBe(303)
@@ -386,9 +386,9 @@ it('leads from the address of a form, opened as a page, to the page that it stan
 })
 
 it('makes a place last when the opening is put off', async () => {
-  const sale = await new TestSale(600_000).tell()
+  const sale = await new TestSale(600_000).publish()
   const { queue_token } = await sale.joined()
-  await sale.tell({ opensInMs: 3 * 86_400_000 })
+  await sale.publish({ opensInMs: 3 * 86_400_000 })
   await sale.push()
   const { opens_at } = await sale.until((schedule) => Date.parse(schedule.opens_at) - Date.now() > 86_400_000)
   const again = await sale.joined({ authorization: `Bearer ${queue_token}` })
@@ -400,7 +400,7 @@ it('makes a place last when the opening is put off', async () => {
 })
 
 it('makes the place of whoever asks where they stand last for as long as they wait, and signs it now and then', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token, number } = await sale.joined()
   expect(await sale.statusOf(queue_token)).not.toHaveProperty('queue_token')
   const { keys } = await readConfig(edgeEnv)
@@ -423,9 +423,9 @@ it('makes the place of whoever asks where they stand last for as long as they wa
 })
 
 it('asks nobody when somebody leaves a sale that is sold out', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
-  await sale.tell({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
+  await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'sold_out')
   await call(`/sales/${sale.name}`)
@@ -440,7 +440,7 @@ it('asks nobody when somebody leaves a sale that is sold out', async () => {
 })
 
 it('lets no neighbouring host act in a visitor’s name', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const headers = { 'sec-fetch-site': 'same-site', cookie: `queue-${sale.name}=${queue_token}` }
   expect((await call(`/sales/${sale.name}/leave`, { method: 'POST', headers })).status).toBe(403)
@@ -448,7 +448,7 @@ it('lets no neighbouring host act in a visitor’s name', async () => {
 
 it('leaves nothing behind of a sale that is none', async () => {
   const name = `made-up-${Date.now()}`
-  await tell(`/internal/sales/${name}`, 404, {})
+  await stub(`/internal/sales/${name}`, 404, {})
   expect((await call(`/sales/${name}`)).status).toBe(404)
   const shard = edgeEnv.TICKET_SHARD.getByName(`${name}/0`) as DurableObjectStub<TicketShard>
   const tables = (_: TicketShard, state: DurableObjectState) =>
@@ -457,7 +457,7 @@ it('leaves nothing behind of a sale that is none', async () => {
 })
 
 it('shows the turn for as long as the admission is good, also when the time to come for it is over', async () => {
-  const sale = await new TestSale().tell()
+  const sale = await new TestSale().publish()
   const { queue_token, admission_token, number } = await sale.ready()
   const place = `queue-${sale.name}=${queue_token}`
   await sale.until((schedule) => schedule.missed_through >= number, 8_000)
@@ -470,7 +470,7 @@ it('shows the turn for as long as the admission is good, also when the time to c
 }, 12_000)
 
 it('speaks the language that the browser likes best', async () => {
-  const sale = await new TestSale(60_000).tell()
+  const sale = await new TestSale(60_000).publish()
   const spoken = async (wanted: string) => {
     const headers = { accept: 'text/html', 'accept-language': wanted }
     return /<html lang="(..)"/.exec(await (await call(`/sales/${sale.name}`, { headers })).text())?.[1]

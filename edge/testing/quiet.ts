@@ -1,4 +1,4 @@
-/** After a file's tests nothing may go on: an alarm that rings while the run ends would look for its code in vain. */
+/** Stops everything after a file's tests: an alarm that rings while the run ends would not find its code. */
 import { abortAllDurableObjects, reset } from 'cloudflare:test'
 import { afterAll } from 'vitest'
 

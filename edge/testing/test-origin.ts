@@ -1,12 +1,12 @@
 /**
- * What the edge's tests have for an origin: a small HTTP server that tells of sales what a test told it, and says how
- * often it was asked. It also stands in for the shop's identity provider and for somebody else's web site.
+ * The origin of the edge's tests: a small HTTP server that sends the responses that a test has set, and reports the requests
+ * it received. It also stands in for the shop's identity provider and for a protected web site.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 
-interface Told {
+interface Stub {
   body: string
   status: number
   delayMs: number
@@ -14,7 +14,7 @@ interface Told {
 }
 
 export default async function setup(project: TestProject) {
-  const answers = new Map<string, Told>()
+  const stubs = new Map<string, Stub>()
   const calls = new Map<string, number>()
   const requests: { method: string; path: string; query: string; headers: object; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -24,22 +24,22 @@ export default async function setup(project: TestProject) {
     const [, root, ...rest] = path.split('/')
     const name = `/${rest.join('/')}`
     response.setHeader('content-type', 'application/json')
-    if (root === 'tell') {
-      answers.set(name, JSON.parse(body))
+    if (root === 'stub') {
+      stubs.set(name, JSON.parse(body))
       response.end('{}')
-    } else if (root === 'asked') {
+    } else if (root === 'requests') {
       const seen = requests.filter((one) => one.path === name).slice(-10)
       response.end(JSON.stringify({ calls: calls.get(name) ?? 0, requests: seen }))
     } else {
       calls.set(path, (calls.get(path) ?? 0) + 1)
       requests.push({ method: request.method ?? '', path, query, headers: request.headers, body })
       if (requests.length > 5_000) requests.splice(0, 1_000)
-      const answer = answers.get(path)
-      if (answer?.status === 0) return request.socket.destroy()
-      if (answer?.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs))
-      response.statusCode = answer?.status ?? 404
-      for (const [name, value] of Object.entries(answer?.headers ?? {})) response.setHeader(name, value)
-      response.end(answer?.body ?? '{}')
+      const stub = stubs.get(path)
+      if (stub?.status === 0) return request.socket.destroy()
+      if (stub?.delayMs) await new Promise((resolve) => setTimeout(resolve, stub.delayMs))
+      response.statusCode = stub?.status ?? 404
+      for (const [name, value] of Object.entries(stub?.headers ?? {})) response.setHeader(name, value)
+      response.end(stub?.body ?? '{}')
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

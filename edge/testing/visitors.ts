@@ -1,4 +1,4 @@
-/** Helpers of the edge's tests: a sale of one's own to try things on, and visitors who call the Worker. */
+/** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
@@ -12,22 +12,24 @@ export const edgeEnv = env as unknown as Env
 
 let sales = 0
 
-/** A sale that nobody else uses; what the origin tells of it is what the test says. */
+/** A sale that no other test uses. The origin responds with the state that the test publishes. */
 export class TestSale {
   readonly name = `sale-${Date.now().toString(36)}-${sales++}`
   #opensAtMs: number
-  #told: Partial<SaleState> = {}
+  #published: Partial<SaleState> = {}
 
   constructor(opensInMs = -1_000) {
     this.#opensAtMs = Date.now() + opensInMs
   }
 
-  /** Tells the origin what to say from now on; moments count from the test's own clock. */
-  async tell(told: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {}) {
-    const { status = 200, delayMs = 0, opensInMs, ...state } = told
+  /** Sets what the origin responds from now on, beyond what was set before; times count from the test's own clock. */
+  async publish(
+    changes: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {},
+  ) {
+    const { status = 200, delayMs = 0, opensInMs, ...state } = changes
     if (opensInMs !== undefined) this.#opensAtMs = Date.now() + opensInMs
-    this.#told = { ...this.#told, ...state }
-    await tell(`/internal/sales/${this.name}`, status, { ...this.#state(), ...this.#told }, delayMs)
+    this.#published = { ...this.#published, ...state }
+    await stub(`/internal/sales/${this.name}`, status, { ...this.#state(), ...this.#published }, delayMs)
     return this
   }
 
@@ -56,7 +58,7 @@ export class TestSale {
     }
   }
 
-  /** Lets the edge look again now, as the origin does after an operator's change. */
+  /** Has the edge refresh now, as the origin does after an operator's change. */
   async push() {
     const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
     return call(`/internal/sales/${this.name}/refresh`, { method: 'POST', headers })
@@ -133,7 +135,7 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
   }
 }
 
-/** Settings of an isolate that finds these ticket shards. */
+/** The settings of an isolate with these ticket shards. */
 export function withShards(getByName: (name: string) => object): Env {
   return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
 }
@@ -144,7 +146,7 @@ export function keySet(...kids: string[]): string {
   return JSON.stringify({ keys: kids.map((kid) => ({ kty: 'oct', kid, k: keyOf(kid) })) })
 }
 
-/** What a request leaves to be done behind its response. */
+/** Work behind the response is started, not awaited. */
 const context = {
   waitUntil: () => {},
   passThroughOnException: () => {},
@@ -160,8 +162,8 @@ export async function call(path: string, init: RequestInit = {}, settings: Env =
   return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, context)
 }
 
-/** Tells the origin what to answer at a path. */
-export async function tell(
+/** Sets the origin's response at a path. */
+export async function stub(
   path: string,
   status: number,
   body: unknown,
@@ -169,22 +171,22 @@ export async function tell(
   headers: Readonly<Record<string, string>> = {},
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  await fetch(`${edgeEnv.ORIGIN_URL}/tell${path}`, {
+  await fetch(`${edgeEnv.ORIGIN_URL}/stub${path}`, {
     method: 'POST',
     body: JSON.stringify({ status, delayMs, headers, body: text }),
   })
 }
 
-interface Asked {
+interface ReceivedRequest {
   method: string
   query: string
   headers: Record<string, string>
   body: string
 }
 
-/** How often the origin was asked for a path, and the last requests. */
-export async function asked(path: string): Promise<{ calls: number; requests: Asked[] }> {
-  return (await fetch(`${edgeEnv.ORIGIN_URL}/asked${path}`)).json()
+/** How many requests for a path the origin has received, and the last ones. */
+export async function requestsTo(path: string): Promise<{ calls: number; requests: ReceivedRequest[] }> {
+  return (await fetch(`${edgeEnv.ORIGIN_URL}/requests${path}`)).json()
 }
 
 /** The cookies a response sets, as a browser would send them back. */
