@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../../dev/processes.ts'
 import { ensureRedis, startRedis } from '../../dev/redis.ts'
 import { useWay } from '../../test/flaky-proxy.ts'
@@ -12,7 +12,8 @@ import { eventually } from '../../test/origin-process.ts'
 import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
 import { isAway } from '../app.ts'
-import { connectRedis, isRedisUrl, lossesIn } from './redis.ts'
+import { createMetrics } from './metrics.ts'
+import { connectRedis, isRedisUrl, lossesIn, watchMemory } from './redis.ts'
 import { withTimeout } from './with-timeout.ts'
 
 const server = useRedis()
@@ -114,49 +115,61 @@ test('sends no more commands to a live master that Sentinels replaced', async ()
   expect(await eventually(serving, of(replica.port), 5_000)).toBe(`port,${replica.port}`)
 }, 60_000)
 
-describe('warns of a Redis that may lose promised orders', () => {
-  /** The warnings of a new connection, by node. */
-  function beginsOn(url: string) {
-    const said: { node: string; msg: string }[] = []
-    const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line)) }))
-    onTestFinished(() => store.disconnect())
-    return () => Promise.resolve(said.map(({ node, msg }) => `${node} ${msg}`))
-  }
+/** The warnings of a new connection, by node. */
+function warningsOf(url: string) {
+  const lines: { node: string; msg: string }[] = []
+  const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) }))
+  onTestFinished(() => store.disconnect())
+  return async () => lines.map(({ node, msg }) => `${node} ${msg}`)
+}
+
+test('recognizes by its INFO how a Redis may lose promised orders', () => {
   const kept = 'aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n'
-
-  test('by its INFO', () => {
-    expect(lossesIn(kept)).toEqual([])
-    expect(lossesIn('')).toEqual([])
-    expect(lossesIn(kept.replace(':1', ':0'))).toEqual([expect.stringContaining('appendonly yes')])
-    for (const policy of ['allkeys-lru', 'volatile-ttl']) {
-      expect(lossesIn(kept.replace('noeviction', policy))).toEqual([expect.stringContaining(policy)])
-    }
-  })
-
-  test('at the start, and not of one that keeps them', async () => {
-    const { port, url, stop } = await startRedis({
-      args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'],
-    })
-    onTestFinished(() => stop())
-    const said = beginsOn(url)
-    const silent = beginsOn(server.url)
-    expect(await eventually(said, (lines) => lines.length === 2)).toEqual([
-      `${LOOPBACK}:${port} this Redis may lose promised orders when it restarts: set appendonly yes`,
-      `${LOOPBACK}:${port} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
-    ])
-    expect(await silent()).toEqual([])
-  })
-
-  test('if it is one node of a Cluster', async () => {
-    const cluster = await startRedisCluster()
-    onTestFinished(() => cluster.stop())
-    const forgetful = /(\d+)$/.exec(cluster.url)?.[1]
-    const node = new Redis(Number(forgetful), LOOPBACK)
-    await node.config('SET', 'appendonly', 'no')
-    node.disconnect()
-    const said = beginsOn(cluster.url)
-    expect(await eventually(said, (lines) => lines.length > 0)).toEqual([
-      expect.stringMatching(`${forgetful} .*appendonly`),
-    ])
-  }, 60_000)
+  expect(lossesIn(kept)).toEqual([])
+  expect(lossesIn('')).toEqual([])
+  expect(lossesIn(kept.replace(':1', ':0'))).toEqual([expect.stringContaining('appendonly yes')])
+  for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+    expect(lossesIn(kept.replace('noeviction', policy))).toEqual([expect.stringContaining(policy)])
+  }
 })
+
+test('warns at the start of a Redis that may lose promised orders, and of no other', async () => {
+  const forgetful = await startRedis({ args: ['--appendonly', 'no', '--maxmemory-policy', 'volatile-lru'] })
+  onTestFinished(() => forgetful.stop())
+  const warnings = warningsOf(forgetful.url)
+  const none = warningsOf(server.url)
+  const node = `${LOOPBACK}:${forgetful.port}`
+  expect(await eventually(warnings, (lines) => lines.length === 2)).toEqual([
+    `${node} this Redis may lose promised orders when it restarts: set appendonly yes`,
+    `${node} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
+  ])
+  expect(await none()).toEqual([])
+})
+
+test('warns of each node of a Cluster, and measures its memory', async () => {
+  const cluster = await startRedisCluster()
+  onTestFinished(() => cluster.stop())
+  const nodes = cluster.url.replace('redis+cluster://', '').split(',')
+  const forgetful = nodes[2] ?? ''
+  const node = new Redis(`redis://${forgetful}`)
+  await node.config('SET', 'appendonly', 'no')
+  node.disconnect()
+  const warnings = warningsOf(cluster.url)
+  expect(await eventually(warnings, (lines) => lines.length > 0)).toEqual([
+    expect.stringMatching(`${forgetful} .*appendonly`),
+  ])
+  const store = connectRedis(cluster.url, log)
+  onTestFinished(() => store.disconnect())
+  await once(store, 'ready')
+  const metrics = createMetrics(() => ({ redis: store.status === 'ready' }))
+  await watchMemory(store, metrics)
+  const seen = await metrics.registry.metrics()
+  for (const node of nodes) {
+    expect(seen).toMatch(new RegExp(`^redis_memory_used_bytes\\{node="${node}"\\} [1-9]\\d{5,}$`, 'm'))
+    expect(seen).toContain(`redis_memory_max_bytes{node="${node}"} 0`)
+  }
+  expect(seen).toContain('store_up{store="redis"} 1')
+  await cluster.stop()
+  const isDown = (text: string) => text.includes('store_up{store="redis"} 0')
+  expect(await eventually(() => metrics.registry.metrics(), isDown)).toSatisfy(isDown)
+}, 60_000)
