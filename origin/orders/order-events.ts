@@ -35,9 +35,9 @@ export class OrderEvents {
   readonly #sql: Sql
   readonly #log: Logger
   readonly #maxStreams: number
-  readonly #streams = new Map<string, Set<() => void>>()
+  /** By order. */
+  readonly #streams = new Map<string, Set<Signal>>()
   #open = 0
-  readonly #openOf = new Map<string, number>()
   #stop: (() => Promise<unknown>) | undefined
   #stopped = false
 
@@ -64,11 +64,11 @@ export class OrderEvents {
   }
 
   notify(orderId: string): void {
-    for (const wake of this.#streams.get(orderId) ?? []) wake()
+    for (const signal of this.#streams.get(orderId) ?? []) signal.notify()
   }
 
   #wakeAll(): void {
-    for (const streams of this.#streams.values()) for (const wake of streams) wake()
+    for (const orderId of this.#streams.keys()) this.notify(orderId)
   }
 
   readonly #reads = new Batcher<{ order: string; last: number }, OrderUpdate>(READ, (reads) =>
@@ -77,7 +77,8 @@ export class OrderEvents {
 
   /** Streams the events of an order, each with the current order as `show` formats it. */
   async stream(c: Context, orderId: string, show: (order: OrderView) => Order): Promise<Response> {
-    if (this.#open >= this.#maxStreams || (this.#openOf.get(orderId) ?? 0) >= MAX_STREAMS_OF_ORDER)
+    const signals = this.#streams.get(orderId) ?? new Set()
+    if (this.#open >= this.#maxStreams || signals.size >= MAX_STREAMS_OF_ORDER)
       throw new ProblemError(
         problem('try-again', {
           detail: 'Too many are watching. Ask for the order instead.',
@@ -85,41 +86,32 @@ export class OrderEvents {
         }),
       )
     // Counted before the first await, so that simultaneous requests see each other.
-    this.#count(orderId, 1)
+    const signal = new Signal()
+    this.#streams.set(orderId, signals.add(signal))
+    this.#open++
+    const close = () => {
+      this.#open--
+      signals.delete(signal)
+      if (signals.size === 0) this.#streams.delete(orderId)
+    }
     let isStreaming = false
     try {
       const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
       const after = seen ? Number(seen[0]) : NO_EVENT
       const first = await this.#reads.add({ order: orderId, last: after }).catch(() => undefined)
-      // A 204 tells the browser not to reconnect.
+      // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)
       c.header('x-accel-buffering', 'no')
       // Hono serves HEAD with the GET handler and drops the body: a stream that nobody reads would wait forever.
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
       isStreaming = true
       return streamSSE(c, async (stream) => {
-        const signal = new Signal()
-        const streams = this.#streams.get(orderId) ?? new Set()
-        this.#streams.set(orderId, streams.add(signal.notify))
         stream.onAbort(signal.notify)
-        try {
-          await this.#follow(stream, signal, orderId, after, show)
-        } finally {
-          this.#count(orderId, -1)
-          streams.delete(signal.notify)
-          if (streams.size === 0) this.#streams.delete(orderId)
-        }
+        await this.#follow(stream, signal, orderId, after, show).finally(close)
       })
     } finally {
-      if (!isStreaming) this.#count(orderId, -1)
+      if (!isStreaming) close()
     }
-  }
-
-  #count(orderId: string, change: 1 | -1): void {
-    this.#open += change
-    const open = (this.#openOf.get(orderId) ?? 0) + change
-    if (open > 0) this.#openOf.set(orderId, open)
-    else this.#openOf.delete(orderId)
   }
 
   async #follow(

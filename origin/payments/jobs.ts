@@ -24,7 +24,6 @@ const EXPIRE_SECONDS = 10
 const SUPERVISE_SECONDS = 2
 /** Queries take milliseconds; the connection of one that takes this long is closed. */
 const QUERY_TIMEOUT_MS = 10_000
-const BACKOFF = { retryDelay: 1, retryBackoff: true }
 /** A requeued job waits this long and up to twice as long, so that they do not all return at once. */
 const REQUEUE_SECONDS = 2
 /**
@@ -32,6 +31,12 @@ const REQUEUE_SECONDS = 2
  * are kept, and the interval of their removal, which reads all of them.
  */
 const KEEP_DONE_SECONDS = 60
+const QUEUE = {
+  expireInSeconds: EXPIRE_SECONDS,
+  deleteAfterSeconds: KEEP_DONE_SECONDS,
+  retryDelay: 1,
+  retryBackoff: true,
+}
 
 /** A job as it is handed out. */
 type Taken<Data> = Data & {
@@ -58,10 +63,9 @@ export class PaymentJobs {
 
   /** Every process may add jobs; those that take them also supervise the queue. */
   constructor(databaseUrl: string, log: Logger, supervise: boolean) {
-    // For the pg pool: a server that vanished must not block a query, and the charges with it.
-    const timeouts = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true }
     this.#boss = new PgBoss({
-      ...timeouts,
+      // For the pg pool: a server that vanished must not block a query, and the charges with it.
+      ...{ query_timeout: QUERY_TIMEOUT_MS, keepAlive: true },
       connectionString: databaseUrl,
       max: 4,
       connectionTimeoutMillis: 3_000,
@@ -78,20 +82,16 @@ export class PaymentJobs {
 
   async start(): Promise<void> {
     await this.#boss.start()
-    const settings = { expireInSeconds: EXPIRE_SECONDS, deleteAfterSeconds: KEEP_DONE_SECONDS }
-    const outbox = { ...settings, ...BACKOFF, retryLimit: OUTBOX_ATTEMPTS - 1, retryDelayMax: 300 }
-    const queues = [
-      [LOST, { ...settings, ...BACKOFF, retryLimit: 1_000, retryDelayMax: 10 }],
-      [
-        CHARGE,
-        { ...settings, ...BACKOFF, retryLimit: CHARGE_ATTEMPTS - 1, retryDelayMax: 10, deadLetter: LOST },
-      ],
-      [CAPTURE, outbox],
-      [REFUND, outbox],
-    ] as const
-    for (const [name, options] of queues) {
-      await this.#boss.createQueue(name, options)
-      await this.#boss.updateQueue(name, options)
+    const outbox = { retryLimit: OUTBOX_ATTEMPTS - 1, retryDelayMax: 300 }
+    const queues = {
+      [LOST]: { retryLimit: 1_000, retryDelayMax: 10 },
+      [CHARGE]: { retryLimit: CHARGE_ATTEMPTS - 1, retryDelayMax: 10, deadLetter: LOST },
+      [CAPTURE]: outbox,
+      [REFUND]: outbox,
+    }
+    for (const [name, options] of Object.entries(queues)) {
+      await this.#boss.createQueue(name, { ...QUEUE, ...options })
+      await this.#boss.updateQueue(name, { ...QUEUE, ...options })
     }
   }
 
