@@ -3,16 +3,11 @@
  * synchronous_commit on), driver, pool, HTTP request and token check. What grows is the number of buyers.
  */
 import { Redis } from 'ioredis'
-import { decodeJwt } from 'jose'
 import postgres from 'postgres'
-import { type HttpClient, requestText } from '../lib/http.ts'
-import { join } from './edge.ts'
 import { closedLoop, contest, type Measured } from './load.ts'
 import {
   checkoutsOf,
-  createSale,
   durableCheckouts,
-  endSale,
   PLENTY,
   type Server,
   type Stage,
@@ -41,25 +36,14 @@ const AIMED_AT_BUYERS = 256
 const AIM = 6
 /** A machine's own disk takes a twentieth of this to sync. */
 const SLOWER_MS = 1
-const ROOM_CLIENTS = 64
-const ROOM_CROWD = 100_000
-const ROOM_CHUNK = 1_000
-/** Places polled by turns. */
-const PLACES = 500
 
 export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
   const redis = new Redis(stage.system.redisUrl)
-  const servers: Server[] = []
-  const start = async (mode: string) => {
-    const server = await startAlternative(stage, mode)
-    servers.push(server)
-    return server
-  }
+  const shops: [Mode, Server][] = []
   try {
     await prepare(sql)
-    const shops: [Mode, Server][] = []
-    for (const mode of MODES) shops.push([mode, await start(mode)])
+    for (const mode of MODES) shops.push([mode, await startAlternative(stage, mode)])
     const checkouts = async (buyers: number, disk = ''): Promise<Table> => {
       const theirs = shops.map(([mode, shop]) => [
         mode,
@@ -84,9 +68,8 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
       yield await withSlowerDisk(sql, () =>
         checkouts(AIMED_AT_BUYERS, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
       )
-    yield await rooms(stage, bench, await start('zset'), redis)
   } finally {
-    for (const server of servers) await server.stop()
+    for (const [, shop] of shops) await shop.stop()
     await sql`drop schema if exists bench cascade`.catch(() => {})
     await sql.end({ timeout: 2 })
     redis.disconnect()
@@ -155,52 +138,4 @@ async function theirCheckouts(
   await sql`truncate bench.units, bench.orders, bench.stock`
   await redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
   return measured
-}
-
-/**
- * A waiting room as a sorted set in Redis, asked for one's rank at every poll. Both sign and read the same tokens; a
- * hundred thousand stand in their line already, which makes no difference to ours.
- */
-async function rooms(stage: Stage, { rounds, seconds }: Bench, theirs: Server, redis: Redis): Promise<Table> {
-  const { edge, redis: store } = stage.system
-  const sale = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
-  const places = await join(edge.url, sale, PLACES)
-  const queue = `bench:${sale}:queue`
-  for (let from = 0; from < ROOM_CROWD; from += ROOM_CHUNK) {
-    const members = Array.from({ length: ROOM_CHUNK }, (_, i) => [from + i, `someone-${from + i}`])
-    await redis.zadd(queue, ...members.flat())
-  }
-  const ours = places.flatMap((token, i) => [i * (ROOM_CROWD / PLACES), decodeJwt(token).sub ?? ''])
-  await redis.zadd(queue, ...ours)
-  let turn = 0
-  const joining = ({ host }: HttpClient) =>
-    requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json'])
-  const polling = ({ host }: HttpClient) =>
-    requestText('GET', `/sales/${sale}/queue/status`, host, [
-      'accept: application/json',
-      `authorization: Bearer ${places[turn++ % places.length]}`,
-    ])
-  const run =
-    ({ url }: Server | typeof edge, pids: number[], right: number, next: typeof joining) =>
-    () =>
-      closedLoop({ url, pids, seconds, next, right }, ROOM_CLIENTS)
-  const theirPids = [theirs.pid, ...(store ? [store.pid] : [])]
-  const results = await contest(rounds, {
-    join: run(edge, [edge.pid], 201, joining),
-    theirJoin: run(theirs, theirPids, 201, joining),
-    status: run(edge, [edge.pid], 200, polling),
-    theirStatus: run(theirs, theirPids, 200, polling),
-  })
-  await redis.unlink(queue)
-  await endSale(stage, sale)
-  return {
-    title: `Waiting rooms, ${ROOM_CLIENTS} clients: ours on workerd alone, theirs on Node with Redis behind it`,
-    against: 'ours is',
-    rows: [
-      row('ours: join, a signed place', results.join, null),
-      ahead('sorted set: join, a signed name', results.theirJoin, results.join),
-      row('ours: status, from the token alone', results.status, null),
-      ahead('sorted set: status, by rank', results.theirStatus, results.status),
-    ],
-  }
 }

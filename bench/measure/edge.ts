@@ -1,18 +1,14 @@
 /** The edge on raw workerd, each response compared with a bare JSON Worker in the same runtime. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { placeIn } from '../lib/responses.ts'
 import { closedLoop, contest, type Load, type Measured, type Next } from './load.ts'
-import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'
+import { createSale, type Stage, startBareWorker } from './stage.ts'
 import { type Bench, row, type Table } from './table.ts'
 
 const CLIENTS = 64
 /** Places polled by turns. */
 const PLACES = 500
-/** More first polls than a run can make. */
-const STATUSES_PER_SECOND = 20_000
 const FINAL_TRIES = 100
 const JSON_TYPE = 'accept: application/json'
 const HTML_TYPE = 'accept: text/html'
@@ -34,30 +30,13 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
   // A queue that hardly moves keeps everyone waiting.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
   const over = await createSale(stage, { stock: 0 })
-  const servers: Server[] = []
-  const worker = async (script: string) => {
-    const server = await startBareWorker(script)
-    servers.push(server)
-    return server
-  }
+  const bareWorker = await startBareWorker(BARE)
   try {
-    const bareWorker = await worker(BARE)
     const places = await join(edgeUrl, live, PLACES)
     const finalTag = await finalPageTag(edgeUrl, over)
     const run = (server: { url: string; pid: number }, next: Next, right: Load['right']) => () =>
       closedLoop({ url: server.url, next, right, seconds, pids: [server.pid] }, CLIENTS)
     const at = (next: Next, right: Load['right']) => run(edge, next, right)
-    const poll = (place: () => string | undefined) =>
-      at(
-        ({ host }) =>
-          requestText('GET', `/sales/${live}/queue/status`, host, [
-            JSON_TYPE,
-            `authorization: Bearer ${place()}`,
-          ]),
-        (a) => a.status === 200 && a.body.includes('"waiting"'),
-      )
-    const echo = async (path: string, accept: string) =>
-      run(await worker(await sameBytes(edgeUrl + path, accept)), same('GET', path, accept), 200)
     let turn = 0
     let newcomer = 0
     const joinPath = `/sales/${live}/queue`
@@ -72,15 +51,16 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
           ]),
         201,
       ),
-      status: poll(() => places[turn++ % places.length]),
-      'status, of a place not seen before': () => {
-        const unseen = unseenPlaces(stage, live, Math.ceil(seconds * 1.25 * STATUSES_PER_SECOND))
-        return poll(() => unseen.pop())()
-      },
+      status: at(
+        ({ host }) =>
+          requestText('GET', `/sales/${live}/queue/status`, host, [
+            JSON_TYPE,
+            `authorization: Bearer ${places[turn++ % PLACES]}`,
+          ]),
+        (a) => a.status === 200 && a.body.includes('"waiting"'),
+      ),
       schedule: at(same('GET', `/sales/${live}/schedule`, JSON_TYPE), 200),
-      '  its bytes from a bare Worker': await echo(`/sales/${live}/schedule`, JSON_TYPE),
       'sold-out page': at(same('GET', `/sales/${over}`, HTML_TYPE), isFinalPage),
-      '  its bytes from a bare Worker ': await echo(`/sales/${over}`, HTML_TYPE),
       'sold-out page, unchanged': at(
         same('GET', `/sales/${over}`, HTML_TYPE, `if-none-match: ${finalTag}`),
         304,
@@ -97,7 +77,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
       rows: [row('a bare JSON Worker', bare, null), ...rows],
     }
   } finally {
-    for (const server of servers) await server.stop()
+    await bareWorker.stop()
   }
 }
 
@@ -110,22 +90,10 @@ function same(method: string, path: string, ...headers: string[]): Next {
   }
 }
 
-/** A Worker that only sends one of our responses, headers and bytes: the fastest that it can be sent. */
-async function sameBytes(url: string, accept: string): Promise<string> {
-  const response = await fetch(url, { headers: { accept: accept.replace('accept: ', '') } })
-  const body = await response.text()
-  const headers = [...response.headers].filter(
-    ([name]) => !/^(content-length|content-encoding|date|transfer-encoding)$/.test(name),
-  )
-  return `const body = new TextEncoder().encode(${JSON.stringify(body)})
-const headers = ${JSON.stringify(Object.fromEntries(headers))}
-export default { fetch() { return new Response(body, { headers }) } }`
-}
-
 const isFinalPage = (a: Answer) => a.status === 200 && /^public/.test(headerOf(a, 'cache-control'))
 
 /** The queue tokens of new visitors. */
-export async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
+async function join(edgeUrl: string, sale: string, visitors: number): Promise<string[]> {
   const client = new HttpClient({ url: edgeUrl, connections: 32 })
   const text = requestText('POST', `/sales/${sale}/queue`, client.host, [JSON_TYPE])
   const answers = await Promise.all(Array.from({ length: visitors }, () => client.ask(text)))
@@ -135,15 +103,6 @@ export async function join(edgeUrl: string, sale: string, visitors: number): Pro
     if (!token) throw new Error(`A join responded ${answer.status}: ${answer.body.slice(0, 200)}`)
     return token
   })
-}
-
-/** Places that the edge has not read yet, as it would have signed them. */
-function unseenPlaces({ system }: Stage, sale: string, count: number): string[] {
-  const keys = importSecrets(system.secrets.queueKeys)
-  const iat = Math.floor(Date.now() / 1000)
-  return Array.from({ length: count }, (_, i) =>
-    signToken(QUEUE, keys, { sub: randomUUID(), sale, num: i + 1, iat, exp: iat + 3_600 }),
-  )
 }
 
 /** The ETag of a sold-out sale's page, once it is final. */

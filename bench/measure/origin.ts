@@ -1,7 +1,6 @@
 /**
  * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), the sold-out
- * response and the look at an order, each compared with a bare Hono endpoint for the same request, and with one that only
- * checks the token. And the reserve script alone, compared with redis-benchmark on the same Redis.
+ * response, each compared with a bare Hono endpoint for the same request, the first also with one that only checks the token. And the reserve script alone, compared with redis-benchmark on the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -10,8 +9,7 @@ import { Redis } from 'ioredis'
 import { Gate } from '../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { Histogram } from '../lib/histogram.ts'
-import { HttpClient, requestText } from '../lib/http.ts'
-import { orderIn } from '../lib/responses.ts'
+import type { HttpClient } from '../lib/http.ts'
 import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from './load.ts'
 import {
   atOrigin,
@@ -32,8 +30,6 @@ import { type Bench, type Row, row, type Table } from './table.ts'
 /** More than a run can use up. */
 const CHECKED_PER_SECOND = 22_000
 const SOLD_OUT_PER_SECOND = 36_000
-const ORDERS = 300
-const RETURNING_BUYERS = 2_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
@@ -45,7 +41,7 @@ export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator
     const checking = await startAlternative(stage, 'nothing')
     try {
       yield await checkouts(stage, bench, bare, checking)
-      yield await otherResponses(stage, bench, bare, checking)
+      yield await soldOut(stage, bench, bare)
     } finally {
       await checking.stop()
     }
@@ -84,53 +80,21 @@ async function checkouts(stage: Stage, bench: Bench, bare: Server, checking: Ser
   return { title: 'The origin: durable checkouts', against: 'of bare', rows }
 }
 
-async function otherResponses(
-  stage: Stage,
-  { rounds, seconds }: Bench,
-  bare: Server,
-  checking: Server,
-): Promise<Table> {
+async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
-  const live = await createSale(stage)
-  const orders = await reserve(stage, live)
-  const returning = stage.mint.many(over, RETURNING_BUYERS)
-  let turn = 0
   const results = await contest(rounds, {
     bare: () => bareCheckouts(bare, seconds, CLIENTS),
-    checking: () => checkedTokens(stage, checking, seconds, CLIENTS),
     soldOut: () => {
       const tokens = tokensFor(stage, over, seconds, SOLD_OUT_PER_SECOND)
       return closedLoop(atOrigin(stage, seconds, checkoutsOf(over, tokens), 410), CLIENTS)
     },
-    soldOutAgain: () => {
-      let next = 0
-      const text = ({ host }: HttpClient) =>
-        checkoutText(host, over, returning[next % returning.length] ?? '', next++)
-      return closedLoop(atOrigin(stage, seconds, text, 410), CLIENTS)
-    },
-    bareLookup: () => {
-      const next = ({ host }: HttpClient) => requestText('GET', '/orders/01', host)
-      return closedLoop({ url: bare.url, pids: [bare.pid], seconds, next, right: 200 }, CLIENTS)
-    },
-    lookup: () => {
-      const next = ({ host }: HttpClient) => {
-        const one = orders[turn++ % orders.length]
-        return requestText('GET', `/orders/${one?.order}`, host, [`authorization: Bearer ${one?.token}`])
-      }
-      return closedLoop(atOrigin(stage, seconds, next, 200), CLIENTS)
-    },
   })
-  await endSale(stage, live)
   return {
-    title: `The origin: other responses, ${CLIENTS} clients`,
+    title: `The origin: sold out, ${CLIENTS} clients`,
     against: 'of bare',
     rows: [
       row('bare endpoint, POST', results.bare, null),
-      row('  that checks new tokens', results.checking, results.bare),
       row('sold out, first call of each', results.soldOut, results.bare, { perSecond: 30_000 }),
-      row('sold out, called again', results.soldOutAgain, results.bare),
-      row('bare endpoint, GET', results.bareLookup, null),
-      row('look at an order', results.lookup, results.bareLookup),
     ],
   }
 }
@@ -245,18 +209,4 @@ function bareCheckouts({ url, pid }: Server, seconds: number, buyers: number): P
     return text
   }
   return closedLoop({ url, pids: [pid], seconds, next, right: 201 }, buyers)
-}
-
-async function reserve(stage: Stage, sale: string): Promise<{ order: string; token: string }[]> {
-  const client = new HttpClient({ url: stage.system.originUrl, connections: 64 })
-  const orders = await Promise.all(
-    stage.mint.many(sale, ORDERS).map(async (token, i) => {
-      const answer = await client.ask(checkoutText(client.host, sale, token, i))
-      const order = orderIn(answer)?.order_id
-      if (!order) throw new Error(`A checkout responded ${answer.status}: ${answer.body.slice(0, 200)}`)
-      return { order, token }
-    }),
-  )
-  client.close()
-  return orders
 }

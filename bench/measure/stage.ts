@@ -137,7 +137,6 @@ export function startAlternative({ system }: Stage, mode: string): Promise<Serve
     DATABASE_URL: system.databaseUrl,
     REDIS_URL: system.redisUrl,
     ADMISSION_KEYS: JSON.stringify(system.secrets.admissionKeys),
-    QUEUE_KEYS: JSON.stringify(system.secrets.queueKeys),
   })
 }
 

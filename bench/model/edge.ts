@@ -1,21 +1,20 @@
-/** The edge of the model: isolates all over the world, and the ticket shards they take numbers from. */
+/** The edge of the model: isolates in many data centres, and the ticket shards they lease numbers from. */
 
 import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../../edge/queue/lease.ts'
 import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
-import { PerSecond } from './per-second.ts'
 import type { Room } from './room.ts'
-import type { Scenario } from './scenario.ts'
+import { PerSecond, type Scenario } from './scenario.ts'
 
-/** The world's data centres are not equally busy: the n-th has about 1/n^0.6 of the first one's traffic. */
+/** The n-th data centre has about 1/n^0.6 of the first one's traffic. */
 const SKEW = 0.6
 
 interface Isolate {
   readonly share: number
   readonly demand: Demand
   block: Block | null
-  /** The shard it came from. */
+  /** The shard of the block. */
   from: number
-  /** Until then another request is bringing a block; meanwhile each asks for its own number. */
+  /** Until then a request is fetching a block, and others ask for single numbers. */
   askingUntilMs: number
 }
 
@@ -54,7 +53,7 @@ export class Edge {
     return this.#given === 0 ? 0 : Math.max(0, this.#highest - this.#given) / this.#given
   }
 
-  /** Numbers for those who come in this tick, wherever they are. */
+  /** Numbers for those who come in this tick. */
   join(coming: number, nowMs: number, room: Room): void {
     for (const isolate of this.#isolates) {
       const here = this.#whole(coming * isolate.share)
@@ -84,22 +83,22 @@ export class Edge {
     }
   }
 
-  /** What is left of a block when it ends goes back to its shard. */
+  /** The unused range of a block goes back to its shard. */
   #giveBack(isolate: Isolate, nowMs: number): void {
-    const rest = isolate.block?.giveBack()
+    const unused = isolate.block?.giveBack()
     isolate.block = null
-    if (!rest) return
+    if (!unused) return
     this.shardCalls.add(nowMs, 1)
-    this.#shards[isolate.from]?.block?.takeBack(rest)
+    this.#shards[isolate.from]?.block?.takeBack(unused)
   }
 
-  /** A number for one visitor, by a call of its own. */
+  /** One number by a call of its own. */
   #takeOne(nowMs: number, room: Room, written: boolean): void {
     if (written) this.writes.add(nowMs, 1)
     this.#take(this.#anyShard(), 1, nowMs, room)
   }
 
-  /** One call of a shard, for a lease of so many numbers. */
+  /** One call to a shard, for a lease. */
   #take(index: number, count: number, nowMs: number, room: Room): Lease | null {
     this.shardCalls.add(nowMs, 1)
     const shard = this.#shards[index]
@@ -111,7 +110,7 @@ export class Edge {
     return shard.block.sublease(count, nowMs)
   }
 
-  /** Whole people, the rest by chance: a tick's worth at a small data centre is less than one. */
+  /** Whole people; a fraction counts by chance. */
   #whole(exact: number): number {
     return Math.floor(exact) + (this.#random() < exact % 1 ? 1 : 0)
   }
@@ -120,15 +119,15 @@ export class Edge {
     return Math.floor(this.#random() * this.#shards.length)
   }
 
-  /** Isolates that serve anyone keep their copy young, and shards keep theirs: once a second it is counted how often. */
+  /** Counts once a second how often isolates that serve anyone, and shards, refresh their copy. */
   listen(nowMs: number, workers: PerSecond, room: Room): void {
     if (nowMs % 1_000 !== 0) return
     const served = workers.at(nowMs - 1_000)
-    let looks = 0
-    // Beside its visitors each data centre's cache comes for the schedule once a second.
-    for (const { share } of this.#isolates) looks += Math.min(1_000 / FRESH_MS, 1 + served * share)
-    this.shardCalls.add(nowMs, looks)
-    room.calls.add(nowMs, Math.min(looks, (this.#shards.length * 1_000) / MIRROR_MS))
+    let refreshes = 0
+    // Each data centre's cache fetches the schedule once a second.
+    for (const { share } of this.#isolates) refreshes += Math.min(1_000 / FRESH_MS, 1 + served * share)
+    this.shardCalls.add(nowMs, refreshes)
+    room.calls.add(nowMs, Math.min(refreshes, (this.#shards.length * 1_000) / MIRROR_MS))
   }
 }
 

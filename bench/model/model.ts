@@ -1,23 +1,23 @@
 /**
- * `npm run model`: a sale for the whole internet, played on a virtual clock with the real modules, and what it would ask
- * of the platform: requests, object calls, dollars, and what breaks first. With --cost: what a hundred thousand visitors
- * cost, from the requests a rehearsal measured.
+ * `npm run model`: a sale for the whole internet on a virtual clock with the real modules, and what it asks of the
+ * platform: requests, object calls, dollars, and what breaks first. With --cost: what a hundred thousand visitors cost,
+ * from the requests that a rehearsal measured.
  */
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/command.ts'
-import { SHAPES, type Shape } from '../rehearsal/arrivals.ts'
-import { costOf, count, sum, type Usage } from './prices.ts'
+import { SHAPES } from '../rehearsal/arrivals.ts'
+import { costOf, count, sum } from './prices.ts'
 import { play } from './sale.ts'
 import { LIMITS, type Outcome, type Scenario } from './scenario.ts'
 
-const HELP = `Plays a sale for the whole internet on a virtual clock, with the real modules.
+const HELP = `Runs a sale for the whole internet on a virtual clock, with the real modules.
 
   npm run model -- [options]
 
   --visitors N        (10000000)        --data-centres N   (330)
   --stock N           (10000)           --shards N         ticket shards (64)
-  --rate N            a second (2000)   --stampede N       the busiest second, in times the mean one (20)
+  --rate N            a second (2000)   --stampede N       the busiest second, as a multiple of the mean (20)
   --arrivals SHAPE    spike, ramp, early (early)
   --spread SECONDS    over how long they come (900)
   --known SHARE       signed in, or here before (0.1)
@@ -25,7 +25,7 @@ const HELP = `Plays a sale for the whole internet on a virtual clock, with the r
   --report FILE       with --cost: another report to take them from
   --help              this text
 
-Exit status: 0 played, 2 it could not be.`
+Exit status: 0 done, 2 it could not run, 130 interrupted.`
 
 /** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
 const WORKER_CPU_MS = 0.15
@@ -43,7 +43,9 @@ function readOptions() {
   const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'run model')
   const [first] = Object.keys(scenario)
   if (cost && first !== undefined)
-    throw new UsageError(`--${first} changes nothing with --cost: what was measured is taken from a report.`)
+    throw new UsageError(
+      `--${first} changes nothing with --cost, which takes what was measured from a report.`,
+    )
   if (report !== undefined && !cost) throw new UsageError('--report goes with --cost.')
   return { cost, report, help, scenario }
 }
@@ -59,125 +61,110 @@ function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenari
     visitors: whole('visitors', 10_000_000, 1_000, 1e9),
     stock: whole('stock', 10_000, 1, 1e8),
     rate: number('rate', 2_000, 1, 100_000),
-    arrivals: arrivals as Shape,
+    arrivals,
     spreadSeconds: number('spread', 900, 1, 86_400),
     stampede: number('stampede', 20, 1, 1_000),
     dataCentres: whole('data-centres', 330, 1, 1_000),
     shards: whole('shards', 64, 1, 256),
-    isolatePerSecond: 500,
     known: number('known', 0.1, 0, 1),
-    holdSeconds: 90,
-    abandon: 0.1,
-    declines: 0.05,
-    tripMs: 60,
-    seed: 1,
+    ...{ isolatePerSecond: 500, holdSeconds: 90, abandon: 0.1, declines: 0.05, tripMs: 60, seed: 1 },
   }
 }
 
-/** Requests that only a Worker can answer. */
-const unkept = (o: Outcome) => Object.values(o.requests).reduce((all, n) => all + n, 0)
-
-function usageOf(o: Outcome, s: Scenario, workerRequests: number): Usage {
-  return {
-    workerRequests,
-    workerCpuMs: workerRequests * WORKER_CPU_MS,
-    objectRequests: o.objectCalls,
-    objectSeconds: o.seconds * (s.shards + 1),
-    rowsWritten: o.rowsWritten,
-  }
-}
-
-/** How many times over each limit is used at the busiest second, the worst first. */
-function strains(o: Outcome): { what: string; used: number; of: string; remedy: string }[] {
+/** How much of each limit the busiest second uses, the worst first. */
+function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
+  const strain = (what: string, calls: number, limit: number, remedy: string) => ({
+    ...{ what, used: calls / limit, note: `${count(calls)} of ${count(limit)}; ${remedy}` },
+  })
   return [
-    {
-      what: 'the coordinator, calls a second',
-      used: o.peaks.coordinatorCalls / LIMITS.objectCalls,
-      of: `${count(o.peaks.coordinatorCalls)} of ${count(LIMITS.objectCalls)}`,
-      remedy: 'fewer shards: each asks it ten times a second',
-    },
-    {
-      what: 'a ticket shard, calls a second',
-      used: o.peaks.shardCalls / LIMITS.objectCalls,
-      of: `${count(o.peaks.shardCalls)} of ${count(LIMITS.objectCalls)}`,
-      remedy: 'more shards (TICKET_SHARDS)',
-    },
-    {
-      what: 'a ticket shard, visitors recorded a second',
-      used: o.peaks.shardWrites / LIMITS.objectWrites,
-      of: `${count(o.peaks.shardWrites)} of ${count(LIMITS.objectWrites)}`,
-      remedy: 'more shards, or a lobby that opens earlier',
-    },
+    strain(
+      'the coordinator, calls a second',
+      peaks.coordinatorCalls,
+      LIMITS.objectCalls,
+      'fewer shards: each asks it ten times a second',
+    ),
+    strain(
+      'a ticket shard, calls a second',
+      peaks.shardCalls,
+      LIMITS.objectCalls,
+      'more shards (TICKET_SHARDS)',
+    ),
+    strain(
+      'a ticket shard, visitors recorded a second',
+      peaks.shardWrites,
+      LIMITS.objectWrites,
+      'more shards, or a lobby that opens earlier',
+    ),
   ].sort((a, b) => b.used - a.used)
 }
 
+const title = (text: string, note = '') => console.log(`\n${paint('bold', text)} ${paint('dim', note)}`)
+const line = (what: string, value: string, note = '') =>
+  console.log(`  ${what.padEnd(44)}${value.padStart(16)}  ${paint('dim', note)}`)
+const percent = (share = 0) => `${(share * 100).toFixed(0)} %`
+
 function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Outcome }[]): void {
-  const line = (what: string, value: string, note = '') =>
-    console.log(`  ${what.padEnd(44)}${value.padStart(16)}  ${paint('dim', note)}`)
-  console.log(
-    paint(
-      'bold',
-      `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
-    ),
+  const each = (many: number, digits = 3) => `${(many / s.visitors).toFixed(digits)} per visitor`
+  const requests = Object.values(o.requests).reduce((all, many) => all + many, 0)
+  const soldOut =
+    o.soldOutAfterSeconds === null ? 'not sold out' : `sold out after ${count(o.soldOutAfterSeconds)} s`
+  title(
+    `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
   )
   console.log(
-    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold ${o.soldOutAfterSeconds === null ? 'and not sold out' : `out after ${count(o.soldOutAfterSeconds)} s`}, all told after ${count(o.seconds)} s`,
+    `  ${count(s.stock)} units at ${count(s.rate)}/s: ${count(o.sold)} sold, ${soldOut}, over for all after ${count(o.seconds)} s`,
   )
-  console.log(`\n${paint('bold', 'Requests')}`)
-  for (const [kind, many] of Object.entries(o.requests))
-    line(kind, count(many), `${(many / s.visitors).toFixed(3)} per visitor`)
+  title('Requests')
+  for (const [kind, many] of Object.entries(o.requests)) line(kind, count(many), each(many))
   line(
     'reads of the schedule',
     count(o.scheduleReads),
-    `${(o.scheduleReads / s.visitors).toFixed(1)} per visitor: from the isolates' memory, or a CDN's`,
+    `${each(o.scheduleReads, 1)}: from the isolates' memory, or a CDN's`,
   )
-  line(
-    'of which a CDN would have to fetch',
-    count(o.scheduleMisses),
-    'misses of one moment are not collapsed',
-  )
-  line('all else', count(unkept(o)), `${count(o.peaks.workerRequests)} in the busiest second`)
-  console.log(`\n${paint('bold', 'Objects')}`)
+  line('of which a CDN must fetch', count(o.scheduleMisses), 'simultaneous misses are not collapsed')
+  line('all others', count(requests), `${count(o.peaks.workerRequests)} in the busiest second`)
+  title('Objects')
   line('isolates at the height', count(o.isolates))
-  line('calls of objects', count(o.objectCalls), `${(o.objectCalls / s.visitors).toFixed(3)} per visitor`)
+  line('calls to objects', count(o.objectCalls), each(o.objectCalls))
   line(
-    'calls of the origin, busiest second',
+    'calls to the origin, busiest second',
     count(o.peaks.originCalls),
-    `the rate is ${count(s.rate)}; looks at orders included`,
+    `the rate is ${count(s.rate)}; order look-ups included`,
   )
-  line('numbers nobody has, per number given', o.gaps.toFixed(3))
-  console.log(
-    `\n${paint('bold', 'What is used up first')} ${paint('dim', '(at the busiest second; above 100 % it breaks)')}`,
-  )
-  for (const { what, used, of, remedy } of strains(o))
-    line(what, `${(used * 100).toFixed(0)} %`, `${of}; ${remedy}`)
-  console.log(`\n${paint('bold', 'The same sale by the number of shards')}`)
+  line('numbers never issued, per number issued', o.gaps.toFixed(3))
+  title('What is used up first', '(at the busiest second; above 100 % it breaks)')
+  for (const { what, used, note } of strains(o)) line(what, percent(used), note)
+  title('The same sale by the number of shards')
   for (const { shards, o: other } of sweep) {
     const [worst] = strains(other)
-    line(
-      `${shards} ${shards === 1 ? 'shard' : 'shards'}`,
-      `${((worst?.used ?? 0) * 100).toFixed(0)} %`,
-      worst?.what,
-    )
+    line(`${shards} ${shards === 1 ? 'shard' : 'shards'}`, percent(worst?.used), worst?.what)
   }
-  printCosts(o, s, unkept(o), o.scheduleReads)
+  printCosts(o, s, requests, o.scheduleReads)
 }
 
 /**
- * Cloudflare runs the Worker for each read of the schedule, and its own cache before Workers bills a kept answer as a
- * request all the same; only a CDN of another kind before it saves them.
+ * Cloudflare runs the Worker for each read of the schedule, and bills a response from its own cache as a request all the
+ * same; only another CDN before it saves them.
  */
 function printCosts(o: Outcome, s: Scenario, requests: number, scheduleReads: number): void {
-  const costs = costOf(usageOf(o, s, requests + scheduleReads))
-  const withCdn = sum(costOf(usageOf(o, s, requests + o.scheduleMisses)))
-  console.log(`\n${paint('bold', 'Dollars')} ${paint('dim', '(list prices, nothing taken off)')}`)
-  const line = (what: string, how: string, dollars: number) =>
-    console.log(`  ${what.padEnd(34)}${how.padStart(16)}${dollars.toFixed(2).padStart(12)}`)
-  for (const { what, how, dollars } of costs) line(what, how, dollars)
+  const costs = (workerRequests: number) =>
+    costOf({
+      workerRequests,
+      workerCpuMs: workerRequests * WORKER_CPU_MS,
+      objectRequests: o.objectCalls,
+      objectSeconds: o.seconds * (s.shards + 1),
+      rowsWritten: o.rowsWritten,
+    })
+  const all = costs(requests + scheduleReads)
+  const withCdn = costs(requests + o.scheduleMisses)
+  const dollars = (what: string, how: string, amount: number) =>
+    console.log(`  ${what.padEnd(34)}${how.padStart(16)}${amount.toFixed(2).padStart(12)}`)
+  title('Dollars', '(list prices, nothing taken off)')
+  for (const { what, how, dollars: amount } of all) dollars(what, how, amount)
   const each = 100_000 / s.visitors
-  line('in all', '', sum(costs))
-  line('per 100,000 visitors', '', sum(costs) * each)
-  line('with a CDN before the schedule', '', withCdn * each)
+  dollars('in all', '', sum(all))
+  dollars('per 100,000 visitors', '', sum(all) * each)
+  dollars('with a CDN before the schedule', '', sum(withCdn) * each)
 }
 
 const amount = v.pipe(v.number(), v.minValue(0))
@@ -199,39 +186,23 @@ function readReport(file: string): v.InferOutput<typeof Report> {
   try {
     return v.parse(Report, JSON.parse(read))
   } catch {
-    throw new UsageError(`${file} is no report of a rehearsal: it is the report.json that is wanted.`)
+    throw new UsageError(`${file} is no report of a rehearsal: name its report.json.`)
   }
 }
 
-/** What a rehearsal measured, as dollars. Object calls are not seen from outside: the model's are taken. */
+/** The costs of what a rehearsal measured. Object calls are invisible from outside, so the model's count. */
 async function printMeasuredCost(file: string): Promise<void> {
-  const report = readReport(file)
-  const { worker, cdn } = report.perVisitor
-  const s = {
-    ...scenarioOf({}),
-    visitors: 100_000,
-    known: report.options.shares.known,
-    shards: 1,
-    dataCentres: 330,
-    stampede: 5,
-  }
-  const o = await play(s)
-  console.log(
-    paint(
-      'bold',
-      `100,000 visitors, each with ${worker.toFixed(2)} requests of a Worker and ${cdn.toFixed(2)} reads of the schedule`,
-    ),
+  const { options, perVisitor } = readReport(file)
+  const { worker, cdn } = perVisitor
+  const s = { ...scenarioOf({}), visitors: 100_000, known: options.shares.known, shards: 1, stampede: 5 }
+  title(
+    `100,000 visitors, each with ${worker.toFixed(2)} requests to a Worker and ${cdn.toFixed(2)} reads of the schedule`,
+    `(measured with ${count(options.visitors)} visitors; object calls, and what caches fetch, as modelled)`,
   )
-  console.log(
-    paint(
-      'dim',
-      `  measured with ${count(report.options.visitors)} visitors; object calls, and what caches fetch, as modelled`,
-    ),
-  )
-  printCosts(o, s, worker * s.visitors, cdn * s.visitors)
+  printCosts(await play(s), s, worker * s.visitors, cdn * s.visitors)
 }
 
-await run('Could not be played:', async () => {
+await run('The model failed:', async () => {
   const { help, cost, report, scenario: values } = readOptions()
   if (help) console.log(HELP)
   else if (cost) await printMeasuredCost(report ?? 'bench/results/report.json')
@@ -239,8 +210,8 @@ await run('Could not be played:', async () => {
     const scenario = scenarioOf(values)
     const sweep: { shards: number; o: Outcome }[] = []
     for (const shards of SHARDS) sweep.push({ shards, o: await play({ ...scenario, shards }) })
-    const asked = sweep.find(({ shards }) => shards === scenario.shards)?.o
-    print(scenario, asked ?? (await play(scenario)), sweep)
+    const wanted = sweep.find(({ shards }) => shards === scenario.shards)?.o
+    print(scenario, wanted ?? (await play(scenario)), sweep)
   }
   return 0
 })

@@ -1,15 +1,14 @@
-/** What Cloudflare charges for what a sale does (Workers Paid, list prices in dollars, allowances not taken off). */
+/** What Cloudflare charges for a sale (Workers Paid, list prices in dollars, no allowances). */
 import { n } from '../lib/figures.ts'
 
 /** Per million. */
 export const PRICES = {
   workerRequest: 0.3,
-  objectRequest: 0.15,
-  rowWritten: 1,
-  /** Per million milliseconds of processor time. */
   workerCpuMs: 0.02,
-  /** Per million gigabyte-seconds that objects are awake; one is charged as 128 MB. */
+  objectRequest: 0.15,
+  /** While objects are awake; each is charged as 128 MB. */
   objectGbSeconds: 12.5,
+  rowWritten: 1,
 } as const
 const OBJECT_GB = 0.128
 
@@ -21,43 +20,25 @@ export interface Usage {
   readonly rowsWritten: number
 }
 
-export interface Cost {
-  readonly what: string
-  readonly how: string
-  readonly dollars: number
-}
-
-export function costOf(usage: Usage): Cost[] {
-  const million = (count: number, price: number) => (count / 1e6) * price
+export function costOf(u: Usage): { what: string; how: string; dollars: number }[] {
+  const cost = (what: string, how: string, units: number, price: number) => ({
+    ...{ what, how, dollars: (units / 1e6) * price },
+  })
   return [
-    {
-      what: 'Worker requests',
-      how: count(usage.workerRequests),
-      dollars: million(usage.workerRequests, PRICES.workerRequest),
-    },
-    {
-      what: 'Worker processor time',
-      how: `${count(usage.workerCpuMs / 1000)} s`,
-      dollars: million(usage.workerCpuMs, PRICES.workerCpuMs),
-    },
-    {
-      what: 'Durable Object requests',
-      how: count(usage.objectRequests),
-      dollars: million(usage.objectRequests, PRICES.objectRequest),
-    },
-    {
-      what: 'Durable Objects awake',
-      how: `${count(usage.objectSeconds)} s`,
-      dollars: million(usage.objectSeconds * OBJECT_GB, PRICES.objectGbSeconds),
-    },
-    {
-      what: 'Rows written',
-      how: count(usage.rowsWritten),
-      dollars: million(usage.rowsWritten, PRICES.rowWritten),
-    },
+    cost('Worker requests', count(u.workerRequests), u.workerRequests, PRICES.workerRequest),
+    cost('Worker processor time', `${count(u.workerCpuMs / 1000)} s`, u.workerCpuMs, PRICES.workerCpuMs),
+    cost('Durable Object requests', count(u.objectRequests), u.objectRequests, PRICES.objectRequest),
+    cost(
+      'Durable Objects awake',
+      `${count(u.objectSeconds)} s`,
+      u.objectSeconds * OBJECT_GB,
+      PRICES.objectGbSeconds,
+    ),
+    cost('Rows written', count(u.rowsWritten), u.rowsWritten, PRICES.rowWritten),
   ]
 }
 
-export const sum = (costs: readonly Cost[]) => costs.reduce((total, cost) => total + cost.dollars, 0)
+export const sum = (costs: readonly { dollars: number }[]) =>
+  costs.reduce((total, { dollars }) => total + dollars, 0)
 
 export const count = (value: number) => (value >= 100 ? n(value) : String(Math.round(value * 100) / 100))

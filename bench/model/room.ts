@@ -5,9 +5,8 @@ import { Block, LEASE_MS } from '../../edge/queue/lease.ts'
 import { EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
 import { stateOf } from '../../edge/testing/simulation.ts'
-import type { Schedule } from '../../shared/schedule.ts'
-import { PerSecond } from './per-second.ts'
-import type { Scenario } from './scenario.ts'
+import { sampleSchedule } from '../lib/sample-schedule.ts'
+import { PerSecond, type Scenario } from './scenario.ts'
 import type { Shop } from './shop.ts'
 
 /** The Worker's defaults. */
@@ -21,14 +20,20 @@ export class Room {
   #next = 1
   #memory: Memory = { ...EMPTY_MEMORY, reached_at_ms: Number.MIN_SAFE_INTEGER }
   #size: number | null = null
-  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #refreshedAtMs = Number.NEGATIVE_INFINITY
   readonly #s: Scenario
   readonly #shop: Shop
 
   constructor(s: Scenario, shop: Shop) {
     this.#s = s
     this.#shop = shop
-    this.timeline = [{ from_ms: Number.NEGATIVE_INFINITY, schedule: lobby(s) }]
+    const schedule = sampleSchedule({
+      phase: 'pre_queue',
+      rate_per_second: s.rate,
+      draw_seed: null,
+      draw_commitment: SEED,
+    })
+    this.timeline = [{ from_ms: Number.NEGATIVE_INFINITY, schedule }]
   }
 
   get highest(): number {
@@ -47,11 +52,11 @@ export class Room {
     return inEffect(this.timeline, nowMs).phase === 'sold_out'
   }
 
-  /** Looks at the origin once a second, and announces what follows from it. */
+  /** Refreshes the origin's state once a second, and announces the schedule that follows from it. */
   turn(nowMs: number): void {
-    if (nowMs < 0 || nowMs - this.#lookedAtMs < REFRESH_EVERY_MS) return
-    this.#lookedAtMs = nowMs
-    // The record, and the alarm for the next look: each is charged as a row.
+    if (nowMs < 0 || nowMs - this.#refreshedAtMs < REFRESH_EVERY_MS) return
+    this.#refreshedAtMs = nowMs
+    // The record and the next alarm: each is charged as a row.
     this.writes.add(nowMs, 2)
     this.#size ??= this.highest
     const { rate } = this.#s
@@ -84,28 +89,5 @@ export class Room {
     )
     if (schedule !== previous.schedule)
       this.timeline = announce(this.timeline, { from_ms: fromMs, schedule }, nowMs)
-  }
-}
-
-function lobby(s: Scenario): Schedule {
-  return {
-    sale: 'model',
-    version: 1,
-    phase: 'pre_queue',
-    anchor_at_ms: 0,
-    anchor_position: 0,
-    rate_per_second: s.rate,
-    ceiling: 0,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: SEED,
-    draw_seed: null,
-    draw_beacon: null,
-    pre_queue_opens_at: new Date(0).toISOString(),
-    opens_at: new Date(0).toISOString(),
-    ends_at: null,
-    pre_queue_opens_at_ms: 0,
-    ends_at_ms: null,
-    server_time_ms: 0,
   }
 }

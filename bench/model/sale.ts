@@ -1,9 +1,7 @@
 /**
- * A sale for the whole internet, on a virtual clock: millions of visitors, hundreds of data centres, thousands of
- * isolates, and between them the real modules that decide: the leases and their demand, the controller, the bulletin, the
- * schedule, the places and when to ask again. What is modelled is only what surrounds them: who comes when and where,
- * how long a call takes, how people buy. A few thousand visitors stand for all when it comes to waiting; joins are
- * counted one by one, because there it matters how they fall on isolates.
+ * A sale for the whole internet on a virtual clock. The modules that decide are real: leases and their demand, controller,
+ * timeline, schedule, places and polling. Modelled is only what surrounds them: who comes when and where, how long a call
+ * takes, how people buy. A sample waits for all; joins are counted one by one, since it matters how they fall on isolates.
  */
 import { setImmediate } from 'node:timers/promises'
 import { inEffect } from '../../edge/queue/timeline.ts'
@@ -13,26 +11,23 @@ import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/arrivals.ts'
 import { Wheel } from '../rehearsal/timer-wheel.ts'
 import { Edge, sharesOf } from './edge.ts'
-import { PerSecond } from './per-second.ts'
 import { Room } from './room.ts'
-import type { Outcome, Scenario } from './scenario.ts'
+import { type Outcome, PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
 const TICK_MS = 50
-/** Visitors who really wait, for all the others; a hundred thousand would only say the same more slowly. */
+/** Visitors who really wait, for all the others. */
 const SAMPLE = 20_000
-/** Nothing is watched for longer than this after the opening. */
 const MAX_SECONDS = 3_600
 const FINAL_SPREAD_MS = 10_000
-/** A second of a large sale takes milliseconds to play: as often somebody who interrupts is listened to. */
+/** Lets an interruption through. */
 const LISTEN_EVERY_MS = 1_000
-/** Looks at an order until it is settled. */
 const ORDER_LOOKS = 3
 
 export async function play(s: Scenario): Promise<Outcome> {
   const random = seeded(s.seed)
   const spreadMs = s.spreadSeconds * 1000
-  // On the grid of ticks, so that what ends does so at one of them.
+  // On the grid of ticks.
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
@@ -44,9 +39,8 @@ export async function play(s: Scenario): Promise<Outcome> {
   const origin = new PerSecond()
   const reads = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
-  /** Remembered, since they never change once they are drawn. */
   const positions = new Float64Array(SAMPLE)
-  let told = 0
+  let over = 0
   let nowMs = beginMs
   const count = (kind: keyof typeof requests, many: number) => {
     requests[kind] += many
@@ -61,12 +55,11 @@ export async function play(s: Scenario): Promise<Outcome> {
       return positions[visitor] ?? number
     })
     if (place.status === 'sold_out' || place.status === 'ended') {
-      told++
-      // A page that is over for all is loaded anew by all, within some seconds of each other.
+      over++
       requests.final += each
       workers.add(nowMs + random() * FINAL_SPREAD_MS, each)
     } else if (place.status === 'ready' || place.status === 'missed_turn') {
-      told++
+      over++
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
     } else wheel.at(visitor, clock(nowMs + pollAfterMs(place, random())))
   }
@@ -79,15 +72,13 @@ export async function play(s: Scenario): Promise<Outcome> {
     if (nowMs % LISTEN_EVERY_MS === 0) await setImmediate()
     const from = next
     while (next < SAMPLE && (arrivals[next] ?? 0) < nowMs + TICK_MS) next++
-    const over = room.isOver(nowMs)
     const coming = (next - from) * each
     count('page', coming)
     count('join', coming)
-    if (over) told += next - from
+    if (room.isOver(nowMs)) over += next - from
     else {
       edge.join(coming, nowMs, room)
       for (let visitor = from; visitor < next; visitor++) {
-        // Where this one stands among those of the moment.
         numbers[visitor] = Math.max(1, Math.floor(room.highest - random() * Math.max(0, coming - 1)))
         wheel.at(visitor, clock(nowMs + 1_000 + random() * 500))
       }
@@ -103,7 +94,7 @@ export async function play(s: Scenario): Promise<Outcome> {
     count('order', payments * (1 + ORDER_LOOKS))
     origin.add(nowMs, checkouts + payments * (1 + ORDER_LOOKS))
     wheel.run(clock(nowMs))
-    if (next === SAMPLE && told === SAMPLE) break
+    if (next === SAMPLE && over === SAMPLE) break
   }
   const misses = missesOf(reads, s)
   return {
@@ -127,7 +118,7 @@ export async function play(s: Scenario): Promise<Outcome> {
   }
 }
 
-/** Makes the second after the opening as busy as the stampede says, by calling in those who would have come later. */
+/** Makes the second after the opening as busy as the stampede says, with those who would have come last. */
 function rush(
   times: Float64Array,
   { stampede, spreadSeconds }: Scenario,
@@ -152,7 +143,7 @@ function peakPerSecond(arrivals: Float64Array, each: number): number {
   return peak * each
 }
 
-/** Each cache fetches once a second, and for everyone who asks while it fetches: misses are not collapsed. */
+/** Each cache fetches once a second, and again for everyone who asks meanwhile. */
 function missesOf(reads: PerSecond, { dataCentres, tripMs }: Scenario): number {
   const shares = sharesOf(dataCentres)
   let misses = 0

@@ -1,4 +1,4 @@
-/** What the model is asked, and what it answers. */
+/** The model's input and output. */
 import type { Shape } from '../rehearsal/arrivals.ts'
 
 export interface Scenario {
@@ -7,11 +7,11 @@ export interface Scenario {
   readonly rate: number
   readonly arrivals: Shape
   readonly spreadSeconds: number
-  /** The busiest second of the rush at the opening, in times the mean second. */
+  /** The busiest second of the rush at the opening, as a multiple of the mean second. */
   readonly stampede: number
   readonly dataCentres: number
   readonly shards: number
-  /** Requests a second that one isolate is given before another is started. */
+  /** Requests a second before another isolate starts. */
   readonly isolatePerSecond: number
   /** Share of visitors who are looked up and recorded, because they are signed in or bring a cookie. */
   readonly known: number
@@ -23,39 +23,51 @@ export interface Scenario {
   readonly seed: number
 }
 
-/**
- * What an object of the platform can take in a second: 1,000 calls from memory, 500 where each writes. A ticket shard
- * writes many visitors at once, so the second is on the safe side.
- */
+/** An object's calls a second from memory, and where each writes; a ticket shard writes many visitors at once. */
 export const LIMITS = { objectCalls: 1_000, objectWrites: 500 } as const
 
 export interface Outcome {
+  /** Until everyone knew that it was over. */
   readonly seconds: number
-  /** From the opening until everything was sold, and until the last was told. */
+  /** From the opening. */
   readonly soldOutAfterSeconds: number | null
-  readonly requests: {
-    page: number
-    join: number
-    admission: number
-    checkout: number
-    order: number
-    final: number
-  }
+  readonly requests: Record<'page' | 'join' | 'admission' | 'checkout' | 'order' | 'final', number>
   /** Reads of the public schedule, and how many of them a cache had to fetch. */
   readonly scheduleReads: number
   readonly scheduleMisses: number
   readonly isolates: number
-  /** Calls of objects in all, and the busiest second of the coordinator, of the busiest shard, of shard writes. */
   readonly objectCalls: number
-  readonly peaks: {
-    readonly workerRequests: number
-    readonly coordinatorCalls: number
-    readonly shardCalls: number
-    readonly shardWrites: number
-    readonly originCalls: number
-  }
+  /** Of the busiest second; of the busiest shard. */
+  readonly peaks: Record<
+    'workerRequests' | 'coordinatorCalls' | 'shardCalls' | 'shardWrites' | 'originCalls',
+    number
+  >
   readonly rowsWritten: number
-  /** Numbers leased and never given to anyone, over numbers given. */
+  /** Numbers leased and never issued, per number issued. */
   readonly gaps: number
   readonly sold: number
+}
+
+/** Figures by the second. */
+export class PerSecond {
+  readonly #seconds = new Map<number, number>()
+  total = 0
+
+  add(atMs: number, many: number): void {
+    const second = Math.floor(atMs / 1000)
+    this.#seconds.set(second, (this.#seconds.get(second) ?? 0) + many)
+    this.total += many
+  }
+
+  at(atMs: number): number {
+    return this.#seconds.get(Math.floor(atMs / 1000)) ?? 0
+  }
+
+  get peak(): number {
+    return Math.max(0, ...this.#seconds.values())
+  }
+
+  get values(): Iterable<number> {
+    return this.#seconds.values()
+  }
 }

@@ -1,4 +1,4 @@
-/** The shop of the model: people who come in, take a unit, and pay or do not. */
+/** The shop of the model: people come in, take a unit, and pay or do not. */
 import type { Scenario } from './scenario.ts'
 
 /** How long a buyer takes to the checkout, and a payment to be through. */
@@ -10,14 +10,14 @@ export class Shop {
   held = 0
   sold = 0
   arrivals = 0
-  /** Ticket numbers of those who came since the room last looked, as far as the sample has any. */
+  /** Ticket numbers of the sample that came since the room last refreshed. */
   lately: number[] = []
   soldOutAtMs: number | null = null
   readonly #s: Scenario
-  /** People on their way to the checkout, carts that come back, carts that are paid; by when. */
+  /** People on their way to the checkout; and carts paid or given back, by the moment. */
   readonly #coming: { atMs: number; people: number }[] = []
   readonly #ends = new Map<number, { paid: number; back: number }>()
-  /** A whole unit at a time: what a tick brings in fractions is owed to the next. */
+  /** Fractions of people, carried over to the next tick. */
   #owed = 0
 
   constructor(s: Scenario) {

@@ -8,9 +8,8 @@
  *   redis-insert  a reserve script in Redis, then one INSERT per order
  *   batched       a sketch of ours: callers share a call to Redis and a transaction, and nothing else
  *   nothing       only checks the token: no checkout can be faster
- *   zset          a waiting room: a sorted set in Redis, asked for the rank at every poll
  */
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -19,16 +18,9 @@ import postgres from 'postgres'
 import { Batcher } from '../../../origin/lib/batcher.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
-import { ADMISSION, importKeys, importSecrets, QUEUE, readToken, signToken } from '../../../shared/tokens.ts'
+import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
 
-const {
-  MODE = '',
-  PORT,
-  DATABASE_URL = '',
-  REDIS_URL = '',
-  ADMISSION_KEYS = '',
-  QUEUE_KEYS = '',
-} = process.env
+const { MODE = '', PORT, DATABASE_URL = '', REDIS_URL = '', ADMISSION_KEYS = '' } = process.env
 
 /** The origin has as many. */
 const MAX_CONNECTIONS = 10
@@ -130,30 +122,6 @@ app.post('/sales/:sale/checkout', async (c) => {
   const took = await take[MODE]?.({ sale, visitor: admission.claims.sub, key, order })
   if (!took) return c.json({ type: '/problems/sold-out' }, 410)
   return c.json({ order_id: order, sale, quantity: body.quantity, status: 'reserved' }, 201)
-})
-
-// The waiting room: the same signed tokens as ours, but the place is a rank in Redis.
-const placeKeys = importSecrets(JSON.parse(QUEUE_KEYS))
-app.post('/sales/:sale/queue', async (c) => {
-  const sale = c.req.param('sale')
-  const sub = randomUUID()
-  const iat = Math.floor(Date.now() / 1000)
-  const answers = await redis
-    .multi()
-    .zadd(`bench:${sale}:queue`, 'NX', Date.now(), sub)
-    .zrank(`bench:${sale}:queue`, sub)
-    .exec()
-  const num = Number(answers?.[1]?.[1]) + 1
-  const queue_token = signToken(QUEUE, placeKeys, { sub, sale, num, iat, exp: iat + 3_600 })
-  return c.json({ status: 'waiting', queue_token, position_in_queue: num, poll_after_ms: 1_000 }, 201)
-})
-app.get('/sales/:sale/queue/status', async (c) => {
-  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const place = readToken(QUEUE, placeKeys, token, Date.now())
-  if (!place.ok) return c.json({ type: '/problems/invalid-token' }, 401)
-  const rank = await redis.zrank(`bench:${place.claims.sale}:queue`, place.claims.sub)
-  if (rank === null) return c.json({ type: '/problems/invalid-token' }, 401)
-  return c.json({ status: 'waiting', position_in_queue: rank + 1, poll_after_ms: 1_000 })
 })
 
 app.get('/healthz', (c) => c.json({ status: 'ok' }))

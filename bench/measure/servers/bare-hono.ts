@@ -7,7 +7,6 @@ app.post('/sales/:sale/checkout', async (c) => {
   const body = await c.req.json()
   return c.json({ status: 'reserved', quantity: body.quantity, sale: c.req.param('sale') }, 201)
 })
-app.get('/orders/:order', (c) => c.json({ order_id: c.req.param('order'), status: 'reserved' }))
 app.get('/healthz', (c) => c.json({ status: 'ok' }))
 
 serve({ fetch: app.fetch, port: Number(process.env.PORT), hostname: '127.0.0.1' })
