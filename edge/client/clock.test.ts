@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ServerClock } from './clock.ts'
 
-it('is never ahead of the server’s, and as far behind as its quickest message was slow', () => {
+it('is never ahead of the server’s, and as late as its quickest message', () => {
   const delays = fc.array(fc.nat(20_000), { minLength: 1, maxLength: 30, size: 'max' })
   fc.assert(
     fc.property(delays, fc.nat(1e12), (delaysMs, bootMs) => {
@@ -20,7 +20,7 @@ it('is never ahead of the server’s, and as far behind as its quickest message 
   )
 })
 
-it('is right again after a sleep in which the time gone by stood still', () => {
+it('is right again after a sleep, in which elapsed time stood still', () => {
   const clock = new ServerClock()
   clock.read(1_000_000, 0, 0)
   const sleptMs = 3_600_000

@@ -1,4 +1,4 @@
-/** The page's script on a page that is not there: what it asks for, how often, and what it does with the answers. */
+/** The page's script on a stub of a page: its requests, how often, and what it does with the responses. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { commitmentOf } from '../../shared/draw.ts'
 
@@ -32,8 +32,8 @@ class Thing {
 
 let things: Record<string, Thing>
 let timers: Thing[]
-let asked: string[]
-let heard: Map<string, (event: unknown) => void>
+let requested: string[]
+let listeners: Map<string, (event: unknown) => void>
 let answer: (path: string) => unknown
 let answersInMs: number
 const reload = vi.fn()
@@ -62,7 +62,7 @@ const schedule = (changes: object = {}) => ({
   ...changes,
 })
 
-const times = (path: RegExp) => asked.filter((one) => path.test(one)).length
+const times = (path: RegExp) => requested.filter((one) => path.test(one)).length
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 async function begin(
@@ -86,11 +86,11 @@ async function begin(
 beforeEach(() => {
   vi.resetModules()
   vi.useFakeTimers({ now: NOW_MS })
-  ;[things, timers, asked, heard] = [{}, [], [], new Map()]
+  ;[things, timers, requested, listeners] = [{}, [], [], new Map()]
   browser.onLine = true
   answer = () => schedule()
   answersInMs = 20
-  const listen = (name: string, act: (event: unknown) => void) => void heard.set(name, act)
+  const listen = (name: string, act: (event: unknown) => void) => void listeners.set(name, act)
   vi.stubGlobal('document', {
     title: 'The line · Air · Max',
     documentElement: { lang: 'en' },
@@ -118,14 +118,14 @@ beforeEach(() => {
     return abort.signal
   })
   vi.stubGlobal('fetch', async (path: string, { signal }: { signal: AbortSignal }) => {
-    asked.push(path)
+    requested.push(path)
     await new Promise((done, fail) => {
       setTimeout(done, answersInMs)
       signal.addEventListener('abort', fail)
     })
-    const told = answer(path)
-    if (told instanceof Error) throw told
-    return { ok: true, status: 200, headers: new Headers(), json: async () => told, ...(told as object) }
+    const body = answer(path)
+    if (body instanceof Error) throw body
+    return { ok: true, status: 200, headers: new Headers(), json: async () => body, ...(body as object) }
   })
 })
 
@@ -137,15 +137,15 @@ afterEach(() => {
   replaceState.mockClear()
 })
 
-it('told what is older than what it knows, it asks no sooner again', async () => {
-  let told = 11
-  answer = () => schedule({ version: told-- > 10 ? 11 : 10, rate_per_second: 1 })
+it('fetches no sooner after a schedule that is older than its own', async () => {
+  let version = 11
+  answer = () => schedule({ version: version-- > 10 ? 11 : 10, rate_per_second: 1 })
   await begin()
   await passes(40_000)
   expect(times(/schedule$/)).toBeLessThan(10)
 })
 
-it('counts down to an opening that is put off', async () => {
+it('counts down to an opening that an operator puts off', async () => {
   const [timer, label] = [new Thing({ at: 'anchor_at_ms' }), new Thing({ over: 'Opening' })]
   timer.dateTime = new Date(NOW_MS + 2_000).toISOString()
   label.textContent = 'The sale opens in'
@@ -169,7 +169,7 @@ it('counts down to an opening that is put off', async () => {
   ])
 })
 
-it('goes on with the schedule of a version that tells its moments for people only', async () => {
+it('understands a schedule of the version before, which has moments for people only', async () => {
   timers = [new Thing({ at: 'pre_queue_opens_at_ms' })]
   const before = {
     phase: 'upcoming',
@@ -183,13 +183,13 @@ it('goes on with the schedule of a version that tells its moments for people onl
   expect(times(/schedule$/)).toBeGreaterThan(1)
 })
 
-/** It is their turn, and what is to be shown then stands on a page that cannot be seen from here. */
+/** The turn has come, and leads to a page of another site, whose response is opaque. */
 const readyElsewhere: typeof answer = (path) => {
   if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
   return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
 }
 
-it('follows the line to a page that the sale protects, whose answer it cannot see', async () => {
+it('reloads when the turn leads to a protected site, whose response is opaque', async () => {
   things = { line: new Thing({ status: 'waiting' }) }
   answer = readyElsewhere
   await begin()
@@ -197,7 +197,7 @@ it('follows the line to a page that the sale protects, whose answer it cannot se
   expect(reload).toHaveBeenCalledOnce()
 })
 
-it('gets in, and hears of the line, however slow the answers are', async () => {
+it('claims its turn, however slow the responses are', async () => {
   things = { line: new Thing({ status: 'waiting' }) }
   answersInMs = 20_000
   answer = readyElsewhere
@@ -206,7 +206,7 @@ it('gets in, and hears of the line, however slow the answers are', async () => {
   expect(reload).toHaveBeenCalledOnce()
 })
 
-it('asks now and then for a place that waits long, so that it does not run out', async () => {
+it('renews a place that waits long, so that it does not expire', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   things = { ...standing(), line: new Thing({ status: 'paused' }) }
   answer = (path) =>
@@ -220,21 +220,17 @@ it('asks now and then for a place that waits long, so that it does not run out',
   expect(times(/status$/)).toBe(2)
 })
 
-it.each(['turn', 'landing'])(
-  'leaves the %s when the sale is over, and does not hammer while it is still shown',
-  async (here) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0)
-    things = { [here]: new Thing() }
-    answer = (path) =>
-      path.endsWith('/schedule') ? schedule({ phase: 'sold_out' }) : { text: async () => '' }
-    await begin()
-    await passes(10_000)
-    expect(times(/demo$/)).toBeGreaterThan(0)
-    expect(times(/demo$/)).toBeLessThan(5)
-  },
-)
+it.each(['turn', 'landing'])('leaves the %s when the sale is over, and retries with pauses', async (here) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  things = { [here]: new Thing() }
+  answer = (path) => (path.endsWith('/schedule') ? schedule({ phase: 'sold_out' }) : { text: async () => '' })
+  await begin()
+  await passes(10_000)
+  expect(times(/demo$/)).toBeGreaterThan(0)
+  expect(times(/demo$/)).toBeLessThan(5)
+})
 
-it('at a turn with nothing to choose, looks again when there is stock, and not before', async () => {
+it('refreshes a turn with nothing to choose when there is stock, and not before', async () => {
   const turn = new Thing()
   things = { turn }
   const missed = { anchor_position: 500, missed_through: 400 }
@@ -249,7 +245,7 @@ it('at a turn with nothing to choose, looks again when there is stock, and not b
   expect(reload).toHaveBeenCalledOnce()
 })
 
-it('leaves a turn alone in which there is something to choose', async () => {
+it('does not refresh a turn with something to choose', async () => {
   things = { turn: Object.assign(new Thing(), { querySelector: () => new Thing() }) }
   await begin()
   await passes(20_000)
@@ -264,7 +260,7 @@ const standing = () => ({
   wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
 })
 
-it('says what it shows of the place', async () => {
+it('announces the place that it shows', async () => {
   things = standing()
   const said = () => things.announcement?.textContent
   answer = () => schedule({ anchor_position: 48 })
@@ -278,7 +274,7 @@ it('says what it shows of the place', async () => {
   expect(document.title).toBe('You are next · Air · Max')
 })
 
-it('tells the day with the time of a turn that is not today', async () => {
+it('shows the weekday of a turn that is not today', async () => {
   const until = new Thing()
   things = { ...standing(), 'wait-until': until }
   answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / 7_200 })
@@ -290,7 +286,7 @@ it('tells the day with the time of a turn that is not today', async () => {
   expect(until.textContent).toMatch(/^at Saturday 4:0\d.PM$/)
 })
 
-it('shows the progress of someone who came after the opening from where they began', async () => {
+it('shows a late visitor’s progress from where they started', async () => {
   const progress = Object.assign(new Thing(), { value: Number.NaN })
   things = { ...standing(), progress }
   const kept = new Map<string, string>()
@@ -311,7 +307,7 @@ it('shows the progress of someone who came after the opening from where they beg
   expect(Math.round(progress.value)).toBe(50)
 })
 
-it('does not count on for long past what it heard, in case the line has stood since', async () => {
+it('stops the line some seconds after the last schedule, in case it stands still', async () => {
   things = { ...standing(), serving: new Thing() }
   answer = () => schedule({ rate_per_second: 1 })
   await begin({ number: '5000' })
@@ -322,7 +318,7 @@ it('does not count on for long past what it heard, in case the line has stood si
   expect(Number(things.serving?.textContent)).toBeLessThan(13)
 })
 
-it('asks for the end of a sale when it has come', async () => {
+it('fetches the schedule when the sale ends', async () => {
   answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
   await begin()
   await passes(11_900)
@@ -331,14 +327,14 @@ it('asks for the end of a sale when it has come', async () => {
   expect(times(/schedule$/)).toBe(before + 1)
 })
 
-/** Sends a form; answers whether the script kept it back. */
+/** Sends a form; returns the mock that is called if the script holds it back. */
 function press(form = new Thing()) {
   const event = { target: form, defaultPrevented: false, preventDefault: vi.fn() }
-  heard.get('submit')?.(event)
+  listeners.get('submit')?.(event)
   return event.preventDefault
 }
 
-it('joins once, however long the answer takes: a second number would be a later place', async () => {
+it('joins once, however long the response takes: a second number would be a later place', async () => {
   await begin()
   const join = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/queue' })
   expect(press(join)).not.toHaveBeenCalled()
@@ -346,7 +342,7 @@ it('joins once, however long the answer takes: a second number would be a later 
   expect(press(join)).toHaveBeenCalledOnce()
 })
 
-it('may send an order again after a while, which has a key', async () => {
+it('may send an order again after a while, since it has a key', async () => {
   await begin()
   const buy = new Thing()
   expect(press(buy)).not.toHaveBeenCalled()
@@ -355,38 +351,38 @@ it('may send an order again after a while, which has a key', async () => {
   expect(press(buy)).not.toHaveBeenCalled()
 })
 
-it('sends no form while there is no connection, and says so', async () => {
+it('sends no form while offline, and says so', async () => {
   await begin()
   await passes(100)
   browser.onLine = false
   expect(press(), 'the browser may be wrong').not.toHaveBeenCalled()
   answer = () => new Error('no network')
-  heard.get('offline')?.({})
+  listeners.get('offline')?.({})
   await passes(100)
   expect(press()).toHaveBeenCalledOnce()
   expect(things.offline?.focus).toHaveBeenCalledOnce()
 })
 
-it('puts the page that a form was on in place of the problem it met', async () => {
+it('replaces a problem’s address by that of the form’s page', async () => {
   await begin({ path: null })
   expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
 })
 
-it('on a problem says nothing of a connection that it does not try, but that there is none', async () => {
+it('shows no connection on a problem’s page, except that it is offline', async () => {
   const sign = new Thing({ online: 'Connected', offline: 'Offline' })
   things = { connection: sign }
   const shown = vi.spyOn(sign, 'toggleAttribute')
   await begin({ path: null })
   await passes(10_000)
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
   expect(shown).toHaveBeenLastCalledWith('hidden', true)
   browser.onLine = false
-  heard.get('offline')?.({})
+  listeners.get('offline')?.({})
   expect(shown).toHaveBeenLastCalledWith('hidden', false)
   expect(sign.textContent).toBe('Offline')
 })
 
-it('looks again for an order that could not be shown, until it can be', async () => {
+it('retries an order’s page that could not be shown, until it can be', async () => {
   things = { away: new Thing() }
   let away = true
   answer = (path) =>
@@ -402,7 +398,7 @@ it('looks again for an order that could not be shown, until it can be', async ()
   expect(replaced).toHaveBeenCalledOnce()
 })
 
-it('speaks the browser’s language where something has put none into the page', async () => {
+it('uses the browser’s language where the page’s is no language', async () => {
   things = { ...standing(), 'wait-until': new Thing() }
   vi.stubGlobal('navigator', { ...browser, language: 'de' })
   Object.assign(document.documentElement, { lang: 'en_US' })
@@ -412,7 +408,7 @@ it('speaks the browser’s language where something has put none into the page',
   expect(things['wait-until']?.textContent).toMatch(/^at 14:0\d$/)
 })
 
-it('leaves what it wrote to a browser that translates it', async () => {
+it('does not overwrite the browser’s translation of an unchanged text', async () => {
   things = standing()
   answer = () => schedule({ anchor_position: 48 })
   await begin()
@@ -425,24 +421,24 @@ it('leaves what it wrote to a browser that translates it', async () => {
   expect(things['ahead-of-you']?.textContent).toBe('You are next')
 })
 
-it('a page that comes back from the browser’s memory without a connection stays', async () => {
+it('keeps a page from the back-forward cache while offline', async () => {
   answer = () => new Error('no network')
   browser.onLine = false
   await begin()
-  heard.get('pageshow')?.({ persisted: true })
+  listeners.get('pageshow')?.({ persisted: true })
   await passes(1_000)
   expect(times(/demo$/)).toBe(1)
   vi.resetModules()
   things = {}
   await begin({ path: null })
-  heard.get('pageshow')?.({ persisted: true })
+  listeners.get('pageshow')?.({ persisted: true })
   expect(reload).not.toHaveBeenCalled()
   browser.onLine = true
-  heard.get('pageshow')?.({ persisted: true })
+  listeners.get('pageshow')?.({ persisted: true })
   expect(reload).toHaveBeenCalledOnce()
 })
 
-/** An order on the page, whose stream of events does what a test says. */
+/** An order on the page, whose stream of events the test controls. */
 async function orderOnPage() {
   const streams: { onopen(): void; onerror(): void }[] = []
   class Stream {
@@ -460,7 +456,7 @@ async function orderOnPage() {
   return { streams, followOrder }
 }
 
-it('asks for an order soon where no stream of its changes opens, though the browser tries on', async () => {
+it('polls an order soon where no stream opens, though the browser keeps trying', async () => {
   const { streams, followOrder } = await orderOnPage()
   followOrder(vi.fn())
   const [stream] = streams
@@ -468,17 +464,17 @@ it('asks for an order soon where no stream of its changes opens, though the brow
     stream?.onerror()
     await passes(1_500)
   }
-  expect(asked.length).toBeGreaterThan(0)
+  expect(requested.length).toBeGreaterThan(0)
   stream?.onopen()
-  const before = asked.length
+  const before = requested.length
   await passes(14_000)
-  expect(asked).toHaveLength(before)
+  expect(requested).toHaveLength(before)
   stream?.onerror()
   await passes(14_000)
-  expect(asked.length).toBeGreaterThan(before)
+  expect(requested.length).toBeGreaterThan(before)
 })
 
-it('reads the schedule seldom beside an order, which it cannot change', async () => {
+it('fetches the schedule rarely beside an order', async () => {
   await orderOnPage()
   await begin({ path: '/sales/demo/order/an-order', number: '1' })
   await passes(120_000)
@@ -486,7 +482,7 @@ it('reads the schedule seldom beside an order, which it cannot change', async ()
   expect(times(/schedule$/)).toBeLessThan(8)
 })
 
-it('asks no more for an order that is no longer followed', async () => {
+it('stops polling an order that is no longer followed', async () => {
   const { followOrder } = await orderOnPage()
   const changed = vi.fn()
   answer = () => ({ json: async () => ({ status: 'confirmed' }) })
@@ -494,6 +490,6 @@ it('asks no more for an order that is no longer followed', async () => {
   following?.fetchNow()
   following?.stop()
   await passes(60_000)
-  expect(asked).toHaveLength(1)
+  expect(requested).toHaveLength(1)
   expect(changed).not.toHaveBeenCalled()
 })
