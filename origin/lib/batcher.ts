@@ -1,18 +1,13 @@
 /**
- * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` gathers calls and hands
- * them over in groups, as soon as another group may run, at most once per turn of the event loop. The waiting calls are
- * shared among the groups that may run: the larger a group, the cheaper each call in it, here and at every later station.
- * The queue is bounded; a call that finds it full is rejected at once.
+ * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` gathers the calls of one
+ * turn of the event loop and hands them over as one group. Calls that come meanwhile wait, and go together as soon as the
+ * group is done: a call that would wait at the next station waits here instead, in a larger and so cheaper group. The queue
+ * is bounded; a call that finds it full is rejected at once.
  */
-
-/** Smaller groups are not split, however many may run. */
-const MIN_GROUP = 32
 
 interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
-  /** Most groups at once; one by default: a call that would wait at the next station waits here instead. */
-  readonly concurrency?: number
   /** Most waiting calls. */
   readonly queue: number
 }
@@ -28,15 +23,14 @@ interface Waiting<Call, Result> {
 }
 
 export class Batcher<Call, Result> {
+  readonly #limits: BatcherLimits
   readonly #run: (calls: readonly Call[]) => Promise<readonly Result[]>
-  readonly #limits: Required<BatcherLimits>
-  #waiting: Waiting<Call, Result>[] = []
-  #running = 0
-  #scheduled = false
+  readonly #waiting: Waiting<Call, Result>[] = []
+  #serving = false
 
   /** `run` returns the results of a group in the order of its calls; if it throws, the whole group fails. */
   constructor(limits: BatcherLimits, run: (calls: readonly Call[]) => Promise<readonly Result[]>) {
-    this.#limits = { concurrency: 1, ...limits }
+    this.#limits = limits
     this.#run = run
   }
 
@@ -44,34 +38,23 @@ export class Batcher<Call, Result> {
     if (this.#waiting.length >= this.#limits.queue) return Promise.reject(new Overloaded('the queue is full'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject })
-      if (this.#scheduled) return
-      this.#scheduled = true
-      setImmediate(() => {
-        this.#scheduled = false
-        this.#dispatch()
-      })
+      if (this.#serving) return
+      this.#serving = true
+      setImmediate(() => void this.#serve())
     })
   }
 
-  #dispatch(): void {
-    while (this.#waiting.length > 0 && this.#running < this.#limits.concurrency) {
-      const room = this.#limits.concurrency - this.#running
-      const share = Math.max(MIN_GROUP, Math.ceil(this.#waiting.length / room))
-      void this.#serve(this.#waiting.splice(0, Math.min(share, this.#limits.size)))
+  async #serve(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, this.#limits.size)
+      try {
+        const results = await this.#run(group.map(({ call }) => call))
+        for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
     }
-  }
-
-  async #serve(group: readonly Waiting<Call, Result>[]): Promise<void> {
-    this.#running++
-    try {
-      const results = await this.#run(group.map(({ call }) => call))
-      for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
-    } catch (error) {
-      for (const { reject } of group) reject(error)
-    } finally {
-      this.#running--
-      this.#dispatch()
-    }
+    this.#serving = false
   }
 }
 
