@@ -14,25 +14,25 @@ import { holdEnd, type Orders } from './orders.ts'
 
 const BATCH = 500
 
-interface SweeperNeeds {
+interface SweeperDeps {
   readonly sql: Sql
   readonly orders: Pick<Orders, 'expire'>
   readonly work: Pick<ProductWork, 'each'>
 }
-interface GateSweeperNeeds extends SweeperNeeds {
+interface GateSweeperDeps extends SweeperDeps {
   readonly sales: Sales
   readonly gates: Gates
 }
 
 /** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a product's next round. */
-export async function sweepGate(needs: GateSweeperNeeds): Promise<void> {
-  const { work, sales, gates } = needs
+export async function sweepGate(deps: GateSweeperDeps): Promise<void> {
+  const { work, sales, gates } = deps
   await work.each('hold sweeper', sales.productsInUse(), async ({ sale, product }) => {
     const gate = gates.of(sale, product)
     for (let batch = BATCH; batch === BATCH; ) {
       const due = await gate.due(BATCH)
       batch = due.length
-      if (batch > 0) await sweep(needs, gate, due)
+      if (batch > 0) await sweep(deps, gate, due)
     }
   })
 }
@@ -41,7 +41,7 @@ export async function sweepGate(needs: GateSweeperNeeds): Promise<void> {
  * Ends those holds that the ledger sees overdue too. The gate releases holds whose order has already ended, and asks again
  * later about the rest: they have time left, are being paid, or are not recorded yet.
  */
-async function sweep({ sql, orders }: SweeperNeeds, gate: Gate, due: readonly string[]): Promise<void> {
+async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly string[]): Promise<void> {
   const rows = await findOrders(sql, due)
   const overdue = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
   await orders.expire(overdue)
@@ -55,7 +55,7 @@ async function sweep({ sql, orders }: SweeperNeeds, gate: Gate, due: readonly st
 }
 
 /** Ends holds by the ledger's clock, product by product, so that none waits for the row lock of another. */
-export async function sweepLedger({ sql, orders, work }: SweeperNeeds): Promise<void> {
+export async function sweepLedger({ sql, orders, work }: SweeperDeps): Promise<void> {
   await work.each('ledger sweeper', await productsWithOverdueHolds(sql), async ({ sale, product }) => {
     for (let batch = BATCH; batch === BATCH; ) {
       const overdue = await overdueHolds(sql, sale, product, BATCH)

@@ -22,7 +22,7 @@ const PAYMENT_BATCH = 200
 /** Buyers waiting for their payment to begin; more get a "try again". */
 const PAYMENT_QUEUE = 5_000
 
-interface OrdersNeeds {
+interface OrdersDeps {
   readonly sql: Sql
   readonly gates: Gates
   /** Queues charges and captures in the transaction that asks for them. */
@@ -50,9 +50,9 @@ export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
 })
 
 export class Orders {
-  readonly #needs: OrdersNeeds
-  constructor(needs: OrdersNeeds) {
-    this.#needs = needs
+  readonly #deps: OrdersDeps
+  constructor(deps: OrdersDeps) {
+    this.#deps = deps
   }
 
   /** Moves an order to `paying` and queues its charge; undefined if the order is not reserved any more. */
@@ -63,7 +63,7 @@ export class Orders {
   readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
     { size: PAYMENT_BATCH, queue: PAYMENT_QUEUE },
     async (payments) => {
-      const { sql, charges } = this.#needs
+      const { sql, charges } = this.#deps
       const ids = payments.map((p) => p.orderId)
       const methods = payments.map((p) => p.method)
       const moved = await sql.begin(async (tx) => {
@@ -85,7 +85,7 @@ export class Orders {
   beginPayment(order: OrderRow): void {
     if (!order.payment_method) return
     this.pay(order.order_id, order.payment_method).catch((error) =>
-      this.#needs.log.warn(
+      this.#deps.log.warn(
         { order: order.order_id, error: String(error) },
         'payment not begun; a worker retries',
       ),
@@ -95,7 +95,7 @@ export class Orders {
   /** Confirms the orders of authorized charges that still wait for it, and queues captures for those and no others. */
   async confirm(paid: readonly ChargeOf[]): Promise<void> {
     if (paid.length === 0) return
-    const { sql, charges } = this.#needs
+    const { sql, charges } = this.#deps
     const confirmed = await sql.begin(async (tx) => {
       const moved = await moveOrders(
         tx,
@@ -120,7 +120,7 @@ export class Orders {
   /** Marks a paid order as handed over, once. Repeats return the same order; undefined if it is unknown or not paid. */
   async fulfil(orderId: string): Promise<OrderRow | undefined> {
     const fulfilled = await this.#moveOne(orderId, { from: ['confirmed'], to: 'fulfilled' })
-    const found = fulfilled ?? (await findOrder(this.#needs.sql, orderId))
+    const found = fulfilled ?? (await findOrder(this.#deps.sql, orderId))
     return found?.status === 'fulfilled' ? found : undefined
   }
 
@@ -134,7 +134,7 @@ export class Orders {
 
   /** One transition of many orders, first in the ledger, then at the gate. Returns those that made it. */
   async move(orderIds: readonly string[], move: Move): Promise<OrderRow[]> {
-    const moved = await moveOrders(this.#needs.sql, orderIds, move)
+    const moved = await moveOrders(this.#deps.sql, orderIds, move)
     await this.#moved(moved, move.to)
     return moved
   }
@@ -146,17 +146,17 @@ export class Orders {
     const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
     for (const [first, ...others] of byProduct.values()) {
       if (!first) continue
-      await this.#needs.gates
+      await this.#deps.gates
         .of(first.sale_id, first.product_id)
         .settle([first, ...others].map((order) => holdEnd(order, how)))
         .catch((error) =>
-          this.#needs.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
+          this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
         )
     }
   }
 
   #count(moved: readonly OrderRow[]): void {
     for (const { sale_id: sale, status, reason } of moved)
-      this.#needs.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
+      this.#deps.metrics.orders.inc({ sale, status, ...(reason !== null && { reason: kindOf(reason) }) })
   }
 }

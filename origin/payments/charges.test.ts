@@ -31,10 +31,10 @@ const refundsBy = (from: PaymentProvider) =>
     return true
   })
 function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
-  const needs = { sql, jobs, metrics, log }
-  const captures = new Outbox('capture', needs, (charge) => from.capture(charge))
+  const deps = { sql, jobs, metrics, log }
+  const captures = new Outbox('capture', deps, (charge) => from.capture(charge))
   return new Charges({
-    ...needs,
+    ...deps,
     provider: from,
     orders,
     captures,
@@ -258,12 +258,14 @@ describe('a refund made by hand', () => {
     expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'refunded after all' }])
   })
 
-  test('closes the finding of a charge for an unknown order', async () => {
+  test('closes the finding of a charge for an unknown order, which was counted', async () => {
     const order = crypto.randomUUID()
     const charges = chargesBy(provider)
     const price = { amountMinor: 1_000, currency: 'EUR' }
     await charges.settle({ charge: 'pi_of_another', order, status: 'authorized', ...price })
     expect(await findingsAbout('pi_of_another')).toMatchObject([{ kind: 'unknown_charge', open: true }])
+    const metric = await metrics.registry.getSingleMetricAsString('findings_total')
+    expect(metric).toContain('findings_total{sale="",kind="unknown_charge"} 1')
     await charges.settle({ charge: 'pi_of_another', order, status: 'cancelled' })
     expect(await findingsAbout('pi_of_another')).toMatchObject([{ open: false, outcome: 'given back' }])
   })

@@ -63,7 +63,7 @@ const batched = <Call>(run: (calls: readonly Call[]) => Promise<void>) =>
     return calls.map(() => undefined)
   })
 
-interface ChargesNeeds {
+interface ChargesDeps {
   readonly sql: Sql
   readonly jobs: PaymentJobs
   readonly provider: PaymentProvider
@@ -77,13 +77,13 @@ interface ChargesNeeds {
 }
 
 export class Charges {
-  readonly #needs: ChargesNeeds
+  readonly #deps: ChargesDeps
   readonly #inProgress = new Set<Promise<void>>()
   #pausedUntilMs = 0
   #unlogged = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
 
-  constructor(needs: ChargesNeeds) {
-    this.#needs = needs
+  constructor(deps: ChargesDeps) {
+    this.#deps = deps
   }
 
   // -- Charging ----------------------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ export class Charges {
       await Promise.race(this.#inProgress)
       return true
     }
-    const jobs = await this.#needs.jobs.take('charge', room)
+    const jobs = await this.#deps.jobs.take('charge', room)
     const orders = await this.#findOrders(jobs.map((job) => job.order))
     for (const [i, job] of jobs.entries()) {
       const work = this.#charge(job, orders[i])
         .catch((error) =>
-          this.#needs.log.warn({ order: job.order, error: String(error) }, 'charge interrupted'),
+          this.#deps.log.warn({ order: job.order, error: String(error) }, 'charge interrupted'),
         )
         .finally(() => this.#inProgress.delete(work))
       this.#inProgress.add(work)
@@ -117,13 +117,13 @@ export class Charges {
 
   /** Begins the payment of orders that came with their method, if the process that accepted them did not. */
   async #beginPayments(): Promise<void> {
-    const { sql, orders } = this.#needs
+    const { sql, orders } = this.#deps
     const toBegin = await findPaymentsToBegin(sql, BEGIN_AFTER_MS, CONCURRENCY)
     await Promise.all(toBegin.map((o) => orders.pay(o.order_id, o.payment_method)))
   }
 
   async #charge(job: ChargeJob, order: OrderRow | undefined): Promise<void> {
-    const { jobs, orders, provider, metrics } = this.#needs
+    const { jobs, orders, provider, metrics } = this.#deps
     if (order?.status !== 'paying') return this.#completed.add(job)
     const { order_id, currency, payment_method } = order
     const amountMinor = amountOf(order)
@@ -160,7 +160,7 @@ export class Charges {
       case 'turned_away': {
         this.#logFailure(order_id, charged)
         this.#pausedUntilMs = PAUSE_MS * (Math.floor(performance.now() / PAUSE_MS) + 1)
-        const nowMs = this.#needs.nowMs()
+        const nowMs = this.#deps.nowMs()
         const { turnedAwayAtMs = nowMs } = job
         if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS) return this.#requeued.add({ ...job, turnedAwayAtMs })
       }
@@ -174,22 +174,22 @@ export class Charges {
     const nowMs = performance.now()
     if (nowMs - this.#unlogged.sinceMs < LOG_INTERVAL_MS) return
     const { charges } = this.#unlogged
-    this.#needs.log.warn({ order, result, reason, charges }, 'charges neither authorized nor declined')
+    this.#deps.log.warn({ order, result, reason, charges }, 'charges neither authorized nor declined')
     this.#unlogged = { charges: 0, sinceMs: nowMs }
   }
 
   readonly #requeued = batched<ChargeJob & { readonly turnedAwayAtMs: number }>((jobs) =>
-    this.#needs.jobs.requeue(jobs),
+    this.#deps.jobs.requeue(jobs),
   )
 
-  readonly #completed = batched<ChargeJob>((jobs) => this.#needs.jobs.done('charge', jobs))
+  readonly #completed = batched<ChargeJob>((jobs) => this.#deps.jobs.done('charge', jobs))
 
   /**
    * After the last attempt the provider's record counts; without one nothing was authorized. The order is cancelled before
    * a pending charge is, since a charge authorized meanwhile may have confirmed the order.
    */
   async #giveUp(order: string): Promise<void> {
-    const { provider, orders } = this.#needs
+    const { provider, orders } = this.#deps
     const found = await this.#recordOf(order, provider.find(order))
     if (found && isAuthorized(found)) await this.settle(found)
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
@@ -204,24 +204,24 @@ export class Charges {
     request: Promise<ChargeRecord | undefined>,
   ): Promise<ChargeRecord | undefined> {
     return request.catch((error) => {
-      this.#needs.log.warn({ order, error: String(error) }, 'provider did not respond; giving up')
+      this.#deps.log.warn({ order, error: String(error) }, 'provider did not respond; giving up')
       return undefined
     })
   }
 
   /** Gives up charges whose last attempt died with its worker; true if there may be more. */
   async giveUpLost(): Promise<boolean> {
-    const jobs = await this.#needs.jobs.take('charge-lost', CONCURRENCY)
+    const jobs = await this.#deps.jobs.take('charge-lost', CONCURRENCY)
     const orders = await this.#findOrders(jobs.map((job) => job.order))
     const paying = orders.flatMap((order) => (order?.status === 'paying' ? [order.order_id] : []))
     await Promise.all(paying.map((order) => this.#giveUp(order)))
-    await this.#needs.jobs.done('charge-lost', jobs)
+    await this.#deps.jobs.done('charge-lost', jobs)
     return jobs.length === CONCURRENCY
   }
 
   /** Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both. */
   async resume(): Promise<void> {
-    const { sql, jobs } = this.#needs
+    const { sql, jobs } = this.#deps
     await sql.begin(async (tx) =>
       jobs.addCharges(tx, await touchForgottenPayments(tx, FORGOTTEN_SECONDS, CONCURRENCY)),
     )
@@ -231,7 +231,7 @@ export class Charges {
 
   /** Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. */
   async settle(charge: ChargeRecord): Promise<void> {
-    if (charge.status === 'refund_failed') return this.#needs.refunds.reopen(charge)
+    if (charge.status === 'refund_failed') return this.#deps.refunds.reopen(charge)
     if (charge.status === 'refunded' || charge.status === 'cancelled') return this.#returned.add(charge)
     if (charge.status === 'pending') return
     // Most reports are known already: a read first spares the product's row.
@@ -247,20 +247,20 @@ export class Charges {
 
   /** By sale: locked rows delay the charges of their own sale only. */
   readonly #settling = new BatcherByKey<ChargeRecord, void>(SETTLE, async (_sale, charges) => {
-    const { orders } = this.#needs
+    const { orders } = this.#deps
     await orders.confirm(charges.filter(isAuthorized))
     const declined = charges.filter((c) => c.status === 'declined').map((c) => c.order)
     await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
     return charges.map(() => undefined)
   })
 
-  readonly #captured = batched<string>((charges) => this.#needs.captures.markDone(charges))
+  readonly #captured = batched<string>((charges) => this.#deps.captures.markDone(charges))
 
   readonly #returned = batched<ChargeRecord>(async (records) => {
     const charges = records.map(({ charge }) => charge)
-    await this.#needs.refunds.recheck(charges)
+    await this.#deps.refunds.recheck(charges)
     for (const kind of ['unknown_charge', 'wrong_amount'] as const)
-      await closeAbout(this.#needs.sql, kind, charges, 'given back')
+      await closeAbout(this.#deps.sql, kind, charges, 'given back')
     await this.#noteOutsideRefunds(records.filter(({ status }) => status === 'refunded'))
   })
 
@@ -268,7 +268,7 @@ export class Charges {
 
   /** Refunds a charge whose order was cancelled meanwhile, is paid with another charge, or has another price. */
   async #refundUnlessPaid(paid: AuthorizedCharge): Promise<void> {
-    const { sql, jobs, metrics } = this.#needs
+    const { sql, jobs, metrics } = this.#deps
     const { charge, order: orderId, amountMinor, currency } = paid
     const order = await this.#orders.add(orderId)
     const isPaid = isSold(order?.status)
@@ -290,7 +290,7 @@ export class Charges {
 
   /** A charge without an order may belong to another system on the same account. A person decides. */
   async #noteUnknown({ charge, order }: ChargeRecord): Promise<void> {
-    const { sql, metrics, log } = this.#needs
+    const { sql, metrics, log } = this.#deps
     log.error({ order, charge }, 'charge for an unknown order')
     await openFinding(sql, metrics, {
       sale: NO_SALE,
@@ -303,7 +303,7 @@ export class Charges {
 
   /** An order refunded by hand stays sold. A person decides whether it is delivered all the same. */
   async #noteOutsideRefunds(refunded: readonly ChargeRecord[]): Promise<void> {
-    const { sql, metrics } = this.#needs
+    const { sql, metrics } = this.#deps
     const kind = 'refunded_outside'
     await sql.begin(async (tx) => {
       const inserted = await insertOutsideRefunds(tx, refunded, kind)
@@ -314,7 +314,7 @@ export class Charges {
 
   /** Settles what changed in the provider's own records: this finds charges that are paid but unrecorded. */
   async compare(): Promise<void> {
-    const { sql, provider } = this.#needs
+    const { sql, provider } = this.#deps
     const last = await readProviderCursor(sql, provider.name)
     for await (const { records, cursor } of provider.changes(last)) {
       for (let at = 0; at < records.length; at += SETTLE.size) {
@@ -326,7 +326,7 @@ export class Charges {
 
   /** The orders, parallel to the ids. */
   async #findOrders(ids: readonly string[]): Promise<(OrderRow | undefined)[]> {
-    const byId = new Map((await findOrders(this.#needs.sql, ids)).map((row) => [row.order_id, row]))
+    const byId = new Map((await findOrders(this.#deps.sql, ids)).map((row) => [row.order_id, row]))
     return ids.map((id) => byId.get(id))
   }
 }

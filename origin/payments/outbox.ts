@@ -26,7 +26,7 @@ const FORGOTTEN_HOURS = 12
 
 const DONE = { capture: 'captured', refund: 'refunded' } as const
 
-interface OutboxNeeds {
+interface OutboxDeps {
   readonly sql: Sql
   readonly jobs: PaymentJobs
   readonly metrics: Pick<Metrics, OutboxTable | 'findings'>
@@ -36,20 +36,20 @@ interface OutboxNeeds {
 export class Outbox {
   readonly #kind: OutboxKind
   readonly #table: OutboxTable
-  readonly #needs: OutboxNeeds
+  readonly #deps: OutboxDeps
   readonly #send: (charge: ChargeOf) => Promise<boolean>
 
   /** `send` asks the provider. It returns false if this can never be done, and throws if it may be retried. */
-  constructor(kind: OutboxKind, needs: OutboxNeeds, send: (charge: ChargeOf) => Promise<boolean>) {
+  constructor(kind: OutboxKind, deps: OutboxDeps, send: (charge: ChargeOf) => Promise<boolean>) {
     this.#kind = kind
     this.#table = `${kind}s`
-    this.#needs = needs
+    this.#deps = deps
     this.#send = send
   }
 
   /** Sends one batch. */
   async round(): Promise<void> {
-    const { sql, jobs } = this.#needs
+    const { sql, jobs } = this.#deps
     const taken = await jobs.take(this.#kind, BATCH)
     if (taken.length === 0) return
     const open = await findOpen(
@@ -68,7 +68,7 @@ export class Outbox {
   }
 
   async #attempt(job: OutboxJob): Promise<'succeeded' | 'failed' | 'gone'> {
-    const { sql, jobs, metrics, log } = this.#needs
+    const { sql, jobs, metrics, log } = this.#deps
     const { order, charge, attempt } = job
     try {
       const outcome = (await this.#send(job)) ? 'succeeded' : 'gone'
@@ -87,7 +87,7 @@ export class Outbox {
 
   /** Deletes what can never be done. If the row was still open, a person must decide. */
   async #giveUp(charge: ChargeOf): Promise<void> {
-    await this.#needs.sql.begin(async (tx) => {
+    await this.#deps.sql.begin(async (tx) => {
       if (await deleteOpen(tx, this.#table, charge.charge))
         await this.#report(tx, charge, 'nothing is authorized any more')
     })
@@ -95,7 +95,7 @@ export class Outbox {
 
   async #report(tx: Queryable, { charge, order: orderId }: ChargeOf, error: string): Promise<void> {
     const order = await findOrder(tx, orderId)
-    await openFinding(tx, this.#needs.metrics, {
+    await openFinding(tx, this.#deps.metrics, {
       sale: order?.sale_id ?? NO_SALE,
       product: order?.product_id ?? '',
       kind: `${this.#kind}_failed`,
@@ -107,7 +107,7 @@ export class Outbox {
   /** Marks charges as done, whoever did it. Most of them already are. */
   async markDone(charges: readonly string[]): Promise<void> {
     if (charges.length === 0) return
-    const { sql } = this.#needs
+    const { sql } = this.#deps
     await markDone(sql, this.#table, charges)
     await closeAbout(sql, `${this.#kind}_failed`, charges, `${DONE[this.#kind]} after all`)
   }
@@ -125,13 +125,13 @@ export class Outbox {
   }
 
   async #requeue(touch: (tx: Queryable) => Promise<ChargeOf[]>): Promise<void> {
-    const { sql, jobs } = this.#needs
+    const { sql, jobs } = this.#deps
     await sql.begin(async (tx) => jobs.add(tx, this.#kind, await touch(tx)))
   }
 
   /** Opens a row again that the buyer's bank has undone. A person must find out how it can be done. */
   async reopen({ charge }: ChargeOf): Promise<void> {
-    const { sql, metrics } = this.#needs
+    const { sql, metrics } = this.#deps
     const row = await reopen(sql, this.#table, charge)
     if (!row) return
     metrics[this.#table].inc({ outcome: 'failed' })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { NO_SALE, readFindings } from '../ledger/findings.ts'
 import { record } from '../ledger/record.ts'
 import { signWebhook } from './sandbox.ts'
 
@@ -181,16 +180,6 @@ describe.concurrent('a payment', () => {
     const response = await webhook({ charge: 'ch_1', order: id, status: 'authorized' }, 'another secret')
     expect(response.status).toBe(401)
     expect(await status(id, token)).toBe('reserved')
-  })
-
-  test('of an unknown order opens a finding', async () => {
-    const charge = `ch_${randomUUID()}`
-    const response = await webhook({ charge, order: randomUUID(), status: 'authorized' })
-    expect(response.status).toBe(200)
-    const { findings } = await readFindings(origin.sql(), NO_SALE)
-    expect(findings).toMatchObject([{ kind: 'unknown_charge', subject: charge, seen: 1, closed_at: null }])
-    const { body } = await origin.call('GET', '/metrics')
-    expect(body.text).toContain('findings_total{sale="",kind="unknown_charge"} 1\n')
   })
 
   test('whose method comes with the checkout needs no second call', async () => {

@@ -13,7 +13,7 @@ import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
 import { stripeProvider } from './stripe.ts'
 
-interface PaymentsNeeds {
+interface PaymentsDeps {
   readonly config: Config
   readonly sql: Sql
   readonly sales: Pick<Sales, 'nowMs'>
@@ -31,8 +31,8 @@ export interface Payments {
   stop(): Promise<void>
 }
 
-export async function startPayments(needs: PaymentsNeeds, jobs: PaymentJobs): Promise<Payments> {
-  const { config, sql, sales, orders, metrics, log } = needs
+export async function startPayments(deps: PaymentsDeps, jobs: PaymentJobs): Promise<Payments> {
+  const { config, sql, sales, orders, metrics, log } = deps
   const nowMs = () => sales.nowMs()
   const { provider, stop } = await chooseProvider(config, nowMs)
   const outbox = { sql, jobs, metrics, log }
