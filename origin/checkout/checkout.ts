@@ -15,7 +15,7 @@ import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { problem } from '../../shared/problem.ts'
 import { ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
-import { isUnheard, type Sql } from '../ledger/connection.ts'
+import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import { type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
@@ -209,7 +209,7 @@ export class Checkout {
       if (!(error instanceof Overloaded))
         this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
       // A ledger that was unresponsive before was sent no more than an attempt to connect.
-      return !wasUnresponsive && isUnheard(error as Error) ? this.#recordInDoubt(attempt) : untaken()
+      return !wasUnresponsive && mayHaveCommitted(error as Error) ? this.#recordInDoubt(attempt) : untaken()
     }
     return this.#afterExact({ ...attempt, ledger })
   }

@@ -106,7 +106,7 @@ async function belongsToAnotherApplication(sql: Sql): Promise<boolean> {
  * True if a failed statement may have taken effect: it may have been sent before the connection broke. What Postgres itself
  * rejects has not.
  */
-export function isUnheard({ code }: Error & { code?: string }): boolean {
+export function mayHaveCommitted({ code }: Error & { code?: string }): boolean {
   return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
 }
 

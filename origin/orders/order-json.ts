@@ -1,4 +1,4 @@
-/** An order as the API sends it, to its buyer and to operators alike. */
+/** An order as the API sends it to its buyer and to operators. */
 import type { Order } from '../../shared/api/public.ts'
 import { CANCEL_REASONS } from '../../shared/order-status.ts'
 import type { OrderRow } from '../ledger/orders.ts'
@@ -8,7 +8,7 @@ import type { SaleRow } from '../ledger/sales.ts'
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
 
-/** An order at `nowMs`; `left_ms` is what is left of its hold, if the ledger has said so. */
+/** An order at `nowMs`. `left_ms`, if present, is the rest of its hold by the ledger's clock. */
 export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
   const kind = order.status === 'cancelled' && order.reason !== null && kindOf(order.reason)

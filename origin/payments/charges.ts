@@ -29,14 +29,14 @@ const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left this long to the process that accepted it. */
 const BEGIN_AFTER_MS = 1_000
 /**
- * A worker whose charge was turned away takes no jobs until the next of these begins, since providers limit by the second:
- * it wastes at most CONCURRENCY requests a second, and skips no second.
+ * After a charge is turned away, a worker takes no jobs until the next of these intervals begins, since providers limit by
+ * the second: it wastes at most CONCURRENCY requests a second, and skips no second.
  */
 const PAUSE_MS = 1_000
 /**
- * A charge turned away for this long is given up. At a provider that takes 25 charges a second, one worker gets nearly all
- * of them (24.8 measured): 20,000 in less than this, but not all of a longer queue. A charge turned away goes to the end of
- * the queue, so where none is taken the time of all runs at once.
+ * A charge turned away for this long is given up. At a provider's limit of 25 charges a second one worker makes 24.8
+ * (measured): 20,000 in less than this time. A charge turned away goes to the end of the queue, so if the provider takes
+ * none, the time of all runs at once.
  */
 const TURNED_AWAY_MS = 15 * 60_000
 /** Charge failures come in masses: one log line per interval, with their number. */
