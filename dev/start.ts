@@ -96,74 +96,65 @@ const demoSale = (nowMs: number): Partial<SaleConfig> => ({
 
 interface Demo {
   readonly sale: string
-  /** Seconds until it opens; 0 when it is open. */
+  /** 0 when it is open. */
   readonly opensInSeconds: number
 }
 
-/** Leaves a demo that is live alone; otherwise creates one. What is over stays as it was: its orders are real. */
+/** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
 async function ensureDemo(system: System): Promise<Demo> {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? 'demo' : `demo-${n}`
-    const state = await fetch(`${system.originUrl}/internal/sales/${sale}`, {
-      headers: { authorization: `Bearer ${system.secrets.edgeToken}` },
-      signal: AbortSignal.timeout(CALL_WITHIN_MS),
-    })
-    if (state.status === 404) {
-      await state.body?.cancel()
-      await createSale(system, sale)
+    const state = await admin(system, 'GET', sale)
+    if (state === undefined) {
+      await admin(system, 'PUT', sale, demoSale(Date.now()))
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
-    if (!state.ok)
-      throw new LocalError(`The origin answered ${state.status} when asked for the sale ${sale}.`)
-    const { phase, opens_in_ms } = (await state.json()) as { phase: string; opens_in_ms: number }
-    if (phase !== 'sold_out' && phase !== 'ended') {
-      return { sale, opensInSeconds: phase === 'upcoming' ? Math.max(0, opens_in_ms / 1000) : 0 }
-    }
+    if (state.phase !== 'sold_out' && state.phase !== 'ended')
+      return { sale, opensInSeconds: Math.max(0, (Date.parse(state.opens_at) - Date.now()) / 1000) }
   }
   throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
 }
 
-async function createSale(system: System, sale: string): Promise<void> {
+/** The sale as operators see it; undefined if there is none. */
+async function admin(system: System, method: string, sale: string, config?: Partial<SaleConfig>) {
   const response = await fetch(`${system.originUrl}/admin/sales/${sale}`, {
-    method: 'PUT',
+    method,
     headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(demoSale(Date.now())),
+    ...(config && { body: JSON.stringify(config) }),
     signal: AbortSignal.timeout(CALL_WITHIN_MS),
   })
   const body = await response.text()
-  if (!response.ok)
-    throw new LocalError(`The demo sale was refused (${response.status}): ${body.slice(0, 300)}`)
+  if (response.status === 404) return undefined
+  if (response.ok) return JSON.parse(body) as { phase: string; opens_at: string }
+  throw new LocalError(`The origin refused the demo sale (${response.status}): ${body.slice(0, 300)}`)
 }
 
 // -- What to try -----------------------------------------------------------------------------------------------------
 
 function invitation(system: System, demo: Demo | undefined, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
-  // No secret is shown on a screen: it lies in a file that only this person can read.
+  // The screen shows no secret, only the file of it, which nobody else can read.
   const token = `$(cat ${shellWord(shortPath(join(system.dataDir, ADMIN_TOKEN_FILE)))})`
-  const admin = (rest: string) =>
+  const call = (rest: string) =>
     `curl -sS -H "Authorization: Bearer ${token}" ${system.originUrl}/admin/sales/${sale}${rest}`
   const row = (what: string, command: string) => `  ${what.padEnd(15)} ${command}`
+  const seconds = Math.ceil(demo?.opensInSeconds ?? 0)
   const opening =
-    demo === undefined
-      ? ''
-      : demo.opensInSeconds > 0
-        ? `  (opens in ${Math.ceil(demo.opensInSeconds)} s: join the line before, and a draw decides your place)`
-        : '  (open now; for another draw: npm start -- --temporary)'
+    seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
   return [
     '',
-    `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${opening}`,
+    `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${demo ? `  (${opening})` : ''}`,
     `${paint('bold', 'Edge')}        ${system.edgeUrl}`,
     `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at /metrics`,
     '',
     paint('bold', 'Try, in another terminal'),
     row('join the line', `curl -sS -X POST ${system.edgeUrl}/sales/${sale}/queue`),
-    row('see all of it', admin('')),
-    row('pause the line', admin('/pause -X POST')),
-    row('go on', admin('/resume -X POST')),
+    row('see all of it', call('')),
+    row('pause the line', call('/pause -X POST')),
+    row('go on', call('/resume -X POST')),
     row(
       'more stock',
-      admin(`/products/poster/restock -X POST -H 'content-type: application/json' -d '{"quantity":10}'`),
+      call(`/products/poster/restock -X POST -H 'content-type: application/json' -d '{"quantity":10}'`),
     ),
     row(
       'send a crowd',

@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { SETTINGS } from '../edge/config.ts'
 import type { JwkSet } from '../shared/tokens.ts'
 import { buildWorker } from './build.ts'
 import { LOOPBACK, LocalError, Server } from './processes.ts'
@@ -28,14 +29,10 @@ const OBJECTS = [
   { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
 ]
 
-/** The Worker's settings that a person may set in the environment of `npm start`; wrangler.toml explains them. */
-export const WORKER_SETTINGS = [
-  ...['TICKET_SHARDS', 'CLAIM_SECONDS', 'ADMISSIONS_PER_UNIT', 'NO_SHOW_BOOST', 'DRAW_BEACON_URL'],
-  ...['BRAND_NAME', 'BRAND_LOGO', 'BRAND_ACCENT', 'BRAND_ACCENT_DARK'],
-  ...['JOINS_PER_ADDRESS', 'JOINS_PER_VISITOR', 'STATUS_PER_ADDRESS', 'STATUS_PER_VISITOR', 'ADDRESS_HEADER'],
-  ...['PAYMENT_PAGE', 'POW_DIFFICULTY', 'SHOP_JWKS_URL', 'SHOP_ISSUER', 'SHOP_AUDIENCE', 'SHOP_COOKIE'],
-  ...['PROTECT_UPSTREAM', 'PROTECT_SALE', 'PROTECT_PATHS', 'PROTECT_BYPASS', 'PROTECT_SESSION_SECONDS'],
-]
+/** Settings of the Worker that the system itself decides. */
+const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'ENVIRONMENT']
+/** Settings of the Worker that a person may set in the environment of `npm start`. */
+export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) => !DECIDED.includes(name))
 
 export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<Server> {
   const folder = resolve(options.dataDir)

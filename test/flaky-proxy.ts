@@ -1,13 +1,13 @@
-/** A way to a server on this machine that fails as networks do, for tests. */
+/** A proxy to a server on this machine that fails as networks do, for tests. */
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 import { freePort, LOOPBACK } from '../dev/processes.ts'
 
-/** Opens a way before the tests of a file, and closes it after them. */
+/** Opens the proxy before the tests of a file, and closes it after them. */
 export function useWay(portOfServer: () => number) {
   const ends = new Set<Socket>()
   let port = 0
-  const way = createServer((client) => {
+  const proxy = createServer((client) => {
     const server = connect(portOfServer(), LOOPBACK)
     const both = [client, server]
     for (const end of both) {
@@ -15,7 +15,7 @@ export function useWay(portOfServer: () => number) {
       end.on('error', () => {})
       end.on('close', () => {
         ends.delete(end)
-        // What has vanished says no more, not even that.
+        // A connection that vanished does not even close.
         if (end.listenerCount('data') > 0) for (const other of both) other.destroy()
       })
     }
@@ -26,22 +26,20 @@ export function useWay(portOfServer: () => number) {
   }
   beforeAll(async () => {
     port = await freePort()
-    await new Promise<void>((resolve) => way.listen(port, LOOPBACK, resolve))
+    await new Promise<void>((resolve) => proxy.listen(port, LOOPBACK, resolve))
   })
   afterAll(() => {
     cut()
-    way.close()
+    proxy.close()
   })
   return {
-    /** The address of the server by this way. */
+    /** The address of the server through the proxy. */
     through(url: string): string {
-      const way = new URL(url)
-      way.port = String(port)
-      return way.href
+      return Object.assign(new URL(url), { port: String(port) }).href
     },
-    /** Breaks off every connection. */
+    /** Breaks every connection. */
     cut,
-    /** Lets every connection hang, without a word; who connects from now on is served. */
+    /** Lets every connection hang silently; later connections are served. */
     vanish() {
       for (const end of ends) end.unpipe().resume()
     },

@@ -1,4 +1,4 @@
-/** Preloaded by a process whose clock is to be wrong by CLOCK_SKEW_MS, as a machine's may be: `node --import`. */
+/** Preloaded (`node --import`) by a process whose clock is to be wrong by CLOCK_SKEW_MS. */
 const skewMs = Number(process.env.CLOCK_SKEW_MS)
 const RealDate = Date
 

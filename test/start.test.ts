@@ -1,9 +1,9 @@
-/**
- * `npm start` as a person meets it: what it prints, how it fails, and that nothing stays behind, whatever ends it.
- */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+/** `npm start` as a person meets it: what it prints, how it fails, and that it leaves nothing behind. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import {
+  copyFileSync,
   existsSync,
+  globSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,10 +14,11 @@ import {
 } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
 import { freePort, portTaken } from '../dev/processes.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 
@@ -26,7 +27,7 @@ const START = join(ROOT, 'dev/start.ts')
 const UP_WITHIN_MS = 40_000
 const GONE_WITHIN_MS = 15_000
 
-describe('when it cannot start, it says why in one line', () => {
+describe('a start that fails says why in one line', () => {
   test('a port is taken', async () => {
     const { port, server } = await occupiedPort()
     const run = await start({ env: { PORT: String(port) } }).finished()
@@ -89,7 +90,7 @@ describe('when it cannot start, it says why in one line', () => {
     expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST\): .*\n$/)
   })
 
-  // A file stands for a folder of another user's, which would not keep root out.
+  // A file in place of the folder: another user's folder would not keep root out.
   test.each(['redis', 'logs'])('the folder %s in the data folder cannot be used', async (name) => {
     const folder = ownFolder()
     writeFileSync(join(folder, name), '')
@@ -129,14 +130,14 @@ describe('when it cannot start, it says why in one line', () => {
   })
 })
 
-test('--help tells the options and starts nothing', async () => {
+test('--help lists the options and starts nothing', async () => {
   const run = await start({ args: ['--help'] }).finished()
   expect(run.status).toBe(0)
   expect(run.out).toContain('--temporary')
   expect(run.err).toBe('')
 })
 
-test('it serves a demo sale, keeps it and every place in line over a restart, and Ctrl-C leaves nothing behind', async () => {
+test('serves a demo sale, keeps it and every place in line over a restart, and leaves nothing after Ctrl-C', async () => {
   const folder = join(ownFolder(), 'data with spaces')
   const first = start({ args: ['--data', folder] })
   await first.up()
@@ -180,20 +181,19 @@ test('it serves a demo sale, keeps it and every place in line over a restart, an
   expect((await again.end('SIGTERM')).status).toBe(0)
 })
 
-test('a server that dies takes the rest down in good order, and is named', async () => {
-  // What many a container sets; it is a system to play with all the same.
+test('stops everything and names the server when one dies', async () => {
+  // Many containers set it.
   const run = start({ env: { NODE_ENV: 'production' } })
   await run.up()
-  const redis = run.descendants().find((process) => process.command.includes('redis'))
-  if (redis === undefined) throw new Error('Redis was not found among the children.')
-  process.kill(redis.pid, 'SIGKILL')
+  const redis = run.servers().find((file) => file.endsWith('redis.pid')) ?? ''
+  process.kill(readPidFile(redis)?.pid ?? 0, 'SIGKILL')
   const ended = await run.finished()
   expect(ended.status).toBe(1)
   expect(ended.err).toMatch(/^Redis ended unexpectedly \(SIGKILL\)\./)
   expect(await remains(ended)).toEqual([])
 })
 
-test('what the shell says of other servers, of the machine and of a proxy does not keep it from starting', async () => {
+test("ignores the shell's settings for other servers, the machine and a proxy", async () => {
   const run = start({
     args: ['--temporary'],
     env: {
@@ -205,7 +205,7 @@ test('what the shell says of other servers, of the machine and of a proxy does n
   expect((await run.end('SIGINT')).status).toBe(0)
 })
 
-test('it takes a Redis Cluster that is there, as the origin does', async () => {
+test('accepts a Redis Cluster that already runs', async () => {
   const cluster = await startRedisCluster()
   try {
     const run = start({ args: ['--temporary', '--no-demo'], env: { REDIS_URL: cluster.url } })
@@ -222,7 +222,7 @@ test('after SIGKILL, the next start on the same folder and ports stops the serve
   const killed = start({ args: ['--data', folder] })
   await killed.up()
   const ended = await killed.end('SIGKILL')
-  expect(ended.children.length).toBeGreaterThanOrEqual(4)
+  expect(ended.servers).toHaveLength(4)
   const env = { PORT: String(killed.port), EDGE_PORT: String(killed.edgePort) }
   const next = start({ args: ['--data', folder], env })
   await next.up()
@@ -230,9 +230,9 @@ test('after SIGKILL, the next start on the same folder and ports stops the serve
   expect((await next.end('SIGINT')).status).toBe(0)
 })
 
-test('Ctrl-C while it is still starting stops what has been started', async () => {
+test('Ctrl-C during the start stops what has started', async () => {
   const run = start()
-  await until(() => run.descendants().some((process) => process.command.includes('postgres')), UP_WITHIN_MS)
+  await until(() => run.servers().some((file) => file.endsWith('postgres.pid')), UP_WITHIN_MS)
   const ended = await run.end('SIGINT')
   expect(ended.status).toBe(0)
   expect(ended.err).toBe('')
@@ -241,19 +241,12 @@ test('Ctrl-C while it is still starting stops what has been started', async () =
 
 // -- Running it ------------------------------------------------------------------------------------------------------
 
-interface Process {
-  readonly pid: number
-  readonly parent: number
-  readonly state: string
-  readonly command: string
-}
-
 interface Ended {
   readonly status: number | null
   readonly out: string
   readonly err: string
-  /** Everything that ran under it when last seen. */
-  readonly children: readonly Process[]
+  /** Copies of the pid files of its servers, as last seen. */
+  readonly servers: readonly string[]
   readonly temporaryRoot: string
 }
 
@@ -264,7 +257,8 @@ interface Running {
   readonly edgePort: number
   out(): string
   up(): Promise<void>
-  descendants(): Process[]
+  /** Copies of the pid files of its servers. */
+  servers(): readonly string[]
   end(signal: NodeJS.Signals): Promise<Ended>
   finished(): Promise<Ended>
 }
@@ -272,9 +266,16 @@ interface Running {
 const folders: string[] = []
 const children: ChildProcess[] = []
 
-afterEach(() => {
-  for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL')
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGTERM')
+    await new Promise((resolve) => child.once('close', resolve))
+  }
+  for (const folder of folders.splice(0)) {
+    await stopLeftovers(folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 function ownFolder(): string {
@@ -314,15 +315,18 @@ function start(options: { args?: string[]; env?: Record<string, string> } = {}):
     err += text
   })
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
-  let seen: Process[] = []
-  const descendants = () => {
-    const now = descendantsOf(child.pid ?? 0)
-    if (now.length > 0) seen = now
-    return now
+  const copies = ownFolder()
+  const dataDir = args.includes('--data') ? args[args.indexOf('--data') + 1] : undefined
+  const servers = () => {
+    const found = globSync(dataDir === undefined ? 'flash-sale-*/*/*.pid' : '*/*.pid', {
+      cwd: dataDir ?? temporaryRoot,
+    })
+    for (const file of found) copyFileSync(join(dataDir ?? temporaryRoot, file), join(copies, basename(file)))
+    return readdirSync(copies).map((file) => join(copies, file))
   }
   const finished = async (): Promise<Ended> => {
     const status = await closed
-    return { status, out, err, children: seen, temporaryRoot }
+    return { status, out, err, servers: servers(), temporaryRoot }
   }
   return {
     port,
@@ -330,14 +334,14 @@ function start(options: { args?: string[]; env?: Record<string, string> } = {}):
     edgeUrl: `http://127.0.0.1:${edgePort}`,
     originUrl: `http://127.0.0.1:${port}`,
     out: () => out,
-    descendants,
+    servers,
     async up() {
       await until(() => out.includes('Sale page') || child.exitCode !== null, UP_WITHIN_MS)
       if (child.exitCode !== null) throw new Error(`It did not start: ${err}${out}`)
-      descendants()
+      servers()
     },
     end(signal) {
-      descendants()
+      servers()
       child.kill(signal)
       return finished()
     },
@@ -375,19 +379,12 @@ async function demo(run: Running, folder: string) {
   return { token, opens_at: state.opens_at, state }
 }
 
-/** What is left of a run after a while: processes still alive, and files in its temporary folder. */
+/** What is left of a run after a while: servers that still run, and files in its temporary folder. */
 async function remains(run: Ended): Promise<string[]> {
-  const look = () => {
-    const alive = new Map(allProcesses().map((process) => [process.pid, process]))
-    const left = run.children
-      .filter((child) => {
-        const now = alive.get(child.pid)
-        return now !== undefined && now.state !== 'Z' && now.command === child.command
-      })
-      .map((child) => child.command)
-    const files = existsSync(run.temporaryRoot) ? readdirSync(run.temporaryRoot) : []
-    return [...left, ...files.filter((file) => file.startsWith('flash-sale-'))]
-  }
+  const look = () => [
+    ...run.servers.filter((file) => readPidFile(file)?.runs).map((file) => basename(file)),
+    ...readdirSync(run.temporaryRoot).filter((file) => file.startsWith('flash-sale-')),
+  ]
   await until(() => look().length === 0, GONE_WITHIN_MS).catch(() => {})
   return look()
 }
@@ -405,49 +402,4 @@ async function until(true_: () => boolean, withinMs: number): Promise<void> {
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${true_}`)
     await sleep(50)
   }
-}
-
-// -- Looking at processes ----------------------------------------------------------------------------------------------
-
-function descendantsOf(pid: number): Process[] {
-  const all = allProcesses()
-  const found: Process[] = []
-  const ask = [pid]
-  for (let next = ask.pop(); next !== undefined; next = ask.pop()) {
-    for (const process of all) {
-      if (process.parent !== next) continue
-      found.push(process)
-      ask.push(process.pid)
-    }
-  }
-  return found
-}
-
-function allProcesses(): Process[] {
-  if (!existsSync('/proc/self/stat')) return fromPs()
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-        return [{ pid: Number(pid), parent: Number(parent), state, command }]
-      } catch {
-        return [] // It ended while we looked.
-      }
-    })
-}
-
-function fromPs(): Process[] {
-  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields.length > 3)
-    .map(([pid, parent, state = '', ...command]) => ({
-      pid: Number(pid),
-      parent: Number(parent),
-      state: state.slice(0, 1),
-      command: command.join(' '),
-    }))
 }
