@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/postgres.ts'
 import { freePort, portTaken, startChild, untilReady } from '../dev/processes.ts'
-import { useWay } from '../test/flaky-proxy.ts'
+import { useFlakyProxy } from '../test/flaky-proxy.ts'
 import { useOrigin } from '../test/origin-process.ts'
 import { emptyDatabase, useRedis, useReturning } from '../test/servers.ts'
 
@@ -58,7 +58,7 @@ describe('while Postgres is away', () => {
 })
 
 describe('while the connection to Postgres breaks', () => {
-  const way = useWay(() => ledger.port)
+  const way = useFlakyProxy(() => ledger.port)
 
   test('an origin that loses its connections while starting starts again', async () => {
     await origin.stop()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { freePort, LOOPBACK } from '../dev/processes.ts'
 
 /** Opens the proxy before the tests of a file, and closes it after them. */
-export function useWay(portOfServer: () => number) {
+export function useFlakyProxy(portOfServer: () => number) {
   const ends = new Set<Socket>()
   let port = 0
   const proxy = createServer((client) => {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/postgres.ts'
-import { useWay } from './flaky-proxy.ts'
+import { useFlakyProxy } from './flaky-proxy.ts'
 import { eventually, useOrigin } from './origin-process.ts'
 import { useDatabase, useRedis, useReturning } from './servers.ts'
 
@@ -69,7 +69,7 @@ test(
 
 describe('where the ledger is behind a way that can fail', () => {
   const database = useDatabase()
-  const way = useWay(() => Number(new URL(database.url).port))
+  const way = useFlakyProxy(() => Number(new URL(database.url).port))
   const behind = useOrigin(() => ({ databaseUrl: way.through(database.url), redisUrl: redis.url }))
 
   test('its host vanishes without a word: what was taken meanwhile is recorded on new connections', async () => {

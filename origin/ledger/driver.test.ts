@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort, LOOPBACK, temporaryFolder } from '../../dev/processes.ts'
-import { useWay } from '../../test/flaky-proxy.ts'
+import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { connect, type Sql } from './connection.ts'
 
@@ -112,7 +112,7 @@ describe('a broken connection', () => {
 })
 
 describe('a connection without a response', () => {
-  const way = useWay(() => Number(new URL(database.url).port))
+  const way = useFlakyProxy(() => Number(new URL(database.url).port))
   let withTimeout: Sql
   beforeAll(() => {
     const options = { max: 1, connect_timeout: 2, response_timeout: 0.5, onnotice: () => {} }

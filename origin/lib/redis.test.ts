@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort, LOOPBACK, startChild, temporaryFolder } from '../../dev/processes.ts'
 import { ensureRedis, startRedis } from '../../dev/redis.ts'
-import { useWay } from '../../test/flaky-proxy.ts'
+import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { eventually } from '../../test/origin-process.ts'
 import { startRedisCluster } from '../../test/redis-cluster.ts'
 import { useRedis } from '../../test/servers.ts'
@@ -17,7 +17,7 @@ import { connectRedis, isRedisUrl, lossesIn, watchMemory } from './redis.ts'
 import { withTimeout } from './with-timeout.ts'
 
 const server = useRedis()
-const way = useWay(() => server.port)
+const way = useFlakyProxy(() => server.port)
 const log = pino({ level: 'silent' })
 let redis: ReturnType<typeof connectRedis>
 beforeAll(async () => {

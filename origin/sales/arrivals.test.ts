@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { useWay } from '../../test/flaky-proxy.ts'
+import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useRedis } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { connectRedis } from '../lib/redis.ts'
@@ -10,7 +10,7 @@ import { defineScripts, type Store } from '../stock/scripts.ts'
 import { Arrivals } from './arrivals.ts'
 
 const server = useRedis()
-const way = useWay(() => server.port)
+const way = useFlakyProxy(() => server.port)
 const log = pino({ level: 'silent' })
 let redis: Store
 let arrivals: Arrivals
