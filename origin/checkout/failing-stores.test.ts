@@ -1,0 +1,311 @@
+/** A checkout on failing stores, without workers: what it promises, refuses, and goes on recording. */
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTcp, createServer, type Socket } from 'node:net'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LOOPBACK } from '../../dev/processes.ts'
+import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { connect, prepare, type Sql } from '../ledger/connection.ts'
+import { moveOrders } from '../ledger/orders.ts'
+import { type Reservation, record } from '../ledger/record.ts'
+import { type SaleRow, writeSale } from '../ledger/sales.ts'
+import { WarmConnections } from '../ledger/warm-connections.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { connectRedis } from '../lib/redis.ts'
+import { Sales } from '../sales/sales.ts'
+import { Gate } from '../stock/gate.ts'
+import { Gates } from '../stock/gates.ts'
+import { defineScripts, type Store } from '../stock/scripts.ts'
+import { Checkout } from './checkout.ts'
+import type { Outcome } from './outcome.ts'
+
+const database = useDatabase()
+const server = useRedis()
+const NOWHERE = '127.0.0.1:1'
+const log = pino({ level: 'silent' })
+const ends: (() => unknown)[] = []
+let sql: Sql
+let redis: Store
+beforeAll(async () => {
+  redis = defineScripts(new Redis(server.url))
+  await prepare(database.url)
+  sql = connect(database.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  for (const end of ends) await end()
+  await sql.end({ timeout: 1 })
+})
+
+/** One checkout of one sale, on the stores at these addresses. */
+async function alone({ total = 5, limit = 1, ledger = database.url, gate = server.url } = {}) {
+  const sale = `sale-${randomUUID().slice(0, 8)}`
+  await writeSale(sql, sale, saleOf(total, { limit_per_visitor: limit }))
+  const there = new Sales(sql)
+  await there.refresh()
+  const row = there.get(sale) as SaleRow
+  const store = defineScripts(connectRedis(gate, log))
+  const isThere = gate !== `redis://${NOWHERE}`
+  if (isThere) await once(store, 'ready')
+  const its = connect(ledger)
+  const warm = new WarmConnections(its, () => connect(ledger, 1))
+  ends.push(
+    () => store.disconnect(),
+    () => warm.end(),
+    () => its.end({ timeout: 0 }),
+  )
+  const sales = new Sales(its)
+  await sales.refresh().catch(() => {})
+  const metrics = createMetrics()
+  const gates = new Gates(store)
+  const checkout = new Checkout({ sql: its, warm, gates, sales, metrics, log })
+  if (isThere) await (await gates.of(sale, 'one').fence()).open({ available: total, held: 0 })
+  const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
+    checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
+  return { sale, row, sales, checkout, buy, store, its: gates.of(sale, 'one') }
+}
+
+/** A proxy to a server that loses all replies, or everything, until it is back. */
+async function failingWay(to: string) {
+  const url = new URL(to)
+  const port = Number(url.port)
+  let lost: 'nothing' | 'answers' | 'all' = 'nothing'
+  const clients = new Set<Socket>()
+  const way = createServer((client) => {
+    const server = connectTcp(port, LOOPBACK)
+    for (const end of [client, server])
+      end
+        .on('error', () => {})
+        .on('close', () => {
+          client.destroy()
+          server.destroy()
+        })
+    clients.add(client)
+    client.on('data', (sent) => lost === 'all' || server.write(sent))
+    server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
+  })
+  await once(way.listen(0, LOOPBACK), 'listening')
+  ends.push(() => way.close())
+  url.port = String((way.address() as { port: number }).port)
+  return {
+    url: url.href,
+    lose(what: 'answers' | 'all') {
+      lost = what
+    },
+    back() {
+      lost = 'nothing'
+      for (const client of clients) client.destroy()
+    },
+  }
+}
+
+const orderOf = (outcome: Outcome) =>
+  'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
+const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
+
+test('gives a key that repeats in one batch the same response, and promises no order that is refused', async () => {
+  const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
+  expect(said(await buy())).toBe('recorded')
+  const began = performance.now()
+  const answers = await sql.begin(async (tx) => {
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    // While the first waits for the row, the others join one batch.
+    const all = [buy(), ...['same', 'same', 'other'].map((key) => buy('ann', key))]
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return { all }
+  })
+  const told = await Promise.all(answers.all)
+  expect(told.map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
+  expect(performance.now() - began).toBeLessThan(1_500)
+})
+
+test('leaves a refused order to the workers after it answered "processing"', async () => {
+  const { sale, buy, its, checkout } = await alone({ total: 1 })
+  const answer = await sql.begin(async (tx) => {
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const answer = await buy('ann')
+    await tx`update products set total = 0 where sale_id = ${sale}`
+    return answer
+  })
+  expect(said(answer)).toBe('processing')
+  await checkout.drain()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const [waiting] = await its.intents(10)
+  expect(answer).toMatchObject({ reservation: { order: waiting?.intent?.order } })
+  await expect(checkout.existing.byId(sale, waiting?.intent?.order ?? '')).resolves.toMatchObject({
+    visitor: 'ann',
+  })
+})
+
+test('counts unrecorded orders against the limit', async () => {
+  const { sale, buy } = await alone({ limit: 2 })
+  const [first, more] = await sql.begin(async (tx) => {
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    return Promise.all([buy('ann', 'k'), buy('ann', 'l', 2)])
+  })
+  expect(said(first)).toBe('processing')
+  expect(more).toMatchObject({
+    problem: { errors: [{ field: 'quantity', detail: 'at most 1 more per visitor' }] },
+  })
+})
+
+test('returns a refusal at once that a faster worker noted', async () => {
+  const { sale, buy, its } = await alone({ total: 1 })
+  const began = performance.now()
+  const asked = await sql.begin(async (tx) => {
+    await tx`update products set total = 0 where sale_id = ${sale}`
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const asked = buy()
+    const [waiting] = await eventually(
+      () => its.intents(1),
+      (intents) => intents.length === 1,
+    )
+    if (!waiting?.intent) throw new Error('no intent')
+    await record(tx, sale, [waiting.intent], true)
+    return { asked }
+  })
+  expect(said(await asked.asked)).toBe('/problems/sold-out')
+  expect(performance.now() - began).toBeLessThan(1_000)
+})
+
+test('returns the order of a key, not the noted refusal of an earlier promise', async () => {
+  const { sale, buy, its, checkout } = await alone()
+  const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
+  const [kept, promised] = [0, 1].map(() => ({
+    ...{ ...reservationOf(sale), order: randomUUID(), product: 'one', visitor: 'ann', hash },
+  })) as [Reservation, Reservation]
+  await its.reserve(promised, { holdMs: 60_000, limit: 1 })
+  await record(sql, sale, [kept], false)
+  await record(sql, sale, [promised], true)
+  expect(await buy('ann')).toMatchObject({
+    kind: 'recorded',
+    replayed: true,
+    order: { order_id: kept.order },
+  })
+  expect(await checkout.existing.byId(sale, promised.order)).toMatchObject({ status: 'cancelled' })
+})
+
+test('finds an order that is recorded during the look-up', async () => {
+  const { sale, checkout, its } = await alone()
+  const [order, visitor] = [randomUUID(), 'ann']
+  const reservation = {
+    ...{ order, sale, product: 'one', visitor, number: 1, quantity: 1, key: 'k', hash: 'h', method: null },
+  }
+  await its.reserve(reservation, { holdMs: 60_000, limit: 1 })
+  const [waiting] = await its.intents(1)
+  // Redis executes further commands only after this pause.
+  await redis.client('PAUSE', 300, 'ALL')
+  const acknowledged = its.acknowledge([waiting?.entry ?? ''])
+  const found = checkout.existing.byId(sale, reservation.order)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await record(sql, sale, [reservation], false)
+  await acknowledged
+  expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
+})
+
+test('returns sold-out at once while the ledger is away', async () => {
+  const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
+  const began = performance.now()
+  for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
+  expect(performance.now() - began).toBeLessThan(500)
+})
+
+test('promises an order if the fast gate may have taken the unit, and none if neither gate was reached', async () => {
+  const way = await failingWay(server.url)
+  const away = `postgres://${NOWHERE}/none`
+  const { sale, buy } = await alone({ gate: way.url, ledger: away })
+  way.lose('answers')
+  const answer = await buy()
+  const { intent } = (await new Gate(redis, sale, 'one').intents(1))[0] ?? {}
+  expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
+  expect(said(await (await alone({ gate: `redis://${NOWHERE}`, ledger: away })).buy())).toBe(
+    '/problems/try-again',
+  )
+})
+
+test.each(['take', 'give back'])(
+  'sells nothing later to a refused buyer, though Redis may %s the unit unheard',
+  async (what) => {
+    const way = await failingWay(server.url)
+    const { sale, buy } = await alone({ total: 1, gate: way.url })
+    const there = new Gate(redis, sale, 'one')
+    const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
+    if (what === 'take') way.lose('answers')
+    const { asked } = await sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const asked = buy()
+      await eventually(
+        () => there.countIntents(),
+        (intents) => intents === 1,
+      )
+      way.lose('answers')
+      await record(tx, sale, [other], false)
+      return { asked }
+    })
+    expect(said(await asked)).toBe('/problems/all-in-carts')
+    await moveOrders(sql, [other.order], { from: ['reserved'], to: 'cancelled' })
+    // As a worker that finds the intent.
+    const [waiting] = await there.intents(1)
+    const found = await record(sql, sale, [waiting?.intent as Reservation], true)
+    expect(found).toMatchObject([{ verdict: 'no_stock' }])
+  },
+)
+
+test('returns the order that the exact gate made, though its reply was lost', async () => {
+  const way = await failingWay(database.url)
+  const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: way.url })
+  expect(said(await buy())).toBe('recorded')
+  await sales.refresh()
+  way.lose('answers')
+  const asked = buy('ann')
+  const [made] = await eventually(
+    () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
+    (orders) => orders.length === 1,
+  )
+  way.back()
+  const answer = await asked
+  // Processing if the ledger does not count as back yet.
+  expect(['recorded', 'processing']).toContain(said(answer))
+  expect(orderOf(answer)).toBe(made?.order_id)
+})
+
+test('goes on recording a promised order that neither store may have heard of', async () => {
+  const [toGate, toLedger] = await Promise.all([failingWay(server.url), failingWay(database.url)])
+  const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+  expect(said(await buy())).toBe('recorded')
+  for (const way of [toGate, toLedger]) way.lose('all')
+  const answer = await buy('ann')
+  expect(said(answer)).toBe('processing')
+  const order = orderOf(answer)
+  expect(await checkout.existing.byId(sale, order)).toMatchObject({ order, visitor: 'ann' })
+  for (const way of [toGate, toLedger]) way.back()
+  const orders = await eventually(
+    () => sql`select status from orders where order_id = ${order}`,
+    (found) => found.length === 1,
+    5_000,
+  )
+  expect(orders).toMatchObject([{ status: 'reserved' }])
+})
+
+test('promises a bounded number of unrecorded orders', async () => {
+  const { sale, buy, store } = await alone({ total: 30_000 })
+  // Without the sale's row the ledger fails at once.
+  await sql`delete from products where sale_id = ${sale}`
+  await sql`delete from sales where sale_id = ${sale}`
+  const told = new Map<string, number>()
+  for (let round = 0; round < 21; round++)
+    for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
+      told.set(said(answer), (told.get(said(answer)) ?? 0) + 1)
+  expect(Object.fromEntries(told)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
+  // As workers do once they have recorded them.
+  await store.del(`{${sale}:one:0}:intents`)
+  const again = await eventually(
+    () => buy(),
+    (answer) => said(answer) === 'processing',
+    3_000,
+  )
+  expect(said(again)).toBe('processing')
+}, 30_000)
