@@ -53,7 +53,7 @@ it('names the setting that is missing or wrong, and never its value', async () =
   expect(await refusal({})).toBeNull()
 })
 
-it('asks in production where buyers pay, but not where the site behind it sees to that', async () => {
+it('requires a payment page in production, except before another site', async () => {
   const forgotten = { ENVIRONMENT: 'production', PAYMENT_PAGE: '' }
   expect(await refusal(forgotten)).toMatch(/^PAYMENT_PAGE must/)
   const protect = { PROTECT_UPSTREAM: 'https://shop.example', PROTECT_SALE: 'drop' }
@@ -63,7 +63,7 @@ it('asks in production where buyers pay, but not where the site behind it sees t
   expect((await readConfig(inDevelopment)).paymentPage).toBeNull()
 })
 
-it('limits nothing by itself in development, and something everywhere else', async () => {
+it('has no default limits in development, and some everywhere else', async () => {
   const { limits } = await readConfig(edgeEnv)
   expect(Object.values(limits)).toEqual([null, null, null, null])
   for (const ENVIRONMENT of ['production', 'Development', '']) {
@@ -72,7 +72,7 @@ it('limits nothing by itself in development, and something everywhere else', asy
   }
 })
 
-it('answers 503 and keeps the reason to the log when a setting is wrong', async () => {
+it('responds 503, and logs the reason, when a setting is wrong', async () => {
   const response = await call('/healthz', {}, { ...edgeEnv, QUEUE_KEYS: 'short' })
   expect(response.status).toBe(503)
   expect(await response.text()).not.toContain('QUEUE_KEYS')

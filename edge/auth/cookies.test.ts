@@ -1,4 +1,4 @@
-/** What browsers keep for us: cookies that no script and no neighbouring host gets at. */
+/** Cookies that no page script and no neighbouring host can read or set. */
 import { expect, it } from 'vitest'
 import type { Call } from '../http.ts'
 import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
@@ -20,7 +20,7 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
   expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
 })
 
-it('marks cookies as secure and of this host alone over https, and in production behind whatever front', async () => {
+it('marks cookies as secure and of this host alone over https, and always in production', async () => {
   const sale = await new TestSale().publish()
   const { default: worker } = await import('../worker.ts')
   const context = { waitUntil() {} } as unknown as ExecutionContext
@@ -36,7 +36,7 @@ it('marks cookies as secure and of this host alone over https, and in production
   }
 })
 
-it('reads no cookie in the value of another one, which a neighbouring host may have set', () => {
+it('reads no cookie inside the value of another one, which a neighbouring host may have set', () => {
   const read = (cookie: string) =>
     readCookie('visitor-secret', {
       request: new Request('https://edge.test', { headers: { cookie } }),
@@ -52,7 +52,7 @@ it('reads no cookie in the value of another one, which a neighbouring host may h
     expect(read(own)).toBe('own')
 })
 
-it('copes with ten thousand cookies', async () => {
+it('finds a cookie among ten thousand', async () => {
   const sale = await new TestSale().publish()
   const first = await sale.join()
   const { number } = await first.json<{ number: number }>()
@@ -62,7 +62,7 @@ it('copes with ten thousand cookies', async () => {
   expect(await again.json()).toMatchObject({ number })
 })
 
-it('tells a browser that refuses cookies what is missing, and nobody who was sent the address', async () => {
+it('explains to a browser that refuses cookies what is missing, but not to one that was sent the address', async () => {
   const sale = await new TestSale().publish()
   const form = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
   const joined = await sale.join(form)
@@ -71,12 +71,12 @@ it('tells a browser that refuses cookies what is missing, and nobody who was sen
   expect(await page(form)).toContain('This needs cookies')
   expect(await page(form)).not.toContain('<form')
   expect(await page({ ...form, 'sec-fetch-site': 'none' })).toContain('Join the line')
-  // Whose place was given up, in another tab, say, has the others yet.
+  // After leaving in another tab, a browser still has its other cookies.
   const others = cookiesOf(joined).replace(/(queue|admission)-[^;]*/g, '')
   expect(await page({ ...form, cookie: others })).toContain('Join the line')
 })
 
-it('shows the protected site none of our cookies, and all of its own, though they be named like ours', () => {
+it('passes the protected site all of its own cookies and none of ours, even with equal names', () => {
   const names = [
     'visitor-secret',
     'queue-drop',

@@ -1,4 +1,4 @@
-/** Who somebody is: signed in with the shop, or known by a cookie. */
+/** Visitors: signed in with the shop, or known by a cookie. */
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
@@ -49,7 +49,7 @@ async function join(sale: TestSale, headers: Record<string, string>) {
   return response.json<{ number: number; queue_token: string }>()
 }
 
-it('gives an account one number, whatever device it comes from', async () => {
+it('gives an account one number on all its devices', async () => {
   const sale = await new TestSale().publish()
   const phone = await join(sale, await signedIn('ada'))
   const laptop = await join(sale, {
@@ -59,7 +59,7 @@ it('gives an account one number, whatever device it comes from', async () => {
   expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
 })
 
-it('lets nobody use a place that was copied or sold', async () => {
+it('refuses a place or admission that was copied or sold', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
   const status = (headers: Record<string, string>) =>
@@ -95,7 +95,7 @@ it('lets nobody use a place that was copied or sold', async () => {
   }
 })
 
-it('keeps the place of an account whose session has run out, and offers no other one', async () => {
+it('keeps the place of an account whose session has expired, and offers no other', async () => {
   const sale = await new TestSale().publish()
   const { number, queue_token } = await join(sale, await signedIn('ada'))
   const cookie = `queue-${sale.name}=${queue_token}`
@@ -112,7 +112,7 @@ it('keeps the place of an account whose session has run out, and offers no other
     expect(response.headers.getSetCookie()).toEqual([])
   }
   const page = await way('')
-  // The page's script takes it for the page as it is now.
+  // The page's script shows it as the current page.
   expect(page.status).toBe(200)
   expect(page.headers.getSetCookie()).toEqual([])
   const text = await page.text()
@@ -121,7 +121,7 @@ it('keeps the place of an account whose session has run out, and offers no other
   expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({
     number,
   })
-  // Somebody else's session: the device has changed hands, and the account finds its number again anywhere.
+  // Somebody else's session: the device has changed hands. The account finds its number again elsewhere.
   const other = await way('', {}, await signedIn('grace'))
   expect(await other.text()).toContain('<form')
   expect(cookiesOf(other)).toBe('')
@@ -129,7 +129,7 @@ it('keeps the place of an account whose session has run out, and offers no other
   expect((await join(sale, await signedIn('ada'))).number).toBe(number)
 })
 
-it('takes a session that does not hold for none', async () => {
+it('ignores a session that is not valid', async () => {
   const sale = await new TestSale().publish()
   const stranger = await generateKeyPair('ES256')
   const sessions = [
@@ -147,7 +147,7 @@ it('takes a session that does not hold for none', async () => {
   }
 })
 
-it('takes a session whose subject is no text, or too long for a token of ours, for none', async () => {
+it('ignores a session whose subject is not plain text or too long for a token', async () => {
   const sale = await new TestSale().publish()
   const nameAs = async (subject: string) =>
     decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
@@ -157,7 +157,7 @@ it('takes a session whose subject is no text, or too long for a token of ours, f
     expect(await nameAs(subject)).toBe(`user:${subject}`)
 })
 
-it('does not let a cookie pass for an account', async () => {
+it('does not accept an account’s name in a cookie', async () => {
   const sale = await new TestSale().publish()
   const ada = await join(sale, await signedIn('ada'))
   const response = await call(
@@ -169,7 +169,7 @@ it('does not let a cookie pass for an account', async () => {
   expect(cookiesOf(response)).not.toContain('user:ada')
 })
 
-it('knows a visitor by a secret of theirs, from which nobody can tell or choose the name', async () => {
+it('knows a visitor by a secret, from which nobody can derive or choose the name', async () => {
   const sale = await new TestSale().publish()
   const joined = async (cookie: string) => {
     const response = await sale.join({ cookie })
@@ -186,14 +186,14 @@ it('knows a visitor by a secret of theirs, from which nobody can tell or choose 
     expect((await joined(`visitor-secret=${known}`)).name).not.toBe(known)
 })
 
-it('takes the name that an earlier version kept in a cookie, and told to others, for nobody’s secret', async () => {
+it('does not accept a public name that an earlier version kept in a cookie', async () => {
   const sale = await new TestSale().publish()
   const cookie = 'visitor=a-name-that-was-exported'
   const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
   expect(second.number).not.toBe(first.number)
 })
 
-it('learns of the shop’s new key when it is used', async () => {
+it('fetches the shop’s new key when it is first used', async () => {
   const sale = await new TestSale().publish()
   const fresh = await generateKeyPair('ES256')
   const jwks = [
@@ -218,7 +218,7 @@ it('learns of the shop’s new key when it is used', async () => {
   expect(twice[0]).toBe(twice[1])
 })
 
-it('reads a place that was read before only until it ends, and only with the key that signed it', async () => {
+it('reads a known place only until it expires, and only with the key that signed it', async () => {
   const config = await readConfig(edgeEnv)
   const nowMs = Date.now()
   const iat = Math.floor(nowMs / 1000)
@@ -237,7 +237,7 @@ it('reads a place that was read before only until it ends, and only with the key
   expect(await authenticate('drop', shown)).toEqual(holder)
 })
 
-it('leaves a signed-in visitor their place while the shop’s keys cannot be had', async () => {
+it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetched', async () => {
   const sale = await new TestSale().publish()
   const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
   const first = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: browser }, env)
@@ -258,7 +258,7 @@ it('leaves a signed-in visitor their place while the shop’s keys cannot be had
   expect(await later.json()).toMatchObject({ number })
 })
 
-/** Somebody who is signed in, when they come at a moment of a shop whose keys stand at a path. */
+/** A signed-in visitor of a shop with its keys at this path, who comes at a given time. */
 async function signedInAt(path: string, kid = 'one') {
   const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
   const token = await session('ada', { expires: '2h', kid })
@@ -272,7 +272,7 @@ const keysAsked = async (path: string) => (await requestsTo(path)).calls
 const HANGS_MS = 800
 const crowd = 50
 
-it('renews the shop’s keys behind the answers, once for all, and has those it had while they are away', async () => {
+it('refreshes the shop’s keys behind the responses, once for all requests, and uses the old ones meanwhile', async () => {
   const path = '/hanging/jwks'
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
   await stub(path, 200, { keys: [jwk] })
@@ -289,7 +289,7 @@ it('renews the shop’s keys behind the answers, once for all, and has those it 
   expect(performance.now() - began).toBeLessThan(HANGS_MS)
   await scheduler.wait(HANGS_MS + 200)
   expect(await keysAsked(path)).toBe(2)
-  // They were not to be had: they are asked for again, but not at once.
+  // The fetch failed: the next one waits.
   await visitor(nowMs + 320_000)
   expect(await keysAsked(path)).toBe(2)
   await visitor(nowMs + 331_000)
@@ -297,7 +297,7 @@ it('renews the shop’s keys behind the answers, once for all, and has those it 
   expect(await keysAsked(path)).toBe(3)
 })
 
-it('asks for the shop’s keys once where all need them, or a new one, and takes nobody for somebody else meanwhile', async () => {
+it('fetches missing or new keys once for all requests, and responds 503 until they are there', async () => {
   const path = '/new/jwks'
   const nowMs = Date.now()
   const comes = async (kid: string, laterMs: number) => {
@@ -325,21 +325,21 @@ it('asks for the shop’s keys once where all need them, or a new one, and takes
   expect(await keysAsked(path)).toBe(4)
 })
 
-it('finds the place of a browser that sends credentials of another kind', async () => {
+it('finds the place of a browser that sends other credentials', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const headers = { authorization: 'Basic abc', cookie: `queue-${sale.name}=${queue_token}` }
   expect((await call(`/sales/${sale.name}/queue/status`, { headers })).status).toBe(200)
 })
 
-it('judges the end of a session by the time of the request', async () => {
+it('checks a session’s expiry by the time of the request', async () => {
   const visitor = await signedInAt('/shop/jwks')
   const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
   expect(await inHours(1)).toBe('user:ada')
   expect(await inHours(3)).not.toMatch(/^user:/)
 })
 
-it('takes the place of the bearer before that of the cookie', async () => {
+it('prefers the place in the header to that in the cookie', async () => {
   const sale = await new TestSale().publish()
   const [sent, kept] = [await sale.joined(), await sale.joined()]
   const cookie = `queue-${sale.name}=${kept.queue_token}`

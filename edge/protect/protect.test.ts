@@ -1,4 +1,4 @@
-/** The waiting room before a site of somebody else's making: here, a plain HTTP server that knows nothing of it. */
+/** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
@@ -17,7 +17,7 @@ function protecting(sale: TestSale): Env {
 
 const page = { accept: 'text/html' }
 
-it('holds visitors of the protected paths until it is their turn, and lets them through then', async () => {
+it('holds visitors of protected paths until their turn, and lets them through then', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/lamp?colour=red`
@@ -43,7 +43,7 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   const shown = await call(path, { headers: admitted }, env)
   expect(await shown.text()).toBe('the shop’s own page')
   const { requests } = await requestsTo(path)
-  // The site sees its own cookies, none of ours, and an admission that it can check.
+  // The site receives its own cookies, none of ours, and an admission that it can check.
   expect(requests[0]?.headers.cookie).toBe('basket=1')
   expect(requests[0]?.query).toBe('colour=red')
   const { keys } = await readConfig(edgeEnv)
@@ -53,7 +53,7 @@ it('holds visitors of the protected paths until it is their turn, and lets them 
   expect(requests[0]?.headers['x-forwarded-proto']).toBe('http')
 })
 
-it('tells the site that visitors come over https, in production, where a front ends it', async () => {
+it('reports https to the site in production, where a front terminates it', async () => {
   const sale = await new TestSale().publish()
   const env: Env = { ...protecting(sale), ENVIRONMENT: 'production', PROTECT_PATHS: '/checkout/*' }
   const path = `/${sale.name}/free`
@@ -61,11 +61,11 @@ it('tells the site that visitors come over https, in production, where a front e
   await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
   const [told] = (await requestsTo(path)).requests
   expect(told?.headers['x-forwarded-proto']).toBe('https')
-  // Nobody has said where this one comes from but themselves.
+  // Only the visitor has said where they come from.
   expect(told?.headers['x-forwarded-for']).toBeUndefined()
 })
 
-it('hands on where a visitor comes from in its own word, and never in theirs', async () => {
+it('reports a visitor’s address itself, and never what the visitor sent', async () => {
   const sale = await new TestSale().publish()
   const env: Env = { ...protecting(sale), ADDRESS_HEADER: 'X-Real-IP' }
   const theirs = [
@@ -86,7 +86,7 @@ it('hands on where a visitor comes from in its own word, and never in theirs', a
   expect((await requestsTo('/from')).requests.at(-1)?.headers['x-real-ip']).toBeUndefined()
 })
 
-it('lets somebody whose turn has come straight in, without a way round by the sale’s page', async () => {
+it('lets a visitor whose turn has come in directly', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   await stub(`/${sale.name}/lamp`, 200, 'the shop’s own page')
@@ -100,7 +100,7 @@ it('lets somebody whose turn has come straight in, without a way round by the sa
   expect(cookiesOf(response)).toContain(`admission-${sale.name}=`)
 })
 
-it('passes everything else as it is, with its body and its answer', async () => {
+it('passes everything else as it is, with its body and its response', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   for (const path of [
@@ -119,7 +119,7 @@ it('passes everything else as it is, with its body and its answer', async () => 
   }
 })
 
-it('tells programs in JSON that it is not their turn, and takes no forged admission', async () => {
+it('responds to programs in JSON that it is not their turn, and refuses a forged admission', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/api`
@@ -140,7 +140,7 @@ it('tells programs in JSON that it is not their turn, and takes no forged admiss
   expect((await requestsTo(path)).calls).toBe(0)
 })
 
-it('does not send anybody to another host', async () => {
+it('redirects nobody to another host', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const { queue_token } = await sale.ready()
@@ -154,7 +154,7 @@ it('does not send anybody to another host', async () => {
   expect(turn.headers.get('location')).toBe('/')
 })
 
-it('holds visitors also once all is sold, and leaves the site open once the sale has ended', async () => {
+it('holds visitors when sold out, and opens the site once the sale has ended', async () => {
   const soldOut = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   const ended = await new TestSale().publish({ phase: 'ended' })
   for (const [sale, status] of [
@@ -166,7 +166,7 @@ it('holds visitors also once all is sold, and leaves the site open once the sale
   }
 })
 
-it('shows those who waited until the sale had ended the way on to the page they wanted', async () => {
+it('links those who waited until the end to the page they wanted', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/lamp?colour=red`
@@ -183,7 +183,7 @@ it('shows those who waited until the sale had ended the way on to the page they 
   expect((await call(wanted, { headers: page })).status).toBe(404)
 })
 
-it('loads a page of the site again while the site is away, but nothing that a form was sent to', async () => {
+it('reloads a page of the site while the site is down, but not the response to a form', async () => {
   const sale = await new TestSale().publish()
   await stub('/away', 0, '')
   const away = async (init: RequestInit) => {
@@ -223,7 +223,7 @@ it('holds every spelling of a protected path', async () => {
   }
 })
 
-it('lets no header ask the site for another path than the one that was judged', async () => {
+it('removes headers that would request another path from the site', async () => {
   const sale = await new TestSale().publish()
   await stub('/free', 200, 'x')
   const headers = { 'x-original-url': `/${sale.name}/lamp`, 'x-rewrite-url': `/${sale.name}/lamp` }
@@ -232,7 +232,7 @@ it('lets no header ask the site for another path than the one that was judged', 
   for (const name of Object.keys(headers)) expect(request?.headers[name], name).toBeUndefined()
 })
 
-it('knows a visitor whose requests carry the site’s own credentials, and keeps its own from the site', async () => {
+it('knows a visitor whose requests carry the site’s credentials, and passes none of its own on', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const path = `/${sale.name}/api`
@@ -247,12 +247,12 @@ it('knows a visitor whose requests carry the site’s own credentials, and keeps
     await call(path, { headers: { authorization: `Bearer ${token}` } }, env)
     expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
   }
-  // What cannot be read may be the site’s own, and is no bad place.
+  // An unreadable token may be the site's own, and is no bad place.
   const join = { method: 'POST', headers: { authorization: 'bearer' } }
   expect((await call(`/sales/${sale.name}/queue`, join, env)).status).toBe(201)
 })
 
-it('takes no cookie of the site for one of its own', async () => {
+it('does not mistake the site’s cookies for its own', async () => {
   const sale = await new TestSale().publish()
   const theirs = 'visitor_id1234=abc; order-by=price; return-url=x; queue-of-another=1'
   await stub('/plain', 200, 'x')
@@ -277,7 +277,7 @@ it('leaves no empty pairs among the site’s cookies', async () => {
   }
 })
 
-it('lets no shared cache keep what only those see whose turn has come', async () => {
+it('lets no shared cache keep what only admitted visitors see', async () => {
   const sale = await new TestSale().publish()
   const path = `/${sale.name}/lamp`
   const targeted = [
@@ -304,20 +304,20 @@ it('lets no shared cache keep what only those see whose turn has come', async ()
   expect(await seen(admitted)).toEqual(['private, no-store', 0])
 })
 
-it('passes on the site’s own problems as they are', async () => {
+it('passes the site’s own problems on as they are', async () => {
   const sale = await new TestSale().publish()
   await stub('/problem', 404, '{"title":"out of lamps"}', 0, { 'content-type': 'application/problem+json' })
   const response = await call('/problem', { headers: page }, protecting(sale))
   expect([response.status, await response.text()]).toEqual([404, '{"title":"out of lamps"}'])
 })
 
-it('sends no form to the line, where what was written in it would be lost', async () => {
+it('does not redirect a form to the line, where its input would be lost', async () => {
   const sale = await new TestSale().publish()
   const form = { method: 'POST', body: 'x', headers: page }
   expect((await call(`/${sale.name}/basket`, form, protecting(sale))).status).toBe(429)
 })
 
-it('hands the site’s redirects on, to this host where they lead to the site itself', async () => {
+it('passes the site’s redirects on, to this host where they lead to the site itself', async () => {
   const sale = await new TestSale().publish()
   const site = edgeEnv.ORIGIN_URL
   for (const [location, told] of [
@@ -331,7 +331,7 @@ it('hands the site’s redirects on, to this host where they lead to the site it
   }
 })
 
-it('makes an admission that has half run out last longer, up to the end of the session and no further', async () => {
+it('extends an admission that has half expired, up to the end of the session', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const sale = await new TestSale().publish()
@@ -341,7 +341,7 @@ it('makes an admission that has half run out last longer, up to the end of the s
   const env: Env = { ...protecting(sale), PROTECT_SESSION_SECONDS: String(session) }
   const { keys } = await readConfig(edgeEnv)
   const now = Math.floor(Date.now() / 1000)
-  /** What somebody has left who was let in so long ago, and had so much left when they came. */
+  /** The seconds left to a visitor admitted so long ago, who had so many left when they came. */
   const leftAfter = async (agoSeconds: number, leftSeconds: number) => {
     const claims = {
       sub: 'v',

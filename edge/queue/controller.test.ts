@@ -53,9 +53,9 @@ describe('the controller', () => {
   it('keeps the configured rate within 2 % over any 10 s, however irregular its refreshes', () => {
     for (const seed of SEEDS) {
       for (const rate of [1, 37.5, 100, 2_000]) {
-        const lookEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
+        const refreshEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
         for (const called of windows(
-          played({ ...plain, seed, rate, seconds: 30, lookEveryMs }),
+          played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }),
           10,
           'serving',
         )) {

@@ -1,4 +1,4 @@
-/** Who may keep an answer is said by every answer: a cache that is not told decides for itself, and for everyone alike. */
+/** Every response says who may cache it: otherwise a cache decides by itself, and for everyone alike. */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
@@ -8,13 +8,13 @@ import { proofScript, proofStyle, proofWorker, script, style } from './assets.ts
 const HTML = { accept: 'text/html' }
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
 
-it('says with every answer of its own who may keep it', async () => {
+it('says with every response of its own who may cache it', async () => {
   const [sale, gone] = [await new TestSale().publish(), await new TestSale().publish()]
   const order = crypto.randomUUID()
   const order_token = `e30.e30.${'A'.repeat(43)}`
   const here = `/sales/${sale.name}`
   const { queue_token, admission_token } = await sale.ready()
-  // The origin says nothing of caches, as one that was forgotten to would.
+  // The origin says nothing about caching, as if it had been forgotten.
   const told = { order_id: order, sale: sale.name, product_id: 'lamp', quantity: 1, status: 'reserved' }
   const rest = {
     unit_price_minor: 1,
@@ -105,14 +105,14 @@ it('says with every answer of its own who may keep it', async () => {
   }
 })
 
-it('lets a cache that asks whether its copy still holds hand out no time of long ago', async () => {
+it('gives a revalidating cache no old server time', async () => {
   const sale = await new TestSale().publish({ phase: 'paused' })
   const path = `/sales/${sale.name}/schedule`
   const { version } = await sale.until(({ phase }) => phase === 'paused')
   let copy = await call(path)
   const body = async () => copy.clone().json<Schedule>()
   for (let times = 0; times < 3; times++) {
-    // As long as it may be kept.
+    // As long as it may be cached.
     await scheduler.wait(1_020)
     const etag = copy.headers.get('etag') ?? ''
     const answer = await call(path, { headers: { 'if-none-match': etag } })
@@ -122,7 +122,7 @@ it('lets a cache that asks whether its copy still holds hand out no time of long
   expect((await body()).version).toBe(version)
 })
 
-it('says nothing about the answers of the site that it stands before', async () => {
+it('leaves the caching of the protected site’s responses alone', async () => {
   const sale = await new TestSale().publish()
   const env: Env = {
     ...edgeEnv,
@@ -134,7 +134,7 @@ it('says nothing about the answers of the site that it stands before', async () 
   expect((await call('/open', {}, env)).headers.get('cache-control')).toBeNull()
 })
 
-it('answers who asks for an asset of another version with its own, which nobody may keep under that name', async () => {
+it('sends its own asset for one of another version, uncached', async () => {
   const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
   const page = await (
     await call(`/sales/${(await new TestSale().publish()).name}`, { headers: HTML }, env)
@@ -156,7 +156,7 @@ it('answers who asks for an asset of another version with its own, which nobody 
     expect((await call(path, {}, env)).status, path).toBe(404)
 })
 
-it('lets others keep the sold-out page for half a minute to a minute', async () => {
+it('lets the sold-out page be cached for half a minute to a minute', async () => {
   const sale = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   const page = await call(`/sales/${sale.name}`, { headers: HTML })
   const [, seconds] = /^public, max-age=(\d+)$/.exec(page.headers.get('cache-control') ?? '') ?? []

@@ -1,4 +1,4 @@
-/** The way to the origin: what is passed on, what is not, and what the pages' forms become. */
+/** The way to the origin: what is passed on, what is not, and the calls that the pages' forms become. */
 import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, EDGE_ISSUER, signToken } from '../../shared/tokens.ts'
@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts'
 import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
-/** Of the origin's, by its looks. */
+/** It has the form of the origin's tokens. */
 const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
 const orderOf = (sale: string, order = ORDER) => ({
   order_id: order,
@@ -36,7 +36,7 @@ function post(sale: string, headers: Record<string, string>, body = '{"product_i
   return call(`/sales/${sale}/checkout`, { method: 'POST', headers: all, body })
 }
 
-it('passes a checkout on with the admission and nothing else of the visitor’s', async () => {
+it('passes on a checkout with the admission and nothing else of the visitor’s', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
   await stub(path, 201, orderOf(sale.name))
@@ -61,7 +61,7 @@ it('passes a checkout on with the admission and nothing else of the visitor’s'
   expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
 })
 
-it('takes the admission from a browser’s cookie, and puts the order’s token into another', async () => {
+it('reads a browser’s admission from its cookie, and puts the order token into another', async () => {
   const sale = await new TestSale().publish()
   await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
@@ -76,7 +76,7 @@ it('takes the admission from a browser’s cookie, and puts the order’s token 
   expect(requests[requests.length - 1]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
 })
 
-it('leads to the shop’s page for paying, which needs no token: the browser’s cookie says whose order it is', async () => {
+it('leads to the shop’s payment page, which needs no token: the browser’s cookie names the order', async () => {
   const sale = await new TestSale().publish()
   const env = { ...edgeEnv, PAYMENT_PAGE: '/pay/{order}' }
   const order = newOrder()
@@ -101,7 +101,7 @@ it('leads to the shop’s page for paying, which needs no token: the browser’s
   expect(requests[0]?.body).toBe('{"payment_method":"pm_1QxCard"}')
 })
 
-it('answers 429 without an admission, and tells where to join', async () => {
+it('responds 429 without an admission, with the path to join', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
   await stub(path, 201, orderOf(sale.name))
@@ -132,7 +132,7 @@ it('answers 429 without an admission, and tells where to join', async () => {
   expect((await requestsTo(path)).calls).toBe(0)
 })
 
-it('lets nothing on to an order but an admission that holds, and what looks like a token of the origin’s', async () => {
+it('passes on to an order only a valid admission, or what looks like the origin’s token', async () => {
   const order = newOrder()
   await stub(`/orders/${order}`, 200, orderOf('drop', order))
   const ask = async (token: string) =>
@@ -144,14 +144,14 @@ it('lets nothing on to an order but an admission that holds, and what looks like
   for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
 })
 
-it('answers 403 to an admission of another sale', async () => {
+it('responds 403 to an admission of another sale', async () => {
   const sale = await new TestSale().publish()
   const response = await post(sale.name, { authorization: `Bearer ${await admission('another-sale')}` })
   expect(response.status).toBe(403)
   expect(await response.json()).toMatchObject({ type: '/problems/wrong-sale' })
 })
 
-it('hands the origin’s answers back as they are, and follows none of them', async () => {
+it('returns the origin’s responses as they are, and follows no redirect', async () => {
   const sale = await new TestSale().publish()
   const authorization = `Bearer ${await admission(sale.name)}`
   const location = '/internal/elsewhere'
@@ -165,7 +165,7 @@ it('hands the origin’s answers back as they are, and follows none of them', as
   expect((await requestsTo(location)).calls).toBe(0)
 })
 
-it('says that the place is kept when the origin is gone', async () => {
+it('responds 503, and that the place is kept, when the origin is gone', async () => {
   const sale = await new TestSale().publish()
   await stub(`/sales/${sale.name}/checkout`, 0, '')
   const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
@@ -174,7 +174,7 @@ it('says that the place is kept when the origin is gone', async () => {
   expect(await response.json()).toMatchObject({ type: '/problems/try-again' })
 })
 
-it('does not carry huge bodies', async () => {
+it('refuses a body that is too large', async () => {
   const sale = await new TestSale().publish()
   const body = 'x'.repeat(100_000)
   const authorization = `Bearer ${await admission(sale.name)}`
@@ -217,7 +217,7 @@ it('buys, pays and cancels by plain forms', async () => {
   expect((await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)).status).toBe(303)
   const paid = await requestsTo(`/orders/${order}/payment`)
   expect(JSON.parse(paid.requests[0]?.body ?? '')).toEqual({ payment_method: 'pm_ok' })
-  // Paid for already, in another tab: the order's page shows it.
+  // Paid in another tab: the order's page shows it.
   await stub(`/orders/${order}/payment`, 409, { type: '/problems/conflict', title: 'Conflict', status: 409 })
   const conflict = await form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, mine)
   expect(conflict.headers.get('location')).toBe(`/sales/${sale.name}/order/${order}`)
@@ -225,7 +225,7 @@ it('buys, pays and cancels by plain forms', async () => {
   const { requests } = await requestsTo(`/orders/${order}`)
   expect(requests[requests.length - 1]?.method).toBe('DELETE')
 
-  // Who has what one may have is shown their order, and told that it is that one.
+  // A visitor at their limit sees their existing order, marked as such.
   await stub(`/sales/${sale.name}/checkout`, 200, orderOf(sale.name, order))
   const had = await form('/buy', { product_id: 'lamp' }, cookie)
   const already = had.headers.get('location') ?? ''
@@ -233,7 +233,7 @@ it('buys, pays and cancels by plain forms', async () => {
   const note = async () =>
     /<p class="note">([^<]*)/.exec(await (await call(already, { headers: { cookie: mine } })).text())?.[1]
   expect(await note()).toMatch(/^You already have an order here/)
-  // It may be over when the form is sent again.
+  // The order may have ended when the form is sent again.
   const over = { ...orderOf(sale.name, order), status: 'cancelled' }
   await stub(`/orders/${order}`, 200, over)
   expect(await note()).toBeUndefined()
@@ -252,11 +252,11 @@ it('buys, pays and cancels by plain forms', async () => {
   const refused = await form('/buy', { product_id: 'lamp', idempotency_key: 'form-2' }, cookie)
   expect(refused.status).toBe(409)
   expect(refused.headers.get('content-type')).toContain('text/html')
-  // The same form once more, since a unit may come back.
+  // The same form again, since a unit may come back.
   expect(await refused.text()).toContain('value="form-2"')
 })
 
-it('comes back to an order by itself that could not be shown while the origin was away', async () => {
+it('reloads an order’s page that could not be shown while the origin was away', async () => {
   const sale = await new TestSale().publish()
   const order = newOrder()
   const path = `/sales/${sale.name}/order/${order}`
@@ -270,7 +270,7 @@ it('comes back to an order by itself that could not be shown while the origin wa
   expect(page).toContain(`<a class="button" href="${path}">Try again</a>`)
 })
 
-it('buys nothing by a form in which nothing was chosen', async () => {
+it('refuses a form in which no product was chosen', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
   await stub(path, 201, orderOf(sale.name))
@@ -290,7 +290,7 @@ it('buys nothing by a form in which nothing was chosen', async () => {
   expect((await requestsTo(path)).calls).toBe(0)
 })
 
-it('leads a browser without scripts back to its latest order in a sale, and nobody else', async () => {
+it('leads a browser without scripts back to its latest order in the sale', async () => {
   const [sale, other] = await Promise.all([new TestSale().publish(), new TestSale().publish()])
   const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
   const token = (of: string) =>

@@ -1,4 +1,4 @@
-/** Final answers: sold out and ended, told from memory to any number of visitors. */
+/** Final responses: sold out and ended, from memory for any number of visitors. */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
@@ -6,7 +6,7 @@ import { call, edgeEnv, product, requestsTo, TestSale } from '../testing/visitor
 
 const HTML = { accept: 'text/html' }
 
-/** The Worker's settings, with the calls to objects: those that only listen for news, and all others. */
+/** Settings that count calls to objects: those that listen for updates, and all others. */
 function counted() {
   const calls = { others: 0, listening: 0, mostListening: 0 }
   const counting = (namespace: { getByName(name: string): object }) => ({
@@ -29,7 +29,7 @@ function counted() {
   return { env: env as unknown as Env, calls }
 }
 
-it('tells ten thousand visitors that it is sold out by one call that listens for news of it, and no other', async () => {
+it('serves ten thousand visitors of a sold-out sale with one listening call to an object', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const place = { headers: { authorization: `Bearer ${queue_token}` } }
@@ -39,7 +39,7 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
   await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   while ((await phase()) !== 'sold_out') await scheduler.wait(20)
-  // What was asked for before that may still be on its way.
+  // Earlier requests may still be under way.
   await scheduler.wait(100)
   const others = calls.others
 
@@ -47,7 +47,7 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
   expect(page.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/)
   expect(page.headers.getSetCookie()).toEqual([])
   const etag = page.headers.get('etag') ?? ''
-  // Told anew, it is still the same answer.
+  // Published again, the response is still the same.
   await sale.push()
   const [before, since] = [await requestsTo(`/internal/sales/${sale.name}`), performance.now()]
   for (let i = 0; i < 10_000; i += 5) {
@@ -62,7 +62,7 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
   }
   expect(calls.others).toBe(others)
   expect(calls).toMatchObject({ listening: 1, mostListening: 1 })
-  // For as long as somebody listens the waiting room looks at the origin once a second, however many ask.
+  // While somebody listens, the waiting room asks the origin once a second, however many visitors come.
   const { calls: looks } = await requestsTo(`/internal/sales/${sale.name}`)
   expect(looks - before.calls).toBeLessThanOrEqual(1 + (performance.now() - since) / 1000)
 
@@ -77,17 +77,17 @@ it('tells ten thousand visitors that it is sold out by one call that listens for
 it.concurrent.each([
   ['a restock', 'sold_out'],
   ['a later end', 'ended'],
-] as const)('is live again within two seconds of %s that nobody told it of', async (_, phase) => {
+] as const)('is live again within two seconds of %s without a notification', async (_, phase) => {
   const sale = await new TestSale().publish({ phase, products: [product(0, 0, 5)] })
   await sale.until((schedule) => schedule.phase === phase)
-  // One visitor now and then, so that nobody's request keeps the news coming.
+  // One visitor now and then: no request keeps the updates coming.
   await scheduler.wait(1_500)
   await call(`/sales/${sale.name}`)
   await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })
   await sale.until((schedule) => schedule.phase === 'open', 2_000)
 })
 
-it.concurrent('says the same to everyone once the sale has ended', async () => {
+it.concurrent('responds the same to everyone once the sale has ended', async () => {
   const sale = await new TestSale().publish()
   const place = await sale.joined()
   await sale.publish({ phase: 'ended' })

@@ -1,6 +1,6 @@
 /**
- * A sale on a virtual clock: the controller as it is, between a crowd that may not turn up and an origin that may be
- * slow, gone or sold out. Everything random comes from one seed.
+ * A sale on a virtual clock: the real controller, between a crowd with no-shows and an origin that may be slow, gone or
+ * sold out. Everything random comes from one seed.
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
@@ -23,13 +23,13 @@ export interface Scenario {
   /** Longest time to pay; this share of carts is given back instead. */
   readonly slowestPaymentMs: number
   readonly abandoned: number
-  /** How often those ask again who find everything in carts; they leave at once without it. */
+  /** How often visitors who find everything in carts ask again; without it they leave at once. */
   readonly asksAgainMs?: number
-  /** Milliseconds until the next look; alarms can be late. */
-  readonly lookEveryMs?: (random: () => number) => number
-  /** What the origin does at a second of the sale; `uncounted`: its counts of people stand still meanwhile. */
+  /** Milliseconds until the next refresh; alarms can be late. */
+  readonly refreshEveryMs?: (random: () => number) => number
+  /** The origin's health at a second of the sale; `uncounted`: its counts of people do not move. */
   readonly origin?: (second: number) => Origin
-  /** What is done to the clock at a second of the sale. */
+  /** How far the clock jumps at a second of the sale. */
   readonly clockStepMs?: (second: number) => number
 }
 
@@ -40,7 +40,7 @@ export interface Moment {
   readonly serving: number
   readonly called: number
   readonly arrivals: number
-  /** People called who will turn up and have not yet. */
+  /** People called who will arrive and have not yet. */
   readonly onTheirWay: number
   /** People inside who found everything in carts, and ask again. */
   readonly hopeful: number
@@ -52,18 +52,18 @@ export interface Moment {
 const TICK_MS = 50
 const BEGINNING_MS = 1_000_000
 
-/** Plays a sale, and tells of every tick. */
+/** Plays a sale, and yields every tick. */
 export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
   const random = randomFrom(scenario.seed)
   const { crowd, stock } = scenario
   let clockMs = BEGINNING_MS
   let memory: Memory = { ...EMPTY_MEMORY, looked_at_ms: clockMs, reached_at_ms: clockMs }
   let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
-  let nextLookMs = 0
+  let nextRefreshMs = 0
   let called = 0
   let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
   let counts = { arrivals, hopeful }
-  /** Who has arrived since the origin was last asked. */
+  /** Numbers that arrived since the origin was last asked. */
   let lately: number[] = []
   const due = new Map<number, (() => void)[]>()
   const later = (ms: number, act: () => void) => {
@@ -71,7 +71,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     due.set(tick, [...(due.get(tick) ?? []), act])
   }
   let nowMs = 0
-  const hope = (buy: () => boolean, everyMs: number) => {
+  const waitForStock = (buy: () => boolean, everyMs: number) => {
     hopeful++
     const again = () => {
       if (buy() || available + held === 0) hopeful--
@@ -85,27 +85,27 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     clockMs += TICK_MS + (ms % 1000 === 0 ? (scenario.clockStepMs?.(second) ?? 0) : 0)
     for (const act of due.get(ms / TICK_MS) ?? []) act()
     due.delete(ms / TICK_MS)
-    if (ms >= nextLookMs || clockMs < memory.looked_at_ms) {
-      nextLookMs = ms + (scenario.lookEveryMs?.(random) ?? 1_000)
+    if (ms >= nextRefreshMs || clockMs < memory.looked_at_ms) {
+      nextRefreshMs = ms + (scenario.refreshEveryMs?.(random) ?? 1_000)
       const origin = scenario.origin?.(second) ?? 'ok'
       if (origin !== 'uncounted') counts = { arrivals, hopeful }
       const stock = { available, held, sold, ...counts }
-      const told = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
+      const state = { ...stateOf(scenario, stock, origin), arrived_lately: lately.slice(-20) }
       if (origin !== 'gone') lately = []
       if (clockMs < memory.looked_at_ms) {
         const carried = onClockPutBack(latest(timeline).schedule, memory.looked_at_ms, clockMs)
         timeline = [{ from_ms: clockMs, schedule: carried }]
       }
       const schedule = inEffect(timeline, clockMs)
-      const state = origin === 'gone' ? null : told
-      memory = observe(memory, { nowMs: clockMs, state, schedule, highestNumber: crowd }, settings)
+      const seen = origin === 'gone' ? null : state
+      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber: crowd }, settings)
       const fromMs = clockMs + ANNOUNCE_MS
       const next = nextSchedule(
         {
           nowMs: clockMs,
           fromMs,
           previous: latest(timeline).schedule,
-          state: told,
+          state,
           memory,
           highestNumber: crowd,
           preQueueOpensAtMs: 0,
@@ -140,7 +140,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
           })
           return true
         }
-        if (!buy() && scenario.asksAgainMs) hope(buy, scenario.asksAgainMs)
+        if (!buy() && scenario.asksAgainMs) waitForStock(buy, scenario.asksAgainMs)
       })
     }
     yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, available, held, schedule }
@@ -210,7 +210,7 @@ export function beforeOpening(rate: number): Schedule {
   }
 }
 
-/** A small generator of its own (mulberry32), so that a seed means the same everywhere. */
+/** mulberry32: a seed means the same everywhere. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,0 +1,180 @@
+/** Places and admissions: their keys, what is refused, how long they last. */
+import {
+  base64url,
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  type JSONWebKeySet,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose'
+import { expect, it } from 'vitest'
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { EDGE_ISSUER, QUEUE, signToken } from '../../shared/tokens.ts'
+import { type Env, readConfig } from '../config.ts'
+import { call, cookiesOf, edgeEnv, keySet, stub, TestSale } from '../testing/visitors.ts'
+
+const [{ kid, k }] = JSON.parse(edgeEnv.QUEUE_KEYS).keys
+const secret = base64url.decode(k)
+
+it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
+  const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
+  const { kty, crv, x, d } = await exportJWK(privateKey)
+  const jwks = async (env: Env) => (await call('/.well-known/jwks.json', {}, env)).json<JSONWebKeySet>()
+  expect(await jwks(edgeEnv)).toEqual({ keys: [] })
+  const env = { ...edgeEnv, ADMISSION_KEYS: JSON.stringify({ keys: [{ kty, crv, x, d, kid: 'e' }] }) }
+  const published = await jwks(env)
+  expect(published).toEqual({ keys: [{ kty, crv, x, kid: 'e', alg: 'EdDSA', use: 'sig' }] })
+  const sale = await new TestSale().publish()
+  const { queue_token, number } = await sale.ready()
+  const place = { headers: { authorization: `Bearer ${queue_token}` } }
+  const { admission_token = '' } = await (
+    await call(`/sales/${sale.name}/queue/status`, place, env)
+  ).json<QueueAnswer>()
+  const { payload } = await jwtVerify(admission_token, createLocalJWKSet(published), {
+    issuer: EDGE_ISSUER,
+    audience: 'checkout',
+  })
+  expect(payload).toMatchObject({ sale: sale.name, num: number })
+})
+
+it.concurrent('keeps every place and turn while keys are rotated', async () => {
+  const sale = await new TestSale().publish()
+  const withKeys = (...kids: string[]): Env => ({
+    ...edgeEnv,
+    QUEUE_KEYS: keySet(...kids),
+    ADMISSION_KEYS: keySet(...kids),
+  })
+  const [before, during, after] = [withKeys('old'), withKeys('new', 'old'), withKeys('new')]
+  const path = `/sales/${sale.name}`
+  const cookie = 'visitor-secret=somebody-who-is-known'
+  const join = async (env: Env, headers: Record<string, string>) =>
+    (await call(`${path}/queue`, { method: 'POST', headers }, env)).json<QueueAnswer>()
+  const first = await join(before, { cookie })
+  const statusOf = async (env: Env, token = '') => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await call(`${path}/queue/status`, { headers }, env)).json<QueueAnswer>()
+  }
+  // The place that the old key signed, and the visitor by their cookie alone, are known while both keys are there.
+  expect(await statusOf(during, first.queue_token)).toMatchObject({ number: first.number })
+  const again = await join(during, { cookie })
+  expect(again.number).toBe(first.number)
+  expect(decodeProtectedHeader(again.queue_token ?? '').kid).toBe('new')
+  await stub(`${path}/checkout`, 201, {})
+  const checkout = async (env: Env, token = '') =>
+    (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
+      .status
+  let turn = await statusOf(before, first.queue_token)
+  for (; turn.status !== 'ready'; turn = await statusOf(before, first.queue_token)) await scheduler.wait(20)
+  expect(await checkout(during, turn.admission_token)).toBe(201)
+  const { admission_token } = await statusOf(during, again.queue_token)
+  expect(await checkout(after, admission_token)).toBe(201)
+  expect(await statusOf(after, again.queue_token)).toMatchObject({ number: first.number })
+  expect(await checkout(after, turn.admission_token)).toBe(429)
+})
+
+it('gives no new place to a caller with an unreadable one', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token } = await sale.joined()
+  for (const authorization of [
+    'Bearer',
+    `Bearer ${queue_token} x`,
+    `Bearer ${queue_token}, Bearer ${queue_token}`,
+  ])
+    expect((await sale.join({ authorization })).status, authorization).toBe(401)
+  expect((await sale.join({ authorization: 'Basic YTpi' })).status).toBe(201)
+})
+
+it('refuses bad, expired, foreign and changed tokens, and never responds with a token', async () => {
+  const sale = await new TestSale().publish()
+  const other = await new TestSale().publish()
+  const { queue_token, number } = await sale.joined()
+  const seconds = Math.floor(Date.now() / 1000)
+  const claims = {
+    sub: 'a-visitor-of-ours',
+    sale: sale.name,
+    num: number,
+    iat: seconds - 60,
+    exp: seconds + 60,
+  }
+  const signed = (changed: object, key: Uint8Array = secret) =>
+    new SignJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue', ...changed })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid })
+      .sign(key)
+  const parts = queue_token.split('.')
+  const flip = (text: string, at: number) =>
+    text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
+  const bad = {
+    junk: 'junk',
+    'foreign sale': (await other.joined()).queue_token,
+    expired: await signed({ exp: seconds - 1 }),
+    'another key': await signed({}, new Uint8Array(32).fill(7)),
+    'another audience': await signed({ aud: 'checkout' }),
+    'another issuer': await signed({ iss: 'somebody' }),
+    'a negative number': await signed({ num: -1 }),
+    'alg none': new UnsecuredJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue' }).encode(),
+    'no signature': `${parts[0]}.${parts[1]}.`,
+    'a flipped payload': [parts[0], flip(parts[1] ?? '', 20), parts[2]].join('.'),
+    'a flipped signature': [parts[0], parts[1], flip(parts[2] ?? '', 10)].join('.'),
+    'a flipped last letter': flip(queue_token, queue_token.length - 1),
+    'huge junk': 'x'.repeat(100_000),
+  }
+  expect((await sale.status(await signed({}))).status).toBe(200)
+  for (const [what, token] of Object.entries(bad)) {
+    const requests = [
+      () => sale.status(token),
+      () => sale.join({ authorization: `Bearer ${token}` }),
+      () => sale.leave(token),
+      () => sale.join({ cookie: `queue-${sale.name}=${token}` }),
+    ]
+    for (const request of requests) {
+      const response = await request()
+      expect(response.status, what).toBe(401)
+      expect(cookiesOf(response), what).toBe('')
+      const body = await response.json<{ type: string }>()
+      expect(body.type).toBe('/problems/invalid-token')
+      expect(JSON.stringify(body)).not.toMatch(/token":|eyJ/)
+    }
+  }
+  expect((await call(`/sales/${sale.name}/queue/status`)).status).toBe(401)
+})
+
+it('extends a place when the opening is put off', async () => {
+  const sale = await new TestSale(600_000).publish()
+  const { queue_token } = await sale.joined()
+  await sale.publish({ opensInMs: 3 * 86_400_000 })
+  await sale.push()
+  const { opens_at } = await sale.until((schedule) => Date.parse(schedule.opens_at) - Date.now() > 86_400_000)
+  const again = await sale.joined({ authorization: `Bearer ${queue_token}` })
+  expect(decodeJwt(again.queue_token).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const page = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
+  const kept = cookiesOf(page).split('=')[1] ?? ''
+  expect(decodeJwt(kept).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
+})
+
+it('extends the place of a waiting visitor, and signs it only now and then', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token, number } = await sale.joined()
+  expect(await sale.statusOf(queue_token)).not.toHaveProperty('queue_token')
+  const { keys } = await readConfig(edgeEnv)
+  const seconds = Math.floor(Date.now() / 1000)
+  const waited = { sub: 'somebody-who-waits', sale: sale.name, num: number, iat: seconds - 72_000 }
+  const old = await signToken(QUEUE, keys.queue, { ...waited, exp: seconds + 3_600 })
+  const told = await sale.statusOf(old)
+  expect(told).toMatchObject({ number, queue_token: expect.any(String) })
+  const renewed = told.queue_token ?? ''
+  expect(decodeJwt(renewed)).toMatchObject(waited)
+  expect(decodeJwt(renewed).exp).toBeGreaterThan(seconds + 72_000)
+  expect(await sale.statusOf(renewed)).not.toHaveProperty('queue_token')
+  const cookie = `queue-${sale.name}=${old}`
+  const browser = await call(`/sales/${sale.name}/queue/status`, {
+    headers: { cookie, 'sec-fetch-site': 'same-origin' },
+  })
+  expect(await browser.json()).not.toHaveProperty('queue_token')
+  const kept = /queue-[^=]*=([^;]*)/.exec(cookiesOf(browser))?.[1] ?? ''
+  expect(decodeJwt(kept).exp).toBeGreaterThan(seconds + 72_000)
+})

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Env } from '../config.ts'
+import { call, edgeEnv, requestsTo, TestSale } from '../testing/visitors.ts'
+import { addressKey, Limiter } from './rate-limits.ts'
+
+it('limits joins and status per address', async () => {
+  const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60', STATUS_PER_ADDRESS: '3/60' }
+  const sale = await new TestSale().publish()
+  const { queue_token } = await sale.joined()
+  const from = { 'cf-connecting-ip': '192.0.2.1' }
+  const join = (headers: Record<string, string>) =>
+    call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  const status = (headers: Record<string, string>) =>
+    call(
+      `/sales/${sale.name}/queue/status`,
+      { headers: { authorization: `Bearer ${queue_token}`, ...headers } },
+      env,
+    )
+  for (let i = 0; i < 5; i++) expect((await join(from)).status).toBe(201)
+  const refused = await join(from)
+  expect(refused.status).toBe(429)
+  expect(await refused.json()).toMatchObject({ type: '/problems/too-many-requests' })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await join({ 'cf-connecting-ip': '192.0.2.2' })).status).toBe(201)
+  for (let i = 0; i < 3; i++) expect((await status(from)).status).toBe(200)
+  expect((await status(from)).status).toBe(429)
+})
+
+it('counts all calls without an address as one address', async () => {
+  const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60' }
+  const sale = await new TestSale().publish()
+  const join = (headers: Record<string, string> = {}) =>
+    call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  for (let i = 0; i < 5; i++) expect((await join()).status).toBe(201)
+  expect((await join()).status).toBe(429)
+  expect((await join({ 'cf-connecting-ip': '192.0.2.3' })).status).toBe(201)
+})
+
+it('limits joins and status per visitor', async () => {
+  const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/60', STATUS_PER_VISITOR: '3/60' }
+  const sale = await new TestSale().publish()
+  const headers = { cookie: 'visitor-secret=somebody-who-hammers' }
+  const join = () => call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, env)
+  const first = await join()
+  expect(first.status).toBe(201)
+  const { queue_token } = await first.json<{ queue_token: string }>()
+  expect([(await join()).status, (await join()).status]).toEqual([200, 429])
+  const authorization = `Bearer ${queue_token}`
+  const status = () => call(`/sales/${sale.name}/queue/status`, { headers: { authorization } }, env)
+  for (let i = 0; i < 3; i++) expect((await status()).status).toBe(200)
+  expect((await status()).status).toBe(429)
+})
+
+it('limits leaving as it does joining, and an address’s calls for orders as its status calls', async () => {
+  const env: Env = {
+    ...edgeEnv,
+    JOINS_PER_ADDRESS: '3/60',
+    JOINS_PER_VISITOR: '2/60',
+    STATUS_PER_ADDRESS: '3/60',
+  }
+  const sale = await new TestSale().publish()
+  const statuses = async (path: string, token: string, method: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'cf-connecting-ip': '192.0.2.4' }
+    return (await call(path, { method, headers }, env)).status
+  }
+  const [one, other] = [await sale.joined(), await sale.joined()]
+  const left = []
+  for (const { queue_token } of [one, one, one, other])
+    left.push(await statuses(`/sales/${sale.name}/queue`, queue_token, 'DELETE'))
+  expect(left).toEqual([204, 204, 429, 429])
+  const order = crypto.randomUUID()
+  const [path, page] = [`/orders/${order}`, `/sales/${sale.name}/order/${order}`]
+  const token = `e30.e30.${'A'.repeat(43)}`
+  const orders = []
+  for (let i = 0; i < 4; i++) orders.push(await statuses(path, token, 'GET'))
+  orders.push(await statuses(page, token, 'GET'), await statuses(`${page}/cancel`, token, 'POST'))
+  expect(orders).toEqual([404, 404, 404, 429, 429, 429])
+  expect((await requestsTo(path)).calls).toBe(3)
+})
+
+it('allows in any period no more than a burst and what the rate adds', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 200, size: 'max' }),
+      (calls, seconds, gaps) => {
+        const limiter = new Limiter()
+        let nowMs = 1_000_000
+        const passed: number[] = []
+        for (const gap of gaps) {
+          nowMs += gap
+          if (limiter.take('one', { calls, seconds }, nowMs) === 0) passed.push(nowMs)
+        }
+        for (const [i, from] of passed.entries()) {
+          const within = passed.filter((at) => at >= from && at <= from + seconds * 1000).length
+          expect(within).toBeLessThanOrEqual(2 * calls + 1)
+          if (i < calls) expect(passed.length).toBeGreaterThanOrEqual(Math.min(calls, gaps.length))
+        }
+      },
+    ),
+  )
+})
+
+it('counts a subscriber’s whole IPv6 network as one address', () => {
+  expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2')
+  expect(addressKey('2001:db8:1:2::1')).toBe('2001:db8:1:2')
+  expect(addressKey('2001:db8::1')).toBe('2001:db8:0:0')
+  expect(addressKey('::1')).toBe('0:0:0:0')
+  expect(addressKey('192.0.2.1')).toBe('192.0.2.1')
+  expect(addressKey('::ffff:192.0.2.1')).toBe('192.0.2.1')
+})
