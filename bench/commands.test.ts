@@ -1,4 +1,4 @@
-/** The commands as a person gives them: what they refuse, what they say then, and what they leave behind. */
+/** The commands as a person runs them: what they refuse, what they print, and what they leave behind. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -23,7 +23,7 @@ const ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPI
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))
 
-/** A sale's schedule, and operators' calls, of a system that does nothing else. */
+/** A system that only serves a schedule and takes operators' calls. */
 let stub: Server
 let url: string
 const asked: string[] = []
@@ -52,18 +52,17 @@ interface Ran {
   readonly err: string
 }
 
-function command(name: keyof typeof COMMANDS, args: readonly string[], told?: (child: Child) => void) {
+function command(name: keyof typeof COMMANDS, args: readonly string[], printed?: (child: Child) => void) {
   return new Promise<Ran>((resolve) => {
     const child = spawn(process.execPath, [join(ROOT, COMMANDS[name]), ...args], {
       cwd: ROOT,
       env: ENV,
-      // One that should have refused must not go on behind us.
       timeout: ENDS_WITHIN_MS,
     })
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString('utf8')
-      told?.(child)
+      printed?.(child)
     })
     child.stderr.on('data', (chunk: Buffer) => {
       err += chunk.toString('utf8')
@@ -92,21 +91,19 @@ describe('a command', () => {
     ['model', '--cost --report=package.json', /package\.json is no report of a rehearsal/],
     ['model', '--cost --report=README.md', /README\.md is no report of a rehearsal/],
     ['rehearse', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
-    ['rehearse', '--faults=disk', /--faults is a list of redis,postgres,api,worker/],
-    ['rehearse', '--minutes=1', /--minutes goes with --faults/],
     ['verify-draw', '--number=1', /--schedule needs a URL/],
     ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
     ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],
     ['verify-draw', '--colour=red', /Unknown option '--colour'/],
     ['start', '--data=', /--data needs a value/],
-  ])('%s refuses %s, with one line that says what is wrong', async (name, args, what) => {
+  ])('%s refuses %s with one line', async (name, args, what) => {
     const { status, out, err } = await command(name, args.split(' '))
     expect(err).toMatch(what)
     expect([status, out, err.trimEnd().split('\n').length]).toEqual([2, '', 1])
   })
 
   test.concurrent.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
-    '%s tells its options when asked with -h',
+    '%s prints its options with -h',
     async (name) => {
       const { status, out, err } = await command(name, ['-h'])
       expect([status, err]).toEqual([0, ''])
@@ -115,7 +112,7 @@ describe('a command', () => {
   )
 
   test.concurrent.each(['rehearse', 'bench'] as const)(
-    '%s sees before all else that its report can be written',
+    '%s first checks that its report can be written',
     async (name) => {
       const out = join(file(`a-file-for-${name}`, ''), 'reports')
       const { status, err } = await command(name, ['--out', out])
@@ -124,7 +121,7 @@ describe('a command', () => {
     },
   )
 
-  test('whose output nobody reads any more ends without a stack', async () => {
+  test('ends without a stack when nobody reads its output', async () => {
     const args = ['--only=growth', '--quick', '--out', folder]
     const { err } = await command('bench', args, (child) => void child.stdout?.destroy())
     expect(err).toBe('')
@@ -134,7 +131,7 @@ describe('a command', () => {
 describe('a rehearsal on a running system', () => {
   const crowd = ['--visitors=50', '--admin-token=t', '--out', folder, '--plain']
 
-  test('says at once that the edge is not there, and makes no sale', async () => {
+  test('fails without an edge before it creates a sale', async () => {
     asked.length = 0
     const { status, err } = await command('rehearse', [
       ...['--edge=http://127.0.0.1:5', '--origin', url],
@@ -145,7 +142,7 @@ describe('a rehearsal on a running system', () => {
     expect(asked).toEqual([])
   })
 
-  test('ends its sale when it is interrupted, by Ctrl-C as npm passes it on: twice at once', async () => {
+  test('ends its sale on Ctrl-C, which npm passes on a second time', async () => {
     asked.length = 0
     let interrupted = false
     const { status } = await command('rehearse', ['--edge', url, '--origin', url, ...crowd], (child) => {
@@ -161,7 +158,7 @@ describe('a rehearsal on a running system', () => {
     ])
   })
 
-  test('ends, and its sale with it, when npm, which started it, is killed', async () => {
+  test('ends itself and its sale when the npm that started it is killed', async () => {
     asked.length = 0
     const args = ['--edge', url, '--origin', url, '--max-minutes=0.5', ...crowd]
     // The shell stands for npm: what it has started keeps the pipe open.
@@ -182,28 +179,25 @@ describe('verify-draw', () => {
   const verify = (...args: string[]) =>
     command('verify-draw', ['--schedule', `${url}/sales/s/schedule`, '--number=3', ...args])
 
-  test('takes a commitment as people copy it', async () => {
+  test('accepts a commitment as people copy it', async () => {
     const { status, out } = await verify('--commitment', `  ${schedule.draw_commitment.toUpperCase()} `)
     expect(status).toBe(0)
     expect(out).toContain('The seed is the one committed to')
   })
 
-  test.each(['', '   ', 'abc', 'z'.repeat(64)])(
-    'does not accuse by "%s", which is no commitment',
-    async (noted) => {
-      const { status, out, err } = await verify(`--commitment=${noted}`)
-      expect([status, out]).toEqual([2, ''])
-      expect(err).toMatch(/64 hexadecimal digits|--commitment needs a value/)
-    },
-  )
+  test.each(['', '   ', 'abc', 'z'.repeat(64)])('refuses "%s", which is no commitment', async (noted) => {
+    const { status, out, err } = await verify(`--commitment=${noted}`)
+    expect([status, out]).toEqual([2, ''])
+    expect(err).toMatch(/64 hexadecimal digits|--commitment needs a value/)
+  })
 
-  test('accuses by a commitment that is another', async () => {
+  test('reports another commitment', async () => {
     const { status, out } = await verify('--commitment', commitmentOf('cd'.repeat(32)))
     expect(status).toBe(1)
     expect(out).toContain('NOT the one committed to')
   })
 
-  test('claims no more than it knows: of the past without a commitment, of a number that was perhaps never given', async () => {
+  test('claims nothing about the past without a commitment, or about a number perhaps never issued', async () => {
     const { status, out } = await verify('--number=11')
     expect(status).toBe(0)
     expect(out).toContain('fits the commitment as it is published now')

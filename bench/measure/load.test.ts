@@ -28,7 +28,7 @@ const next = ({ host }: HttpClient) => requestText('GET', '/', host)
 const load = { next, right: (a: { status: number }) => a.status === 200, seconds: 0.6 }
 
 describe('load', () => {
-  test('in an open loop sees a stall in the latency of everyone it kept waiting', async () => {
+  test('in an open loop shows a stall in the latency of everyone who waited', async () => {
     setTimeout(() => {
       stalledUntilMs = performance.now() + 300
     }, 100)
@@ -39,7 +39,7 @@ describe('load', () => {
     expect(ms.max).toBeLessThan(600)
   })
 
-  test('in a closed loop sees a stall that lasts to its end, in the rate and in the latency', async () => {
+  test('in a closed loop shows a stall at its end, in rate and latency', async () => {
     setTimeout(() => {
       stalledUntilMs = performance.now() + 900
     }, 300)
@@ -50,7 +50,7 @@ describe('load', () => {
     expect(ms.max).toBeGreaterThan(500)
   })
 
-  test('in a closed loop counts right answers and names wrong ones', async () => {
+  test('in a closed loop counts right responses and names wrong ones', async () => {
     const good = await closedLoop({ ...load, url, seconds: 0.2, pids: [process.pid] }, 4)
     expect(good.wrong).toBe(0)
     expect(good.perSecond).toBeGreaterThan(10)
@@ -73,7 +73,7 @@ describe('load', () => {
   })
 })
 
-test('a contest is the median of its rounds without the first, and has the wrong answers of all', async () => {
+test('a contest is the median of its rounds without the first, with the wrong responses of all', async () => {
   const runs = [1_000, 1, 2, 9]
   const measured = (perSecond: number): Measured => ({
     perSecond,
@@ -92,7 +92,7 @@ test('a contest is the median of its rounds without the first, and has the wrong
   expect(reached({ what: '', cpuRatio: null, measured: one, ratio: null, aim: null })).toBeNull()
 })
 
-test('processor time is that of the process asked for', () => {
+test('processor time is that of the given process', () => {
   const before = cpuSeconds([process.pid])
   const began = process.cpuUsage()
   while (process.cpuUsage(began).user < 120_000) Math.sqrt(before)

@@ -24,7 +24,7 @@ const scenario: Scenario = {
 describe('the model of a sale', async () => {
   const outcome = await play(scenario)
 
-  test('sells exactly the stock, and everyone comes once and is told', () => {
+  test('sells exactly the stock, and everyone joins once and learns the end', () => {
     expect(outcome.sold).toBe(scenario.stock)
     expect(outcome.soldOutAfterSeconds).toBeGreaterThan(scenario.stock / scenario.rate)
     expect(outcome.requests.join).toBeCloseTo(scenario.visitors, 0)
@@ -32,7 +32,7 @@ describe('the model of a sale', async () => {
     expect(outcome.requests.final).toBeGreaterThan(scenario.visitors - 10 * scenario.stock)
   })
 
-  test('hears an interruption while it is played', async () => {
+  test('lets an interruption through', async () => {
     let heard = false
     setImmediate(() => {
       heard = true
@@ -41,12 +41,12 @@ describe('the model of a sale', async () => {
     expect(heard).toBe(true)
   })
 
-  test('calls in no more people than may find something', () => {
+  test('admits no more people than may find a unit', () => {
     expect(outcome.requests.admission).toBeGreaterThanOrEqual(scenario.stock)
     expect(outcome.requests.admission).toBeLessThan(4 * scenario.stock)
   })
 
-  test('is the same again for the same seed, and another for another', async () => {
+  test('repeats the same sale for the same seed', async () => {
     expect(await play(scenario)).toEqual(outcome)
     expect(await play({ ...scenario, seed: 2 })).not.toEqual(outcome)
   })
@@ -58,21 +58,21 @@ describe('the model of a sale', async () => {
     expect(calm.isolates).toBeLessThanOrEqual(outcome.isolates)
   })
 
-  test('spreads its visitors over more shards, at the expense of the coordinator', async () => {
+  test('spreads visitors over more shards, at the expense of the coordinator', async () => {
     const more = await play({ ...scenario, shards: 16 })
     expect(more.peaks.shardCalls).toBeLessThan(outcome.peaks.shardCalls)
     expect(more.peaks.coordinatorCalls).toBeGreaterThan(outcome.peaks.coordinatorCalls)
     expect(more.peaks.coordinatorCalls).toBeLessThan(LIMITS.objectCalls)
   })
 
-  test('asks the objects no more for a crowd that merely waits longer', async () => {
+  test('calls objects no more often for a crowd that waits longer', async () => {
     const patient = await play({ ...scenario, holdSeconds: 60 })
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
     expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
   })
 })
 
-test('a cost is what was used times its price', () => {
+test('a cost is the usage times its price', () => {
   const costs = costOf({
     workerRequests: 2e6,
     workerCpuMs: 1e6,

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../../dev/command.ts'
 import { positionOf } from '../../shared/draw.ts'
-import type { Schedule } from '../../shared/schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
 import { seeded } from '../lib/random.ts'
+import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { bars, lineChart, stretches, table } from '../report/charts.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { type Options, readOptions } from './options.ts'
@@ -17,24 +17,21 @@ import { Wheel } from './timer-wheel.ts'
 import { NOBODY, PLAN, Visitors } from './visitors.ts'
 
 describe('a histogram', () => {
-  test('is right to a few percent, from microseconds to minutes', () => {
+  test('has percentiles, mean and maximum in milliseconds', () => {
     const histogram = new Histogram()
     for (let i = 1; i <= 10_000; i++) histogram.add(i)
-    for (const share of [0.5, 0.9, 0.99, 0.999]) {
-      expect(histogram.percentile(share) / (share * 10_000)).toBeGreaterThan(0.99)
-      expect(histogram.percentile(share) / (share * 10_000)).toBeLessThan(1.03)
-    }
-    expect(histogram.summary().count).toBe(10_000)
-    expect(histogram.summary().max / 10_000).toBeCloseTo(1, 2)
-    expect(histogram.summary().mean / 5_000.5).toBeCloseTo(1, 2)
-    const extremes = new Histogram()
-    for (const ms of [0, 0.0001, 0.05, 1e9]) extremes.add(ms)
-    expect(extremes.summary().count).toBe(4)
-    expect(extremes.summary().max / 3_600_000).toBeCloseTo(1, 2)
-    expect(extremes.percentile(0.75)).toBeCloseTo(0.05, 2)
+    for (const share of [0.5, 0.9, 0.99, 0.999])
+      expect(histogram.percentile(share) / (share * 10_000)).toBeCloseTo(1, 2)
+    expect(histogram.summary()).toMatchObject({ count: 10_000, max: expect.closeTo(10_000, -2) })
   })
 
-  test('that is empty says zero, and one that was taken begins anew', () => {
+  test('counts what is shorter than a microsecond, and longer than an hour', () => {
+    const histogram = new Histogram()
+    for (const ms of [0, 0.0001, 1e9]) histogram.add(ms)
+    expect(histogram.summary()).toMatchObject({ count: 3, p50: 0.001, max: expect.closeTo(3_600_000, -4) })
+  })
+
+  test('is zero when empty, and starts anew when taken', () => {
     const histogram = new Histogram()
     expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0, mean: 0 })
     histogram.add(7)
@@ -44,7 +41,7 @@ describe('a histogram', () => {
 })
 
 describe('arrivals', () => {
-  test.each(SHAPES)('of the shape %s are in order, within the time given, the same for a seed', (shape) => {
+  test.each(SHAPES)('of shape %s are sorted, within the spread, and the same for a seed', (shape) => {
     const times = arrivalTimes(shape, 1_000, 5_000, seeded(7))
     expect([...times]).toEqual([...times].sort((a, b) => a - b))
     expect(times.at(0)).toBeGreaterThanOrEqual(-leadMs(shape, 5_000))
@@ -68,7 +65,7 @@ describe('the plans of a crowd', () => {
     ...{ declines: 0.05, timeouts: 0.01, abandon: 0.1, noShows: 0.02, pollers: 0.03, known: 0.04 },
   }
 
-  test('have the shares that were asked for, and are the same for a seed', () => {
+  test('have the given shares, and are the same for a seed', () => {
     const crowd = new Visitors(new Float64Array(50_000), shares, seeded(3))
     const share = (bit: number) => crowd.plan.filter((plan) => (plan & bit) !== 0).length / crowd.size
     expect(share(PLAN.decline)).toBeCloseTo(0.05, 2)
@@ -81,7 +78,7 @@ describe('the plans of a crowd', () => {
     expect(new Visitors(new Float64Array(50_000), shares, seeded(3)).plan).toEqual(crowd.plan)
   })
 
-  test('come to one end, and the first one holds', () => {
+  test('keep their first end', () => {
     const crowd = new Visitors(new Float64Array(2), shares, seeded(3))
     expect(crowd.finish(1, 'bought')).toBe(true)
     expect(crowd.finish(1, 'failed')).toBe(false)
@@ -90,7 +87,7 @@ describe('the plans of a crowd', () => {
 })
 
 describe('the timer wheel', () => {
-  test('fires each timer once, when it is due and not before, however far away', () => {
+  test('fires each timer once, not before it is due, however far away', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 1, max: 100_000, noNaN: true }), {
@@ -120,7 +117,7 @@ describe('the timer wheel', () => {
     )
   })
 
-  test('lets a timer be set again when it fires, and holds one for each', () => {
+  test('lets a firing timer be set again, and holds one per visitor', () => {
     const fired: number[] = []
     const wheel: Wheel = new Wheel(1, 0, (id, dueMs) => {
       fired.push(dueMs)
@@ -133,8 +130,8 @@ describe('the timer wheel', () => {
   })
 })
 
-describe('the draw as an auditor recomputes it', () => {
-  test('is the draw', () => {
+describe('the recomputed draw', () => {
+  test('matches the draw', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 32, maxLength: 32 }),
@@ -151,7 +148,7 @@ describe('the draw as an auditor recomputes it', () => {
     )
   })
 
-  test('has the vectors of the README, for half a million', () => {
+  test('has the published vectors for half a million', () => {
     const table = new DrawTable({ seed: `${'00'.repeat(31)}01`, size: 500_000, beacon: null })
     expect([1, 2, 3, 4, 5].map((number) => table.positionOf(number))).toEqual([
       304358, 102135, 209119, 402860, 23435,
@@ -159,34 +156,11 @@ describe('the draw as an auditor recomputes it', () => {
   })
 })
 
-describe('what the public documents had called', () => {
-  const document = (
-    anchor_at_ms: number,
-    anchor_position: number,
-    rate: number,
-    ceiling = 1e9,
-  ): Schedule => ({
-    sale: 's',
-    version: 1,
-    phase: 'open',
-    anchor_at_ms,
-    anchor_position,
-    rate_per_second: rate,
-    ceiling,
-    missed_through: 0,
-    pre_queue_size: 0,
-    draw_commitment: '00'.repeat(32),
-    draw_seed: '00',
-    draw_beacon: null,
-    pre_queue_opens_at: '',
-    opens_at: '',
-    ends_at: null,
-    pre_queue_opens_at_ms: 0,
-    ends_at_ms: null,
-    server_time_ms: 0,
-  })
+describe('what the public schedules had called', () => {
+  const document = (anchor_at_ms: number, anchor_position: number, rate_per_second: number) =>
+    sampleSchedule({ anchor_at_ms, anchor_position, rate_per_second, ceiling: 1e9 })
 
-  test('follows the line of each document until the next one, which may have come since it was seen last', () => {
+  test('follows each schedule until the next, which may have come since the last read', () => {
     const seenUntil = (lastMs: number) =>
       servedBy(
         [
@@ -232,7 +206,7 @@ describe('the client', () => {
     server.close()
   })
 
-  test('answers each request once, and its own, over few connections', async () => {
+  test('gives each request its own response, over few connections', async () => {
     const client = new HttpClient({ url, connections: 3 })
     const paths = Array.from({ length: 200 }, (_, i) => `/${['a', 'chunked', 'empty', 'close', 'b'][i % 5]}`)
     const answers = await Promise.all(
@@ -256,14 +230,13 @@ describe('the client', () => {
     client.close()
   })
 
-  test('says what went wrong: cut off, no answer in time, nobody there, closed', async () => {
+  test('names failures: cut off, timed out, refused, closed', async () => {
     const client = new HttpClient({ url, connections: 2, timeoutMs: 100 })
     expect(await client.ask(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
     expect(await client.ask(requestText('GET', '/slow', client.host))).toMatchObject({
       status: 0,
       failure: 'timed out',
     })
-    // It goes on afterwards.
     expect(await client.ask(requestText('GET', '/a', client.host))).toMatchObject({ status: 200 })
     const cut = client.ask(requestText('GET', '/slow', client.host))
     client.close()
@@ -277,7 +250,7 @@ describe('the client', () => {
     nobody.close()
   })
 
-  test('reads an answer however it is cut into pieces', () => {
+  test('parses a response however it is cut into pieces', () => {
     const whole = Buffer.from(
       'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nRetry-After: 7\r\n\r\n5\r\nhello\r\n7;x=y\r\n, wörl\r\n0\r\n\r\n',
     )
@@ -296,7 +269,7 @@ describe('the client', () => {
 })
 
 describe('a chart', () => {
-  test('has a gap where nothing was measured', () => {
+  test('has gaps where nothing was measured', () => {
     const points = [
       [0, null],
       [1, 5],
@@ -318,7 +291,7 @@ describe('a chart', () => {
     expect(svg).toMatch(/>seconds<\/text>.*>ms<\/text>/)
   })
 
-  test('of bars is a table to those who hear it, as every table with a caption and heads', () => {
+  test('of bars is an accessible table with a caption and heads', () => {
     const html = bars('Ends', [{ name: 'bought', value: 3, note: '3' }])
     expect(html).not.toContain('role="img"')
     expect(html).toContain('<caption>Ends</caption>')
@@ -335,7 +308,7 @@ describe('the command line', () => {
     expect(readOptions(['--help'])).toBe('help')
   })
 
-  test('gives as many as may be named the time to come, and to buy', () => {
+  test('gives every crowd the time to come and to buy', () => {
     for (const visitors of [800_000, 5_000_000]) {
       const { spreadSeconds, holdSeconds, maxMinutes } = readOptions([`--visitors=${visitors}`]) as Options
       expect(visitors / spreadSeconds).toBe(800)
@@ -347,21 +320,19 @@ describe('the command line', () => {
   test.each([
     ['--visitors=0'],
     ['--visitors=800000', '--max-minutes=15'],
-    ['--visitors=-3'],
     ['--rate=fast'],
     ['--declines=2'],
     ['--arrivals=flood'],
-    ['--colour=red'],
-    ['--visitors', '-5'],
     ['--edge=http://127.0.0.1:1'],
     ['--edge=127.0.0.1', '--origin=http://127.0.0.1:1'],
     ['stray'],
-    ['--visitors='],
-    ['--out='],
     ['--stock=1.5'],
     ['--abandon=1', '--declines=1'],
     ['--no-shows=0.6', '--bots=0.6'],
-  ])('refuses %s with a sentence', (...args) => {
+    ['--faults=disk'],
+    ['--faults=redis', '--edge=http://127.0.0.1:1', '--origin=http://127.0.0.1:1'],
+    ['--minutes=1'],
+  ])('refuses %s with one sentence', (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError)
     expect(() => readOptions(args)).toThrow(/^[^\n]+\.( See npm run rehearse -- --help)?$/)
   })

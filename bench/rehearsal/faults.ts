@@ -16,10 +16,10 @@ import type { Crowd } from './crowd.ts'
 export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const
 export type Fault = (typeof FAULTS)[number]
 
-const CALM_MS = [500, 2_500] as const
+const CALM_MS = [300, 2_000] as const
 const DOWN_MS = [500, 3_000] as const
-/** Every third time, from the second on, Redis comes back without its data. */
-const isWiped = (kills: number) => kills % 3 === 2
+/** Every other time, from the first on, Redis comes back without its data. */
+const isWiped = (kills: number) => kills % 2 === 1
 const LOOK_EVERY_MS = 300
 /** A kill waits this long for a checkout or a payment to hit. */
 const TARGET_WITHIN_MS = 2_000

@@ -1,4 +1,4 @@
-/** The rehearsal itself, as a person runs it: against an honest system, and against a ledger that loses an order. */
+/** The rehearsal as a person runs it, on an honest system and on a ledger that loses an order. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,21 +11,8 @@ import { emptyDatabase } from '../../test/servers.ts'
 import type { Result } from './play.ts'
 
 const CROWD = [
-  ...['--visitors', '150', '--stock', '20', '--rate', '100', '--spread', '2', '--seed', '7'],
-  ...[
-    '--hold',
-    '2',
-    '--timeouts',
-    '0',
-    '--abandon',
-    '0.1',
-    '--think',
-    '0.1',
-    '--known',
-    '0.1',
-    '--bots',
-    '0.05',
-  ],
+  ...'--visitors 150 --stock 20 --rate 100 --spread 2 --seed 7 --hold 2'.split(' '),
+  ...'--timeouts 0 --abandon 0.1 --think 0.1 --known 0.1 --bots 0.05'.split(' '),
 ]
 
 let system: System
@@ -47,7 +34,7 @@ afterAll(async () => {
 
 /** Runs the command, and does something else to its sale while the crowd plays. */
 function rehearse(name: string, meanwhile?: (sale: string) => Promise<void>) {
-  return new Promise<{ status: number | null; told: string; result: Result }>((resolve, reject) => {
+  return new Promise<{ status: number | null; output: string; result: Result }>((resolve, reject) => {
     const folder = join(out, name)
     const child = spawn(
       process.execPath,
@@ -64,31 +51,31 @@ function rehearse(name: string, meanwhile?: (sale: string) => Promise<void>) {
         },
       },
     )
-    let told = ''
+    let output = ''
     let begun = false
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
-        told += chunk.toString('utf8')
-        const sale = /sale (rehearsal-[0-9a-f]+)/.exec(told)?.[1]
+        output += chunk.toString('utf8')
+        const sale = /sale (rehearsal-[0-9a-f]+)/.exec(output)?.[1]
         if (begun || sale === undefined) return
         begun = true
         meanwhile?.(sale).catch(reject)
       })
     child.once('exit', (status) => {
       try {
-        resolve({ status, told, result: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) })
+        resolve({ status, output, result: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) })
       } catch {
-        reject(new Error(told))
+        reject(new Error(output))
       }
     })
   })
 }
 
 // One after the other: a charge whose order is lost is one of nobody's, and so of whoever sells at that time.
-test('of an honest system ends well, with a verdict, a report and a file for machines', async () => {
-  const { status, told, result } = await rehearse('honest')
-  expect(status, told).toBe(0)
-  expect(told).toContain('20 sold of 20')
+test('a rehearsal of an honest system is good, with a report and a file for machines', async () => {
+  const { status, output, result } = await rehearse('honest')
+  expect(status, output).toBe(0)
+  expect(output).toContain('20 sold of 20')
   expect(result.good).toBe(true)
   expect(result.ends.bought).toBe(20)
   expect(Object.values(result.ends).reduce((all, n) => all + n, 0)).toBe(150)
@@ -97,7 +84,7 @@ test('of an honest system ends well, with a verdict, a report and a file for mac
   expect(html).not.toMatch(/NaN|undefined|<script/)
 }, 60_000)
 
-test('of a ledger that loses an order ends badly, and says what is missing', async () => {
+test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {
   const loseOne = async (sale: string) => {
     for (let tries = 0; tries < 600; tries++) {
       const lost = await ledger`
@@ -109,9 +96,9 @@ test('of a ledger that loses an order ends badly, and says what is missing', asy
     }
     throw new Error('No order was confirmed in time.')
   }
-  const { status, told, result } = await rehearse('lying', loseOne)
-  expect(status, told).toBe(1)
-  expect(told).toContain('Not good.')
+  const { status, output, result } = await rehearse('lying', loseOne)
+  expect(status, output).toBe(1)
+  expect(output).toContain('Not good.')
   const failed = result.checks.filter((check) => check.holds === false).map((check) => check.what)
   expect(failed).toContain('every order in a response is in the ledger')
   // The order is gone, and its money was taken.

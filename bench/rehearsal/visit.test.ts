@@ -1,4 +1,4 @@
-/** One visitor's way, against a server that plays by a script: what is counted, timed and remembered of it. */
+/** One visitor's way against a scripted server: what is counted, timed and remembered. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ type Answer = readonly [status: number, body: object, headers?: Record<string, s
 
 let server: Server
 let url: string
-/** By call, the answers in turn; the last one again and again. */
+/** Responses by call, in turn; the last one repeats. */
 let script: Record<string, Answer[]>
 let schedule: Schedule
 
@@ -42,19 +42,22 @@ beforeEach(() => {
     [PAGE]: [[200, {}, { 'cache-control': 'public, max-age=9' }]],
     [SCHEDULE]: [[200, schedule]],
     [JOIN]: [joined(1)],
-    [STATUS]: [[200, told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) })]],
+    [STATUS]: [[200, place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) })]],
     [CHECKOUT]: [soldOut],
   }
 })
 
-const told = (place: object) => ({
+const place = (fields: object) => ({
   number: 1,
   position_in_queue: 0,
   now_serving: 100,
   poll_after_ms: 100,
-  ...place,
+  ...fields,
 })
-const joined = (number: number): Answer => [201, { ...told({ status: 'waiting' }), number, queue_token: 'q' }]
+const joined = (number: number): Answer => [
+  201,
+  { ...place({ status: 'waiting' }), number, queue_token: 'q' },
+]
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
@@ -78,7 +81,7 @@ async function played(plan = 0): Promise<Crowd> {
   return crowd
 }
 
-test('a join that is turned away is waited for until it is answered, and the answers are counted', async () => {
+test('a refused join counts towards latency until it is served', async () => {
   script[JOIN] = [[503, {}], [503, {}], soldOut]
   const { tally } = await played()
   // Tried again after 400 ms, and after 800 ms more.
@@ -97,7 +100,7 @@ test('a request that fails for good has its waiting time among the latencies', a
   expect(tally.latency.page.summary().max).toBeGreaterThan(400)
 })
 
-test('units in carts are an answer, and whoever reloads a page has arrived once', async () => {
+test('"all in carts" is a full response, and a reload is no second arrival', async () => {
   script[PAGE] = [
     [500, {}],
     [200, {}, { 'cache-control': 'public' }],
@@ -109,15 +112,15 @@ test('units in carts are an answer, and whoever reloads a page has arrived once'
   expect(tally.latency.checkout.summary().max).toBeLessThan(300)
 })
 
-test('an admission that is refused while it holds is a place lost', async () => {
+test('a refused valid admission is a lost place', async () => {
   script[CHECKOUT] = [notAdmitted]
   const { tally } = await played()
   expect(tally.ends.failed).toBe(1)
   expect([...tally.complaints.keys()]).toEqual(['checkout: refused with a valid admission'])
 })
 
-test('an admission that has run out gets another place, and the number of the first one is remembered', async () => {
-  const late = told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
+test('an expired admission leads to another place, and the first number is remembered', async () => {
+  const late = place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
   script[STATUS] = [
     [200, late],
     [200, { ...late, number: 2 }],
@@ -128,8 +131,8 @@ test('an admission that has run out gets another place, and the number of the fi
   expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 2, [1]])
 })
 
-test('whose admission has run out, and who is told that all is sold when they join again, has one number as before', async () => {
-  const late = told({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
+test('a visitor who rejoins a sold-out sale keeps their number', async () => {
+  const late = place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
   script[STATUS] = [[200, late]]
   script[JOIN] = [joined(1), soldOut]
   script[CHECKOUT] = [notAdmitted]
@@ -137,8 +140,8 @@ test('whose admission has run out, and who is told that all is sold when they jo
   expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 1, []])
 })
 
-test('what it was over as is what the visitor was told, and when', async () => {
-  script[STATUS] = [[200, told({ status: 'ended' })]]
+test('a visitor ends as the last response said, from the first time on', async () => {
+  script[STATUS] = [[200, place({ status: 'ended' })]]
   expect((await played(PLAN.poller)).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
   schedule.phase = 'ended'
   expect((await played()).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
@@ -148,13 +151,13 @@ test('what it was over as is what the visitor was told, and when', async () => {
   expect(visitors.soldOutSeenMs[0]).toBeGreaterThan(0)
 })
 
-test('number 0 is remembered as it was given, for the verdict to see', async () => {
+test('an invalid number is remembered for the judge', async () => {
   script[JOIN] = [joined(0)]
-  script[STATUS] = [[200, { ...told({ status: 'sold_out' }), number: 0 }]]
+  script[STATUS] = [[200, { ...place({ status: 'sold_out' }), number: 0 }]]
   expect((await played()).visitors.number[0]).toBe(0)
 })
 
-test('a document that changed under its version is seen as another one', async () => {
+test('a schedule that changed under its version counts as another one', async () => {
   script[SCHEDULE] = [
     [200, schedule],
     [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
