@@ -36,16 +36,13 @@ describe('load', () => {
     expect([ms.count, wrong]).toEqual([120, 0])
     // Sixty requests were due while it stood still: the tenth of all that waited longest waited 150 ms and more.
     expect(ms.p90).toBeGreaterThan(150)
-    expect(ms.max).toBeLessThan(600)
   })
 
-  test('in a closed loop shows a stall at its end, in rate and latency', async () => {
+  test('in a closed loop shows a stall at its end in the latency', async () => {
     setTimeout(() => {
       stalledUntilMs = performance.now() + 900
     }, 300)
-    const calm = await closedLoop({ ...load, url, seconds: 0.1 }, 4)
-    const { ms, perSecond } = await closedLoop({ ...load, url, seconds: 0.4 }, 4)
-    expect(perSecond).toBeLessThan(0.9 * calm.perSecond)
+    const { ms } = await closedLoop({ ...load, url, seconds: 0.4 }, 4)
     // Four were kept waiting, beyond the end.
     expect(ms.max).toBeGreaterThan(500)
   })
