@@ -63,20 +63,20 @@ let isFetching = false
 let fetchFailures = 0
 
 /** For those who do not stand in line. */
-const pauseOutside = (news: Schedule): number => {
-  const { phase } = news
+const pauseOutside = (next: Schedule): number => {
+  const { phase } = next
   if (byId('turn')) return FETCH_AT_TURN_MS
-  // Its changes come by themselves; the schedule tells the time.
+  // The order's changes come by its stream; the schedule only sets the clock.
   if (byId('order')) return FETCH_MAX_MS
-  if (phase === 'upcoming') return (preQueueOpensAtMs(news) - nowMs()) / 3
-  if (phase === 'pre_queue') return (news.anchor_at_ms - nowMs()) / 3
+  if (phase === 'upcoming') return (preQueueOpensAtMs(next) - nowMs()) / 3
+  if (phase === 'pre_queue') return (next.anchor_at_ms - nowMs()) / 3
   return isFinal(phase) ? FETCH_MAX_MS : FETCH_AT_LANDING_MS
 }
 
-const pauseAfter = (news: Schedule): number => {
-  const place = byId('line') ? placeIn(news, page, nowMs()) : null
-  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(news) * (0.75 + Math.random() / 2)
-  const endsInMs = news.ends_at_ms == null ? 0 : news.ends_at_ms - nowMs()
+const pauseAfter = (next: Schedule): number => {
+  const place = byId('line') ? placeIn(next, page, nowMs()) : null
+  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(next) * (0.75 + Math.random() / 2)
+  const endsInMs = next.ends_at_ms == null ? 0 : next.ends_at_ms - nowMs()
   return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
 }
 
@@ -90,14 +90,14 @@ async function fetchSchedule(): Promise<void> {
     // Not from the browser's cache, which returns an unchanged schedule with the server time of long ago.
     const response = await get(`/sales/${page.sale}/schedule`, { cache: 'no-store' }, timeoutMs)
     const receivedAtMs = performance.now()
-    const news: Schedule = await response.json()
+    const next: Schedule = await response.json()
     // Our own server's fields are not checked one by one; an error, or a proxy's page, does not name the sale.
-    if (news.sale !== page.sale) throw new Error(String(response.status))
+    if (next.sale !== page.sale) throw new Error(String(response.status))
     fetchFailures = 0
     const ageMs = Number(response.headers.get('age')) * 1000
-    clock.read(news.server_time_ms + ageMs, requestedAtMs, receivedAtMs)
-    applySchedule(news)
-    channel?.postMessage({ news, serverMs: nowMs() })
+    clock.read(next.server_time_ms + ageMs, requestedAtMs, receivedAtMs)
+    applySchedule(next)
+    channel?.postMessage({ news: next, serverMs: nowMs() })
   } catch {
     fetchFailures++
     const pauseMs = Math.min(FETCH_MAX_MS, FETCH_MIN_MS * 2 ** fetchFailures)
@@ -109,9 +109,9 @@ async function fetchSchedule(): Promise<void> {
 }
 
 /** An older schedule (another server's, say) only changes when to fetch again. */
-function applySchedule(news: Schedule): void {
-  if (!schedule || news.version >= schedule.version) {
-    schedule = news
+function applySchedule(next: Schedule): void {
+  if (!schedule || next.version >= schedule.version) {
+    schedule = next
     receivedAtServerMs = nowMs()
   }
   fetchAtMs = performance.now() + Math.min(FETCH_MAX_MS, Math.max(FETCH_MIN_MS, pauseAfter(schedule)))
@@ -284,7 +284,7 @@ function refreshWithin(ms: number): void {
 
 // -- Other tabs ----------------------------------------------------------------------------------------------------------
 
-/** Tabs share each schedule, and a place that one of them joins or leaves. */
+/** Tabs share each schedule (`news`), and a place that one of them joins or leaves (`number`). */
 let channel: BroadcastChannel | null = null
 
 function openChannel(): void {

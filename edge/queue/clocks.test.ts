@@ -64,11 +64,11 @@ it('shows the sale and its line from a snapshot of the version before', async ()
   const sale = await new TestSale(600_000).publish()
   const older = withShards(() => ({
     look: async (request: SnapshotRequest) => {
-      const told = await sale.room.look(request)
-      if (told.known)
-        for (const { schedule } of told.bulletin.timeline)
+      const response = await sale.room.look(request)
+      if (response.known)
+        for (const { schedule } of response.bulletin.timeline)
           for (const of of ['pre_queue_opens_at_ms', 'ends_at_ms']) Reflect.deleteProperty(schedule, of)
-      return told
+      return response
     },
   }))
   const page = await call(`/sales/${sale.name}`, { headers: HTML }, older)

@@ -41,6 +41,29 @@ function played(scenario: Scenario): Moment[] {
   return moments
 }
 
+const servingIn = (moments: readonly Moment[]) => (second: number) =>
+  moments[second * 20]?.serving ?? Number.NaN
+const rateIn = (moments: readonly Moment[]) => (second: number) =>
+  moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+
+const NO_STOCK = { available: 0, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
+const DRAW = { size: 0, seed: '00', beacon: null }
+
+/** A line of `rate` since its opening, refreshed at a second with a stock: the next schedule, and the memory. */
+function refreshed(rate: number, maxInside: number | null, ceiling: number, settings = SETTINGS) {
+  const previous = { ...beforeOpening(rate), draw_seed: '00', ceiling, phase: 'open' as const }
+  const opensAtMs = previous.anchor_at_ms
+  let memory = { ...EMPTY_MEMORY, looked_at_ms: opensAtMs, reached_at_ms: opensAtMs }
+  return (second: number, stock: Partial<typeof NO_STOCK>, origin: 'ok' | 'uncounted' = 'ok') => {
+    const state = stateOf({ rate, maxInside }, { ...NO_STOCK, ...stock }, origin)
+    const nowMs = opensAtMs + second * 1000
+    const now = { nowMs, state, highestNumber: 1e6 }
+    memory = observe(memory, { ...now, schedule: previous }, settings)
+    const moments = { fromMs: nowMs, preQueueOpensAtMs: 0, opensAtMs, endsAtMs: null }
+    return { memory, ...nextSchedule({ ...now, ...moments, previous, memory, draw: DRAW }, settings) }
+  }
+}
+
 /** How many were called (or arrived) in every window of so many seconds. */
 function* windows(moments: readonly Moment[], seconds: number, of: 'serving' | 'arrivals', fromMs = 1_000) {
   const ticks = (seconds * 1000) / 50
@@ -106,31 +129,24 @@ describe('the controller', () => {
 
     it('does not count late reports as arrivals of those called last', () => {
       const maxInside = 400
-      const nobody = { available: 1_000, held: 0, sold: 0, hopeful: 0 }
-      const schedule = { ...beforeOpening(10), draw_seed: '00', ceiling: 1e6, phase: 'open' as const }
-      const openedAtMs = schedule.anchor_at_ms
-      let memory = { ...EMPTY_MEMORY, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
+      const refresh = refreshed(10, maxInside, 1e6)
       const refreshAt = (second: number) => {
         const counted = second < 30 || second >= 90
-        const stock = { ...nobody, arrivals: 10 * (counted ? second : 30) }
-        const state = stateOf({ rate: 10, maxInside }, stock, counted ? 'ok' : 'uncounted')
-        const nowMs = openedAtMs + second * 1000
-        memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, SETTINGS)
-        const draw = { size: 0, seed: '00', beacon: null }
-        const rest = { highestNumber: 1e6, preQueueOpensAtMs: 0, opensAtMs: openedAtMs, endsAtMs: null, draw }
-        return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, state, memory, ...rest }, SETTINGS)
+        const stock = { available: 1_000, arrivals: 10 * (counted ? second : 30) }
+        return refresh(second, stock, counted ? 'ok' : 'uncounted')
       }
       for (let second = 1; second < 90; second++) refreshAt(second)
       const called = 900
       const calledWithinClaimWindow = 10 * SETTINGS.claimSeconds
-      expect(refreshAt(90).ceiling).toBe(called + maxInside - calledWithinClaimWindow)
+      const { ceiling, memory } = refreshAt(90)
+      expect(ceiling).toBe(called + maxInside - calledWithinClaimWindow)
       // Arrivals since the refresh before are not known either.
       expect(memory.uncounted_until_ms).toBe(90_000)
     })
 
     it('makes up for no-shows before and after, but not meanwhile', () => {
       const moments = played({ ...blind, seed: 1, showShare: 0.6 })
-      const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+      const rateAt = rateIn(moments)
       expect(rateAt(away.from)).toBeGreaterThan(1.3 * plain.rate)
       for (let second = away.from + 3; second <= away.to; second++) expect(rateAt(second)).toBe(plain.rate)
       expect(rateAt(170)).toBeGreaterThan(1.3 * plain.rate)
@@ -147,17 +163,19 @@ describe('the controller', () => {
     })
 
     it('does not count a new sale’s earlier arrivals and units', () => {
-      const stock = { available: 100, held: 50, sold: 5_000, arrivals: 0, hopeful: 0 }
-      const [away, back] = (['uncounted', 'ok'] as const).map((origin) =>
-        stateOf({ rate: 10, maxInside: null }, { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 }, origin),
-      ) as [SaleState, SaleState]
-      let memory = newMemory(away, 1_000)
-      for (const [i, state] of [away, away, back, back].entries())
-        memory = observe(
-          memory,
-          { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 },
-          SETTINGS,
+      const [away, back] = (['uncounted', 'ok'] as const).map((origin) => {
+        const stock = { ...NO_STOCK, available: 100, held: 50, sold: 5_000 }
+        return stateOf(
+          { rate: 10, maxInside: null },
+          { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 },
+          origin,
         )
+      }) as [SaleState, SaleState]
+      let memory = newMemory(away, 1_000)
+      for (const [i, state] of [away, away, back, back].entries()) {
+        const seen = { nowMs: 1_000 * (i + 1), state, schedule: beforeOpening(10), highestNumber: 1 }
+        memory = observe(memory, seen, SETTINGS)
+      }
       // Before the opening nobody can arrive: everything counts from then on.
       expect(memory).toMatchObject({ arrivals: 0, uncounted_until_ms: 0 })
     })
@@ -165,7 +183,7 @@ describe('the controller', () => {
     it('goes on calling: whoever takes a unit has arrived', () => {
       for (const seed of SEEDS) {
         const moments = played({ ...blind, seed, maxInside: 4_000 })
-        const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+        const servingAt = servingIn(moments)
         expect(servingAt(away.to) - servingAt(away.to - 20), `seed ${seed}`).toBeGreaterThan(19 * plain.rate)
       }
     })
@@ -174,7 +192,7 @@ describe('the controller', () => {
       const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
         let memory = EMPTY_MEMORY
         for (const [i, units] of held.entries()) {
-          const stock = { available: 100, held: units, sold: 0, arrivals: 0, hopeful: 0 }
+          const stock = { ...NO_STOCK, available: 100, held: units }
           const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
           const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1 }
           memory = observe(memory, look, SETTINGS)
@@ -188,23 +206,18 @@ describe('the controller', () => {
 
   it('never calls more people than can find something', () => {
     for (const seed of SEEDS) {
-      let before: Moment | undefined
-      for (const moment of played({
+      const stock = 50 + seed * 13
+      let version = 0
+      for (const { schedule, called } of played({
         ...plain,
         seed,
-        stock: 50 + seed * 13,
+        stock,
         showShare: 0.6 + (seed % 40) / 100,
       })) {
         // New calls must be within the bound that the stock of the last refresh allows.
-        if (
-          before &&
-          moment.schedule.version !== before.schedule.version &&
-          moment.schedule.phase === 'open'
-        ) {
-          const mayCome = moment.schedule.ceiling - moment.called
-          expect(mayCome).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * (50 + seed * 13))
-        }
-        before = moment
+        if (schedule.version !== version && schedule.phase === 'open')
+          expect(schedule.ceiling - called).toBeLessThanOrEqual(SETTINGS.admissionsPerUnit * stock)
+        version = schedule.version
       }
     }
   })
@@ -234,27 +247,9 @@ describe('the controller', () => {
 
   it('counts nobody as a no-show before the first arrivals, for half the claim time', () => {
     const settings = { ...SETTINGS, claimSeconds: 180 }
-    const [rate, units] = [1_000, 1_000]
-    const room = settings.admissionsPerUnit * units
-    const schedule = { ...beforeOpening(rate), draw_seed: '00', ceiling: room, phase: 'open' as const }
-    const openedAtMs = schedule.anchor_at_ms
-    const stock = { available: units, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
-    const state = stateOf({ rate, maxInside: null }, stock, 'ok')
-    const draw = { size: 0, seed: '00', beacon: null }
-    const rest = {
-      state,
-      highestNumber: 1e6,
-      preQueueOpensAtMs: 0,
-      opensAtMs: openedAtMs,
-      endsAtMs: null,
-      draw,
-    }
-    let memory = { ...EMPTY_MEMORY, looked_at_ms: openedAtMs, reached_at_ms: openedAtMs }
-    const ceilingAt = (second: number) => {
-      const nowMs = openedAtMs + second * 1000
-      memory = observe(memory, { nowMs, state, schedule, highestNumber: 1e6 }, settings)
-      return nextSchedule({ nowMs, fromMs: nowMs, previous: schedule, memory, ...rest }, settings).ceiling
-    }
+    const room = settings.admissionsPerUnit * 1_000
+    const refresh = refreshed(1_000, null, room, settings)
+    const ceilingAt = (second: number) => refresh(second, { available: 1_000 }).ceiling
     for (let second = 1; second < 90; second++) expect(ceilingAt(second), `second ${second}`).toBe(room)
     for (let second = 90; second < 95; second++) ceilingAt(second)
     expect(ceilingAt(95)).toBeGreaterThan(room)
@@ -277,7 +272,7 @@ describe('the controller', () => {
       const to = from + 5 + seed
       const origin = (second: number) => (second >= from && second < to ? 'gone' : 'ok')
       const moments = played({ ...plain, seed, seconds: to + 30, origin })
-      const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+      const servingAt = servingIn(moments)
       expect(servingAt(to)).toBe(servingAt(from + 4))
       expect(servingAt(from + 4) - servingAt(from)).toBeLessThanOrEqual(plain.rate * 4)
       expect(moments[to * 20 - 1]?.schedule.phase).toBe('paused')
@@ -294,7 +289,7 @@ describe('the controller', () => {
       seed: 1,
       origin: (second) => (second >= 10 && second < 20 ? 'slow' : 'ok'),
     })
-    const rateAt = (second: number) => moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
+    const rateAt = rateIn(moments)
     expect(rateAt(9)).toBe(100)
     expect(rateAt(12)).toBeLessThanOrEqual(50)
     expect(rateAt(19)).toBeCloseTo(100 / 16, 0)
@@ -307,7 +302,7 @@ describe('the controller', () => {
       const hour = 3_600_000
       const clockStepMs = (second: number) => (second === 20 ? (seed % 2 ? hour : -hour) : 0)
       const moments = played({ ...plain, seed, clockStepMs })
-      const servingAt = (second: number) => moments[second * 20]?.serving ?? Number.NaN
+      const servingAt = servingIn(moments)
       // Forward, at most the minute that the line may run without a refresh; back, nothing at all.
       expect(servingAt(25) - servingAt(19)).toBeLessThanOrEqual(plain.rate * (seed % 2 ? 68 : 8))
       expect(servingAt(40) - servingAt(30)).toBeGreaterThan(plain.rate * 9.8)
@@ -332,22 +327,22 @@ describe('the controller', () => {
   it('opens at the opening, pauses if it is put off after the draw, and ends without a draw', () => {
     const previous = beforeOpening(10)
     const nowMs = previous.anchor_at_ms
-    const stock = { available: 100, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
-    const drawn = { size: 5, seed: '00', beacon: null }
-    const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof drawn | null) => {
+    const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof DRAW | null) => {
+      const stock = { ...NO_STOCK, available: 100 }
       const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'ok'), phase }
-      const memory = newMemory(state, nowMs)
-      const rest = {
-        highestNumber: 5,
+      const moments = {
+        nowMs,
+        fromMs: nowMs,
         preQueueOpensAtMs: 0,
         opensAtMs: nowMs + opensInMs,
         endsAtMs: null,
-        draw,
       }
-      return nextSchedule({ nowMs, fromMs: nowMs, previous, state, memory, ...rest }, SETTINGS).phase
+      const memory = newMemory(state, nowMs)
+      return nextSchedule({ ...moments, previous, state, memory, highestNumber: 5, draw }, SETTINGS).phase
     }
-    expect(phaseBy('upcoming', 0, drawn)).toBe('open')
-    expect(phaseBy('upcoming', 1, drawn)).toBe('paused')
+    const draw = { ...DRAW, size: 5 }
+    expect(phaseBy('upcoming', 0, draw)).toBe('open')
+    expect(phaseBy('upcoming', 1, draw)).toBe('paused')
     expect(phaseBy('ended', 0, null)).toBe('ended')
   })
 })

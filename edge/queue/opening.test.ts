@@ -24,8 +24,8 @@ function inRoom(
 
 /** The schedule announced last, after a refresh. */
 async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
-  const told = await room.refresh({ sale: sale.name })
-  const schedule = told.known && told.bulletin.timeline.at(-1)?.schedule
+  const response = await room.refresh({ sale: sale.name })
+  const schedule = response.known && response.bulletin.timeline.at(-1)?.schedule
   if (!schedule) throw new Error('there is no such sale')
   return schedule
 }

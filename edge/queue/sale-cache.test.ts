@@ -77,15 +77,15 @@ it.concurrent('keeps the line moving where every response of the shards is late'
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
   const late = (name: string) => ({
     look: async (request: SnapshotRequest) => {
-      const told = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
+      const response = await shardOf(sale.name, Number(name.split('/')[1]), edgeEnv).look(request)
       await scheduler.wait(2_000)
-      return told
+      return response
     },
   })
   const { answers } = await crowdAt(`/sales/${sale.name}/schedule`, {}, withShards(late), 8_000)
-  const told = (await Promise.all(answers.map((answer) => answer.json()))) as { phase: string }[]
+  const schedules = (await Promise.all(answers.map((answer) => answer.json()))) as { phase: string }[]
   // The first copy would be too old by now.
-  expect(told.slice(told.length / 2).map(({ phase }) => phase)).toContain('open')
+  expect(schedules.slice(schedules.length / 2).map(({ phase }) => phase)).toContain('open')
 })
 
 it.concurrent.each(TROUBLES)('keeps answering sold_out when the shards %s', async (_, look) => {
