@@ -1,6 +1,6 @@
 /**
  * Builds the Worker: the client script and the style sheet as embedded assets, then all of it as one ES module,
- * edge/dist/worker.js, which wrangler deploys and raw workerd serves alike.
+ * edge/dist/worker.js, which wrangler deploys and raw workerd serves.
  *
  *     node dev/build.ts
  */

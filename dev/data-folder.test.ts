@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), 'flash-sale-folders-'))
 afterAll(() => rmSync(root, { recursive: true }))
 const folder = () => mkdtempSync(join(root, 'data-'))
 
-test('of several that start at the same moment, one takes the folder, and the next once it is released', async () => {
+test('one of several starts at the same moment takes the folder, and the next after its release', async () => {
   const path = folder()
   const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => takeFolder(path)))
   const taken = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
@@ -27,7 +27,7 @@ test('a start stops what a killed one left running, and no other process', async
   const path = folder()
   const [left, other] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
   writePidFile(join(path, 'server.pid'), left.pid ?? 0)
-  // Of a process that began at another time and had the same number.
+  // An earlier process had the same number.
   const stale = { pid: other.pid, startedAt: '1', host: hostname() }
   writeFileSync(join(path, 'stale.pid'), JSON.stringify(stale))
   const ended = new Promise((resolve) => left.once('exit', (_, signal) => resolve(signal)))
@@ -48,7 +48,7 @@ test.each([
   await (await takeFolder(path)).release()
 })
 
-test('a folder of the version before opens, with the keys that it lacks and the places it signed', () => {
+test('opens a folder of the version before, adds the missing keys and still verifies its places', () => {
   const path = folder()
   const before = { adminToken: 'a', edgeToken: 'e', orderTokenSecret: 'o', webhookSecret: 'w' }
   const queueSecret = 'of thirty-two bytes or more, as it was'

@@ -1,4 +1,4 @@
-/** A Postgres and a Redis that a person has given: looked at before anything is started for nothing. */
+/** Checks a Postgres and a Redis that a person names, before anything starts. */
 import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
@@ -24,7 +24,7 @@ export async function checkDatabase(url: string): Promise<void> {
   }
 }
 
-/** By the origin's own rule and client, so that what it takes is taken here. */
+/** Uses the origin's own rule and client, so that both accept the same addresses. */
 export async function checkRedis(url: string): Promise<void> {
   if (!isRedisUrl(url)) {
     throw new LocalError(
@@ -33,7 +33,7 @@ export async function checkRedis(url: string): Promise<void> {
   }
   const redis = connectRedis(url, pino({ level: 'silent' }))
   try {
-    // Fails with its first error; the client itself would go on trying.
+    // Fails with the first error; the client itself would retry.
     await once(redis, 'ready', { signal: AbortSignal.timeout(CHECK_WITHIN_SECONDS * 1000) })
     await redis.ping()
   } catch (error) {
@@ -43,11 +43,11 @@ export async function checkRedis(url: string): Promise<void> {
   }
 }
 
-/** Hosts and ports: never the password. */
+/** Hosts and ports, never the password. */
 const placeOf = (url: string) => url.replace(/^.*?:\/\/(.*@)?/, '').replace(/[/?].*$/, '')
 
 function reasonOf(error: unknown): string {
-  // A Cluster says that no node helped, and what the last of them said; a time that is over, why it is.
+  // The cause says more: a Cluster's error names that of its last node, a timeout its reason.
   const { message, code, lastNodeError, cause } = error as NodeJS.ErrnoException & { lastNodeError?: Error }
   if (lastNodeError || cause) return reasonOf(lastNodeError ?? cause)
   return (message || code || String(error)).split('\n')[0] ?? ''

@@ -151,7 +151,7 @@ async function accountFor(folder: string, binary: string): Promise<Account> {
       ...['--securebits=+no_setuid_fixup', `--inh-caps=+${right}`, `--ambient-caps=+${right}`],
     ],
   })
-  // A clone in a folder closed to other users, such as root's home, needs a right. The first is smaller; containers often
+  // In a folder closed to other users, such as root's home, the other user needs a right. The first is smaller; containers often
   // have the second only.
   for (const account of [{ uid, gid, prefix: [] }, passing('dac_read_search'), passing('dac_override')]) {
     const { prefix, ...ids } = account

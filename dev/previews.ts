@@ -1,5 +1,5 @@
 /**
- * Writes every page in every state to a folder, to be looked at while working on them:
+ * Writes every page in every state to a folder, for whoever works on them:
  *
  *     node dev/previews.ts FOLDER [LANGUAGE]
  */
@@ -18,7 +18,7 @@ if (!folder) {
 }
 const define = await assetsDefinition()
 const assets: Record<string, Asset> = JSON.parse(define.__ASSETS__)
-// The pages find their assets in a constant that a build defines.
+// A build defines the constant in which the pages find their assets.
 const { outputFiles } = await build({
   entryPoints: [fileURLToPath(new URL('../edge/pages/samples.ts', import.meta.url))],
   bundle: true,

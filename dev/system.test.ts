@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { freePort, LOOPBACK } from './processes.ts'
 import { startSystem } from './system.ts'
 
-describe('another program that takes a port while the system starts is not taken for', () => {
+describe('another program that takes the port during the start does not pass for', () => {
   let other: Server | undefined
   afterEach(() => other?.close())
 

@@ -14,14 +14,14 @@ declare module 'vitest' {
   }
 }
 
-/** Several projects ask for it, each with its own copy of this module. */
+/** Several projects use it, each with its own copy of this module. */
 const shared = globalThis as typeof globalThis & {
   onePostgres?: { server: Promise<Server>; users: number }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.onePostgres ??= { server: startPostgres(), users: 0 }
-  // Test files start a Redis each, at the same time: where there is none, it is installed once, here.
+  // Test files start a Redis each, at the same time. If none is installed, it is installed once, here.
   await ensureRedis((line) => console.log(line))
   const one = shared.onePostgres
   one.users += 1

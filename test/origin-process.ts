@@ -1,4 +1,4 @@
-/** A real origin for tests: a process of its own on real stores, and a crowd's way of calling it. */
+/** A real origin for tests: a process of its own on real stores, and the calls of its clients. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -17,7 +17,7 @@ const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The order or the problem: tests look at what they expect. */
+  /** The order or the problem; tests read what they expect. */
   readonly body: Partial<Order> & Partial<Problem> & Record<string, unknown>
 }
 
@@ -107,14 +107,14 @@ export function useOrigin(
     admin,
     sql: () => sql,
     log: () => server.logTail(),
-    /** Signs its admissions, here in the edge's place. */
+    /** Signs admissions, in place of the edge. */
     keys,
     edgeToken: EDGE_TOKEN,
     kill: () => server.kill(),
     stop: () => server.stop(),
     restart: () => server.restart(),
 
-    /** A sale that is open unless it is said otherwise; returns its id. */
+    /** Creates a sale, open by default; returns its id. */
     async sale({ total = 10, ...options }: SaleOptions = {}): Promise<string> {
       const sale = `sale-${randomUUID().slice(0, 8)}`
       const answer = await admin('PUT', `/sales/${sale}`, {
@@ -162,13 +162,13 @@ export function useOrigin(
   }
 }
 
-/** Text is sent as it is, a stream without a length told before. */
+/** Text goes as it is, a stream without a Content-Length. */
 const sendable = (body: unknown) =>
   typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body)
 
 export type TestOrigin = ReturnType<typeof useOrigin>
 
-/** Asks until the answer is right, or it has taken too long; returns the last answer either way. */
+/** Repeats a question until the answer is right, or for a bound; returns the last answer either way. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   right: (answer: T) => boolean,
@@ -182,7 +182,7 @@ export async function eventually<T>(
   }
 }
 
-/** A sale of one product that is open, as the ledger takes it. */
+/** An open sale of one product, as the ledger takes it. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
   ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
   ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
@@ -191,7 +191,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   ...changes,
 })
 
-/** What a checkout would ask the gates for: one unit, for a visitor of no account. */
+/** What a checkout asks the gates for: one unit, for a visitor without an account. */
 export const reservationOf = (sale: string): Reservation => ({
   order: randomUUID(),
   sale,

@@ -1,7 +1,6 @@
 /**
  * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that one
- * master can be killed and is replaced while the slots of the others go on being served. It is put together over
- * ioredis, without redis-cli.
+ * master can be killed and replaced while the others still serve their slots. It is formed with ioredis, without redis-cli.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -13,7 +12,7 @@ export interface RedisCluster {
   readonly url: string
   /** Kills the master that has the replica, as a crash would. */
   killMaster(): Promise<void>
-  /** Which master (0, 1 or 2) the slot of a key was given to at first; 0 is the one with the replica. */
+  /** The master (0, 1 or 2) that has the slot of a key at first; 0 is the one with the replica. */
   masterOf(key: string): number
   stop(): Promise<void>
 }
@@ -56,7 +55,7 @@ async function startNode(): Promise<Node> {
     args: [
       ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
       ...['--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no'],
-      // Nobody waits: the first synchronisation for further replicas, nor a master that stops for its replica.
+      // The first synchronisation does not wait for further replicas, nor a stopping master for its replica.
       ...['--repl-diskless-sync-delay', '0', '--shutdown-timeout', '0'],
     ],
   })
@@ -70,7 +69,7 @@ async function form(servers: readonly Node[]): Promise<void> {
     const [first, replica] = [nodes[0], nodes[MASTERS]] as [Redis, Redis]
     for (const [index, node] of nodes.slice(0, MASTERS).entries()) {
       await node.cluster('ADDSLOTSRANGE', firstSlot(index), firstSlot(index + 1) - 1)
-      // Epochs of their own: masters with the same one would first have to settle whose is greater.
+      // Masters with the same epoch would first have to agree which is greater.
       await node.cluster('SET-CONFIG-EPOCH', index + 1)
     }
     for (const [index, { server, busPort }] of servers.entries()) {
@@ -87,7 +86,7 @@ async function form(servers: readonly Node[]): Promise<void> {
   }
 }
 
-/** Without full coverage required, a node that knows only itself says ok too. */
+/** A node that knows only itself reports ok too, since full coverage is not required. */
 async function knowsAll(node: Redis, firstId: string): Promise<boolean> {
   const info = await node.cluster('INFO')
   const known = String(await node.cluster('NODES'))
@@ -128,7 +127,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 const firstSlot = (master: number) => Math.ceil((master * SLOTS) / MASTERS)
 
-/** What CLUSTER KEYSLOT answers: CRC-16/XMODEM of the key, or of its hash tag. */
+/** The result of CLUSTER KEYSLOT: CRC-16/XMODEM of the key, or of its hash tag. */
 function slotOf(key: string): number {
   const hashed = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key
   let crc = 0
