@@ -117,13 +117,19 @@ test('refunds a charge that is captured while it is cancelled', async () => {
   expect(intentOf(order)).toMatchObject({ status: 'succeeded', refunded: true })
 })
 
-test('queues a forgotten charge again, once', async () => {
-  const order = await payingWith('pm_card_visa')
-  await sql`delete from pgboss.job`
-  await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
-  for (let times = 0; times < 3; times++) await chargesBy(provider).resume()
-  expect(await jobs.take('charge', 10)).toMatchObject([{ order }])
-})
+test.each(['lost', 'waiting'])(
+  'queues a forgotten charge again, once, and makes it once: its job is %s',
+  async (job) => {
+    const order = await payingWith('pm_card_visa')
+    if (job === 'lost') await sql`delete from pgboss.job`
+    await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
+    for (let times = 0; times < 3; times++) await chargesBy(provider).resume()
+    expect(await sql`select 1 from pgboss.job where name = 'charge'`).toHaveLength(job === 'lost' ? 1 : 2)
+    await attempt(chargesBy(provider))
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+    expect(stripe.intents(order)).toHaveLength(1)
+  },
+)
 
 test('retries a charge that the provider turns away more often than one without a response', async () => {
   const order = await payingWith('pm_card_visa')

@@ -70,34 +70,3 @@ test('a capture of a killed worker is done by another, once', async () => {
     { order: 'confirmed', status: 'captured', capture_attempts: 2, done: true },
   ])
 }, 60_000)
-
-test('orders that waited minutes for a worker are all charged, even if their jobs are lost', async () => {
-  await Promise.all([first.stop(), second.stop()])
-  const ORDERS = 200
-  const sale = await api.sale({ total: ORDERS, hold_seconds: 600 })
-  for (let bought = 0; bought < ORDERS; bought += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, () => api.checkout(sale, { body: { payment_method: 'pm_ok' } })),
-    )
-  }
-  const orders = () =>
-    api.sql()<{ status: string; count: number }[]>`
-      select status, count(*)::int from orders where sale_id = ${sale} group by status`
-  expect(await eventually(orders, ([some]) => some?.status === 'paying' && some.count === ORDERS)).toEqual([
-    { status: 'paying', count: ORDERS },
-  ])
-  await api.sql()`
-    delete from pgboss.job where name = 'charge' and data->>'order' in (
-      select order_id::text from orders where sale_id = ${sale} limit 20)`
-  await api.sql()`
-    update orders set created_at = created_at - interval '3 minutes', updated_at = updated_at - interval '3 minutes'
-    where sale_id = ${sale}`
-  await second.restart()
-  expect(await eventually(orders, (rows) => rows.every(({ status }) => status !== 'paying'), 30_000)).toEqual(
-    [{ status: 'confirmed', count: ORDERS }],
-  )
-  const [charges] = await api.sql()`
-    select count(*)::int as all, count(*) filter (where c.status in ('authorized', 'captured'))::int as authorized
-    from sandbox.charges c join orders using (order_id) where sale_id = ${sale}`
-  expect(charges).toEqual({ all: ORDERS, authorized: ORDERS })
-}, 60_000)
