@@ -7,7 +7,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
-import { namedByContent } from '../edge/routes/assets.ts'
+import { namedByContent } from '../edge/pages/assets.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(`../edge/${relative}`, import.meta.url))
 const SCRIPT = path('client/room.ts')

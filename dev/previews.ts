@@ -7,8 +7,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import type { Asset } from '../edge/pages/assets.ts'
 import { LANGUAGES } from '../edge/pages/words.ts'
-import type { Asset } from '../edge/routes/assets.ts'
 import { assetsDefinition } from './build.ts'
 
 const [folder, lang = 'en'] = process.argv.slice(2)

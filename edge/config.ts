@@ -19,9 +19,9 @@ import {
   type TokenKeys,
   webCryptoKey,
 } from '../shared/tokens.ts'
+import { type Asset, namedByContent } from './pages/assets.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/view.ts'
-import { type Asset, namedByContent } from './routes/assets.ts'
 
 const url = v.pipe(
   v.string(),

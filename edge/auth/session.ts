@@ -5,7 +5,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import type { Call } from '../http.ts'
 import { refuse } from '../http.ts'
-import { isAhead, pollWhile } from '../queue/poll.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** For clients without cookies. */

@@ -6,7 +6,7 @@
 import { PHASES } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
-import { proofScript, proofStyle, script, style } from '../routes/assets.ts'
+import { proofScript, proofStyle, script, style } from './assets.ts'
 import { drawCard } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { problem } from '../../shared/problem.ts'
-import { script, style } from '../routes/assets.ts'
+import { script, style } from './assets.ts'
 import { brandSheet, contrast } from './brand.ts'
 import { html } from './html.ts'
 import { type Sample, samples } from './samples.ts'

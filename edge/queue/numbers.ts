@@ -7,8 +7,8 @@ import { ProblemError, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { proofRequired } from '../auth/proof-of-work.ts'
 import type { Call } from '../http.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
-import { isAhead, pollWhile } from './poll.ts'
 import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
 /** Most sales with a block in hand; beyond it the block used longest ago becomes a gap. */

@@ -12,7 +12,7 @@ import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { Limiter } from '../auth/rate-limits.ts'
 import type { Call } from '../http.ts'
-import { isAhead, pollWhile } from './poll.ts'
+import { isAhead, pollWhile } from '../poll.ts'
 import { type ShardCalls, shardOf, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
+import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
 import { call, edgeEnv, product, stub, TestSale } from '../testing/visitors.ts'
-import { proofScript, proofStyle, proofWorker, script, style } from './assets.ts'
 
 const HTML = { accept: 'text/html' }
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }

@@ -1,5 +1,5 @@
-/** Every word on the pages, in German. */
-import type { Words } from '../words.ts'
+/** All texts of the pages, in German. */
+import type { Words } from './en.ts'
 
 export const de: Words = {
   online: 'Verbunden',

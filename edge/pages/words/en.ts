@@ -244,6 +244,15 @@ export const en = {
   },
 } satisfies Catalogue
 
+/** The shape of the English catalogue, with any words. */
+type Translated<T> = T extends string
+  ? string
+  : T extends Plural
+    ? Plural
+    : { readonly [key in keyof T]: Translated<T[key]> }
+
+export type Words = Translated<typeof en>
+
 type Catalogue = {
   readonly [key: string]:
     | string
