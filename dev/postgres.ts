@@ -83,9 +83,9 @@ async function answers(url: string): Promise<boolean> {
   })
 }
 
-/** Creates a database beside the one of this address and returns its own address. */
-export async function createDatabase(url: string, name: string): Promise<string> {
-  await onConnection(url, (sql) => sql`create database ${sql(name)}`)
+/** Creates a database beside the one of this address, as a copy of another one there, and returns its own address. */
+export async function createDatabase(url: string, name: string, template = 'template1'): Promise<string> {
+  await onConnection(url, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
   return Object.assign(new URL(url), { pathname: `/${name}` }).href
 }
 

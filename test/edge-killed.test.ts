@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { eventually } from './origin-process.ts'
-import { emptyDatabase } from './servers.ts'
+import { ledgerDatabase } from './servers.ts'
 
 const SALE = 'launch'
 const KILLS = 3
@@ -17,7 +17,7 @@ const MOST = 3_000
 let system: System
 
 beforeAll(async () => {
-  system = await startSystem({ databaseUrl: (await emptyDatabase()).url })
+  system = await startSystem({ databaseUrl: (await ledgerDatabase()).url })
   const created = await fetch(`${system.originUrl}/admin/sales/${SALE}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },

@@ -3,9 +3,10 @@
  * files make a database each in it (servers.ts), which takes milliseconds where a server takes most of a second.
  */
 import type { TestProject } from 'vitest/node'
-import { startPostgres } from '../dev/postgres.ts'
+import { createDatabase, startPostgres } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
 import { ensureRedis } from '../dev/redis.ts'
+import { prepare } from '../origin/ledger/connection.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,13 +15,16 @@ declare module 'vitest' {
   }
 }
 
+/** The database that test files copy (`create database .. template`): the ledger's schema, migrated once for all. */
+export const LEDGER_TEMPLATE = 'ledger_template'
+
 /** Several projects use it, each with its own copy of this module. */
 const shared = globalThis as typeof globalThis & {
   onePostgres?: { server: Promise<Server>; users: number }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.onePostgres ??= { server: startPostgres(), users: 0 }
+  shared.onePostgres ??= { server: startWithTemplate(), users: 0 }
   // Test files start a Redis each, at the same time. If none is installed, it is installed once, here.
   await ensureRedis((line) => console.log(line))
   const one = shared.onePostgres
@@ -32,4 +36,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     delete shared.onePostgres
     await (await one.server).stop()
   }
+}
+
+async function startWithTemplate(): Promise<Server> {
+  const server = await startPostgres()
+  await prepare(await createDatabase(server.url, LEDGER_TEMPLATE))
+  return server
 }

@@ -10,7 +10,7 @@ import { type System, startSystem } from '../dev/system.ts'
 import type { Order, QueueAnswer } from '../shared/api/public.ts'
 import { positionOf } from '../shared/draw.ts'
 import type { Schedule } from '../shared/schedule.ts'
-import { emptyDatabase } from './servers.ts'
+import { ledgerDatabase } from './servers.ts'
 
 const SALE = 'launch'
 const EARLY = 40
@@ -26,7 +26,7 @@ let system: System
 let ledger: postgres.Sql
 
 beforeAll(async () => {
-  const database = await emptyDatabase()
+  const database = await ledgerDatabase()
   system = await startSystem({
     databaseUrl: database.url,
     // Numbers that nobody holds keep the last units back for as long as a turn may be claimed; and calling more people

@@ -11,20 +11,23 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { createDatabase, dropDatabase } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
 import { type RedisOptions, startRedis } from '../dev/redis.ts'
-import type {} from './one-postgres.ts'
+import { LEDGER_TEMPLATE } from './one-postgres.ts'
 
 const HOOK_WITHIN_MS = 60_000
 
 /** An empty database in the run's Postgres; the caller drops it, or leaves it to the end of the run. */
-export async function emptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function emptyDatabase(template?: string): Promise<{ url: string; drop(): Promise<void> }> {
   const server = inject('postgresUrl')
   const name = `test_${randomBytes(6).toString('hex')}`
-  return { url: await createDatabase(server, name), drop: () => dropDatabase(server, name) }
+  return { url: await createDatabase(server, name, template), drop: () => dropDatabase(server, name) }
 }
 
-/** A database for the tests of this file, empty at first and dropped afterwards. */
+/** A database with the ledger's schema and no rows, which an origin starts on faster than on an empty one. */
+export const ledgerDatabase = () => emptyDatabase(LEDGER_TEMPLATE)
+
+/** A database with the ledger's schema for the tests of this file, dropped afterwards. */
 export function useDatabase(): { readonly url: string } {
-  const database = useResource(emptyDatabase, (database) => database.drop())
+  const database = useResource(ledgerDatabase, (database) => database.drop())
   return {
     get url() {
       return database().url

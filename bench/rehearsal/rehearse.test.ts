@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../../dev/system.ts'
-import { emptyDatabase } from '../../test/servers.ts'
+import { ledgerDatabase } from '../../test/servers.ts'
 import type { Result } from './play.ts'
 
 const CROWD = [
@@ -20,7 +20,7 @@ let ledger: postgres.Sql
 const out = mkdtempSync(join(tmpdir(), 'flash-sale-rehearsal-'))
 
 beforeAll(async () => {
-  const database = await emptyDatabase()
+  const database = await ledgerDatabase()
   // Longer than somebody who is held back goes without a look (6.25 s), or they might miss their turn unawares.
   system = await startSystem({ databaseUrl: database.url, edgeVars: { CLAIM_SECONDS: '8' } })
   ledger = postgres(database.url, { max: 1, onnotice: () => {} })
