@@ -21,6 +21,7 @@ import type { SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type GateVerdict, refused } from '../stock/gate.ts'
 import type { Gates } from '../stock/gates.ts'
@@ -269,22 +270,10 @@ export class Checkout {
   /** The outcome, or "processing" after as long as a person waits. */
   #inTime(r: Reservation, outcome: Promise<Outcome>): Promise<Outcome> {
     this.#pending.begin(r, outcome)
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        // If the ledger has answered, the outcome is about to come.
-        if (this.#pending.answerProcessing(r.order)) resolve(processing(r))
-      }, RECORD_TIMEOUT_MS)
-      outcome.then(
-        (value) => {
-          clearTimeout(timer)
-          resolve(value)
-        },
-        (error) => {
-          clearTimeout(timer)
-          reject(error)
-        },
-      )
-    })
+    // If the ledger has answered by then, the outcome is about to come.
+    return withTimeout(outcome, RECORD_TIMEOUT_MS, () =>
+      this.#pending.answerProcessing(r.order) ? processing(r) : undefined,
+    )
   }
 
   #gateOf(r: Reservation): Gate {

@@ -54,7 +54,7 @@ describe.each([
     const live = new Set<string>()
     const read = await reads(() =>
       sql.begin(async (tx) => {
-        for await (const orders of liveOrdersOf(tx, 'young', 'one'))
+        for await (const orders of liveOrdersOf(tx, { sale: 'young', product: 'one' }))
           for (const { order } of orders) live.add(order)
       }),
     )
@@ -74,7 +74,7 @@ describe.each([
   })
 
   test('a count of a product reads the orders of its sale once', async () => {
-    expect(await reads(() => countOrders(sql, 'young', 'one'))).toBe(OF_SALE)
+    expect(await reads(() => countOrders(sql, { sale: 'young', product: 'one' }))).toBe(OF_SALE)
   })
 
   test('the list of buyers reads the orders of the sale once', async () => {

@@ -5,16 +5,22 @@
 import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from './connection.ts'
 
+/** One product of a sale, by their ids. */
+export interface ProductRef {
+  readonly sale: string
+  readonly product: string
+}
+
 export interface Counters {
   readonly total: number
   readonly held: number
   readonly sold: number
 }
 
-export async function readCounters(sql: Queryable, saleId: string, productId: string): Promise<Counters> {
+export async function readCounters(sql: Queryable, { sale, product }: ProductRef): Promise<Counters> {
   const [row] = await sql<Counters[]>`
-    select total, held, sold from products where sale_id = ${saleId} and product_id = ${productId}`
-  return row ?? unknownProduct(saleId, productId)
+    select total, held, sold from products where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
 }
 
 // -- Rebuilding the gate -----------------------------------------------------------------------------------------
@@ -36,9 +42,9 @@ const REBUILD_TIMEOUT = '10min'
 const LIVE_CHUNK = 5_000
 
 /** True if this transaction may rebuild the gate: one at a time per product, until the transaction or its connection ends. */
-export async function lockRebuild(tx: Queryable, saleId: string, productId: string): Promise<boolean> {
+export async function lockRebuild(tx: Queryable, { sale, product }: ProductRef): Promise<boolean> {
   const [lock] = await tx<{ taken: boolean }[]>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${saleId}:${productId}`}, 0)) as taken,
+    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
       set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
   return lock?.taken === true
 }
@@ -50,8 +56,7 @@ export async function lockRebuild(tx: Queryable, saleId: string, productId: stri
  */
 export async function* liveOrdersOf(
   tx: Queryable,
-  saleId: string,
-  productId: string,
+  { sale, product }: ProductRef,
 ): AsyncGenerator<LiveOrder[]> {
   // By default a cursor is planned for a reader who stops after the first rows.
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
@@ -60,7 +65,7 @@ export async function* liveOrdersOf(
     select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
       case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
     from orders
-    where sale_id = ${saleId} and product_id = ${productId} and status in ${tx(LIVE)}`
+    where sale_id = ${sale} and product_id = ${product} and status in ${tx(LIVE)}`
   for (;;) {
     const orders = await tx.unsafe<LiveOrder[]>(`fetch ${LIVE_CHUNK} from live`)
     if (orders.length === 0) return
@@ -88,8 +93,7 @@ interface CountersSince extends Counters {
  */
 export async function countersSince(
   sql: Sql,
-  saleId: string,
-  productId: string,
+  { sale, product }: ProductRef,
   since: string,
 ): Promise<CountersSince> {
   const [row] = await sql<CountersSince[]>`
@@ -104,8 +108,8 @@ export async function countersSince(
       from orders o
       where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ${sql(HELD)}
         and age(o.xmin) <= age(${since}::xid)) as ended
-    from products p where sale_id = ${saleId} and product_id = ${productId}`
-  return row ?? unknownProduct(saleId, productId)
+    from products p where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
 }
 
 // -- Recounting the orders ---------------------------------------------------------------------------------------
@@ -117,37 +121,36 @@ export interface OrderCount extends Counters {
 }
 
 /** One statement is one snapshot: orders and counters change in the same transactions. */
-export async function countOrders(sql: Queryable, saleId: string, productId: string): Promise<OrderCount> {
+export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
   const [row] = await sql<(Omit<OrderCount, 'orders'> & { orders_held: number; orders_sold: number })[]>`
     select p.version, p.total, p.held, p.sold, o.held as orders_held, o.sold as orders_sold
     from products p, lateral (
       select coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as held,
              coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as sold
       from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) o
-    where p.sale_id = ${saleId} and p.product_id = ${productId}`
-  if (!row) return unknownProduct(saleId, productId)
+    where p.sale_id = ${sale} and p.product_id = ${product}`
+  if (!row) return unknownProduct({ sale, product })
   const { orders_held, orders_sold, ...counters } = row
   return { ...counters, orders: { held: orders_held, sold: orders_sold } }
 }
 
 /** The same with the product locked, in the order in which everyone takes locks. */
-export async function lockAndCount(tx: Queryable, saleId: string, productId: string): Promise<OrderCount> {
-  await tx`select 1 from sales where sale_id = ${saleId} for no key update`
-  await tx`select 1 from products where sale_id = ${saleId} and product_id = ${productId} for no key update`
-  return countOrders(tx, saleId, productId)
+export async function lockAndCount(tx: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
+  await tx`select 1 from sales where sale_id = ${sale} for no key update`
+  await tx`select 1 from products where sale_id = ${sale} and product_id = ${product} for no key update`
+  return countOrders(tx, { sale, product })
 }
 
 /** Sets the counters; with a version only if the row still has it. Returns whether it was set. */
 export async function setCounters(
   tx: Queryable,
-  saleId: string,
-  productId: string,
+  { sale, product }: ProductRef,
   { total, held, sold }: Counters,
   version?: number,
 ): Promise<boolean> {
   const { count } = await tx`
     update products set total = ${total}, held = ${held}, sold = ${sold}
-    where sale_id = ${saleId} and product_id = ${productId} and version = coalesce(${version ?? null}::bigint, version)`
+    where sale_id = ${sale} and product_id = ${product} and version = coalesce(${version ?? null}::bigint, version)`
   return count > 0
 }
 
@@ -157,15 +160,14 @@ export const CANCELLABLE = [...HELD, 'confirmed'] as const
 /** Locks the latest orders that together have these units, and returns their status by id. */
 export async function lockLatestOrders(
   tx: Queryable,
-  saleId: string,
-  productId: string,
+  { sale, product }: ProductRef,
   units: number,
 ): Promise<Map<string, string>> {
   const rows = await tx<{ order_id: string; status: string }[]>`
     with latest as (
       select order_id, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
       from orders
-      where sale_id = ${saleId} and product_id = ${productId} and status in ${tx(CANCELLABLE)}
+      where sale_id = ${sale} and product_id = ${product} and status in ${tx(CANCELLABLE)}
     )
     select order_id, status from orders
     where order_id in (select order_id from latest where before < ${units}) and status in ${tx(CANCELLABLE)}
@@ -181,6 +183,6 @@ export async function isMiscounted(sql: Queryable, saleId: string): Promise<bool
   return row?.open === true
 }
 
-function unknownProduct(saleId: string, productId: string): never {
-  throw new Error(`no product ${productId} in sale ${saleId}`)
+function unknownProduct({ sale, product }: ProductRef): never {
+  throw new Error(`no product ${product} in sale ${sale}`)
 }

@@ -252,7 +252,7 @@ test('closes the finding of an oversell only once the counters are right', async
   const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), refunds }
   const { recounted } = await sql.begin(async (tx) => {
     await tx`select 1 from products where sale_id = 'ended' for update`
-    const recounted = recount(deps, 'ended', 'one')
+    const recounted = recount(deps, { sale: 'ended', product: 'one' })
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(await findings()).toHaveLength(1)
     return { recounted }

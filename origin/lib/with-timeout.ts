@@ -3,10 +3,17 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
-/** Settles as the promise does, or rejects with TimeoutError after `ms`. */
-export function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
+/**
+ * Settles as the promise does. After `ms` it resolves to the result of `onTimeout`, if there is one, and goes on waiting if
+ * that is undefined; by default it rejects with TimeoutError.
+ */
+export function withTimeout<T>(promise: Promise<T>, ms: number, onTimeout?: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new TimeoutError(`no result within ${ms} ms`)), ms)
+    const timer = setTimeout(() => {
+      if (!onTimeout) return reject(new TimeoutError(`no result within ${ms} ms`))
+      const result = onTimeout()
+      if (result !== undefined) resolve(result)
+    }, ms)
     promise.then(
       (value) => {
         clearTimeout(timer)

@@ -6,6 +6,7 @@
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
 import { note } from '../ledger/findings.ts'
+import type { ProductRef } from '../ledger/reconciliation.ts'
 import { record } from '../ledger/record.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -29,29 +30,23 @@ export const INTENT_GRACE_MS = 1_500
 export async function recordAllIntents(
   deps: IntentDeps & { readonly sales: Sales; readonly work: ProductWork },
 ): Promise<void> {
-  await deps.work.each('intent recorder', deps.sales.productsInUse(), ({ sale, product }) =>
-    recordIntents(deps, sale, product, INTENT_GRACE_MS),
+  await deps.work.each('intent recorder', deps.sales.productsInUse(), (ref) =>
+    recordIntents(deps, ref, INTENT_GRACE_MS),
   )
 }
 
 /** Records the intents of one product that are older than `minAgeMs`. */
-export async function recordIntents(
-  deps: IntentDeps,
-  saleId: string,
-  productId: string,
-  minAgeMs: number,
-): Promise<void> {
-  const gate = deps.gates.of(saleId, productId)
+export async function recordIntents(deps: IntentDeps, ref: ProductRef, minAgeMs: number): Promise<void> {
+  const gate = deps.gates.of(ref.sale, ref.product)
   for (let read = BATCH; read === BATCH; ) {
     const intents = await gate.intents(BATCH, minAgeMs)
     read = intents.length
-    if (read > 0) await recordBatch({ ...deps, saleId, productId, gate }, intents)
+    if (read > 0) await recordBatch({ ...deps, ref, gate }, intents)
   }
 }
 
 interface Stream extends IntentDeps {
-  readonly saleId: string
-  readonly productId: string
+  readonly ref: ProductRef
   readonly gate: Gate
 }
 
@@ -71,16 +66,17 @@ async function recordBatch(stream: Stream, batch: readonly Intent[]): Promise<vo
 }
 
 async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise<void> {
-  const { sql, metrics, log, saleId, productId, gate } = stream
+  const { sql, metrics, log, ref, gate } = stream
   const intents = batch.flatMap((one) => one.intent ?? [])
-  const verdicts = intents.length > 0 ? await record(sql, saleId, intents, true) : []
+  const verdicts = intents.length > 0 ? await record(sql, ref.sale, intents, true) : []
   const rejected = intents.filter((intent, i) => {
     const verdict = verdicts[i]
-    if (verdict?.verdict === 'recorded') metrics.orders.inc({ sale: saleId, status: 'reserved' })
+    if (verdict?.verdict === 'recorded') metrics.orders.inc({ sale: ref.sale, status: 'reserved' })
     // Recorded before, by its own process or another worker.
     const isRecorded =
       verdict?.verdict === 'recorded' || (verdict?.verdict === 'replay' && verdict.order === intent.order)
-    if (!isRecorded) metrics.orders.inc({ sale: saleId, status: 'cancelled', reason: verdict?.verdict ?? '' })
+    if (!isRecorded)
+      metrics.orders.inc({ sale: ref.sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
     return !isRecorded
   })
   // If this process dies here, the next round finds them recorded.
@@ -90,20 +86,19 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
     if (!one.intent) await setAside(stream, one, 'it cannot be read')
   }
   const counts = { intents: batch.length, refused: rejected.length }
-  log.info({ sale: saleId, product: productId, ...counts }, 'recorded intents')
+  log.info({ ...ref, ...counts }, 'recorded intents')
 }
 
 async function setAside(stream: Stream, { entry, intent, fields }: Intent, error: string): Promise<void> {
-  const { sql, metrics, log, gate } = stream
-  const about = { sale: stream.saleId, product: stream.productId }
+  const { sql, metrics, log, ref, gate } = stream
   const detail = { intent: fields, error }
   await note(sql, {
-    ...{ ...about, kind: 'unreadable_intent', subject: entry },
+    ...{ ...ref, kind: 'unreadable_intent', subject: entry },
     units: intent?.quantity ?? 0,
     detail,
   })
-  metrics.findings.inc({ sale: about.sale, kind: 'unreadable_intent' })
-  log.error({ ...about, entry, error }, 'set an intent aside')
+  metrics.findings.inc({ sale: ref.sale, kind: 'unreadable_intent' })
+  log.error({ ...ref, entry, error }, 'set an intent aside')
   if (intent) await gate.settle([refused(intent)])
   await gate.acknowledge([entry])
 }

@@ -15,6 +15,7 @@ import {
   lockAndCount,
   lockLatestOrders,
   type OrderCount,
+  type ProductRef,
   setCounters,
 } from '../ledger/reconciliation.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -49,22 +50,21 @@ const CORRECTED = 'counters set to the sum of the orders'
 /** Counts the orders of a product and repairs its row. An operator's decision overrides the sale's oversell policy. */
 export async function recount(
   deps: RecountDeps,
-  saleId: string,
-  productId: string,
+  ref: ProductRef,
   decision?: OversellPolicy,
 ): Promise<Recount> {
   const { sql, metrics, log } = deps
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const seen = await countOrders(sql, saleId, productId)
+    const seen = await countOrders(sql, ref)
     const excess = seen.orders.held + seen.orders.sold - seen.total
-    metrics.oversold.set({ sale: saleId, product: productId }, Math.max(0, excess))
-    if (excess > 0) return resolveOversell(deps, saleId, productId, seen, excess, decision)
+    metrics.oversold.set(ref, Math.max(0, excess))
+    if (excess > 0) return resolveOversell(deps, ref, seen, excess, decision)
     const isRight = seen.held === seen.orders.held && seen.sold === seen.orders.sold
-    if (!isRight && !(await correct(deps, saleId, productId, seen, seen.orders, CORRECTED))) continue
+    if (!isRight && !(await correct(deps, ref, seen, seen.orders, CORRECTED))) continue
     // Closed only once the row is right: while it is open, the ledger counts the orders before it sells.
-    await close(sql, saleId, productId, 'oversold', 'no longer so')
+    await close(sql, ref.sale, ref.product, 'oversold', 'no longer so')
     if (isRight) return OK
-    log.error({ sale: saleId, product: productId, counters: seen }, 'counters were not the sum of orders')
+    log.error({ ...ref, counters: seen }, 'counters were not the sum of orders')
     const units = seen.held + seen.sold - seen.orders.held - seen.orders.sold
     return { found: 'miscounted', units, healed: true, outcome: CORRECTED }
   }
@@ -75,22 +75,20 @@ export async function recount(
 /** Sets the counters, if the row is still as it was counted. */
 function correct(
   { sql, metrics }: RecountDeps,
-  saleId: string,
-  productId: string,
+  ref: ProductRef,
   seen: OrderCount,
   after: { held: number; sold: number },
   action: string,
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     const counters = { ...after, total: seen.total }
-    if (!(await setCounters(tx, saleId, productId, counters, seen.version))) return false
-    const about = { sale: saleId, product: productId }
+    if (!(await setCounters(tx, ref, counters, seen.version))) return false
     const units = seen.held + seen.sold - after.held - after.sold
-    await note(tx, { ...about, kind: 'miscounted', units, detail: { counters: seen } })
-    await close(tx, saleId, productId, 'miscounted', action)
+    await note(tx, { ...ref, kind: 'miscounted', units, detail: { counters: seen } })
+    await close(tx, ref.sale, ref.product, 'miscounted', action)
     const before = { held: seen.held, sold: seen.sold }
-    await audit(tx, [{ ...about, actor: 'reconciler', action, before, after }])
-    metrics.findings.inc({ sale: saleId, kind: 'miscounted' })
+    await audit(tx, [{ ...ref, actor: 'reconciler', action, before, after }])
+    metrics.findings.inc({ sale: ref.sale, kind: 'miscounted' })
     return true
   })
 }
@@ -98,48 +96,44 @@ function correct(
 /** Stops the sale of further units, then follows the decision or the policy. */
 async function resolveOversell(
   deps: RecountDeps,
-  saleId: string,
-  productId: string,
+  ref: ProductRef,
   seen: OrderCount,
   excess: number,
   decision: OversellPolicy | undefined,
 ): Promise<Recount> {
   const { sql, sales, metrics, log } = deps
-  const configured = sales.get(saleId)?.oversell_policy ?? 'alarm'
+  const configured = sales.get(ref.sale)?.oversell_policy ?? 'alarm'
   const policy = decision ?? (excess > seen.total * MAX_AUTOMATIC_SHARE ? 'alarm' : configured)
   const reason = configured === 'alarm' ? 'policy is to alarm' : 'too many for the policy alone'
-  const about = { sale: saleId, product: productId }
-  log.error({ ...about, excess, total: seen.total, policy }, 'live orders exceed the stock')
-  metrics.findings.inc({ sale: saleId, kind: 'oversold' })
+  log.error({ ...ref, excess, total: seen.total, policy }, 'live orders exceed the stock')
+  metrics.findings.inc({ sale: ref.sale, kind: 'oversold' })
   const detail = { total: seen.total, orders: seen.orders, policy }
   await note(sql, {
-    ...{ ...about, kind: 'oversold', units: excess },
+    ...{ ...ref, kind: 'oversold', units: excess },
     detail: policy === 'alarm' ? { ...detail, waits_for_a_person: reason } : detail,
   })
   // Nothing more may be sold. The row says so until the next order ends; after that record_batch counts the orders, because
   // the finding is open.
   const sold = Math.min(seen.orders.sold, seen.total)
   const full = { sold, held: seen.total - sold }
-  if (seen.held + seen.sold < seen.total)
-    await correct(deps, saleId, productId, seen, full, 'closed, being oversold')
+  if (seen.held + seen.sold < seen.total) await correct(deps, ref, seen, full, 'closed, being oversold')
   if (policy === 'alarm')
     return { found: 'oversold', units: excess, healed: false, outcome: `waiting: ${reason}` }
   const resolve = policy === 'cancel_latest' ? cancelLatest : fulfilFromBuffer
-  const healed = await resolve(deps, saleId, productId, decision ? 'operator' : 'reconciler')
-  if (healed) metrics.oversold.set(about, 0)
+  const healed = await resolve(deps, ref, decision ? 'operator' : 'reconciler')
+  if (healed) metrics.oversold.set(ref, 0)
   return { found: 'oversold', units: excess, healed, outcome: policy }
 }
 
 /** Cancels and refunds the latest orders until the others can be served. Returns false if that is not enough. */
 async function cancelLatest(
   { sql, refunds, metrics }: RecountDeps,
-  saleId: string,
-  productId: string,
+  ref: ProductRef,
   actor: string,
 ): Promise<boolean> {
   const { cancelled, served } = await sql.begin(async (tx) => {
-    const { total, orders: all } = await lockAndCount(tx, saleId, productId)
-    const statuses = await lockLatestOrders(tx, saleId, productId, all.held + all.sold - total)
+    const { total, orders: all } = await lockAndCount(tx, ref)
+    const statuses = await lockLatestOrders(tx, ref, all.held + all.sold - total)
     const move = { from: CANCELLABLE, to: 'cancelled', reason: 'oversold' } as const
     const cancelled = await moveOrders(tx, [...statuses.keys()], move)
     const owed = cancelled.flatMap(({ order_id, charge_id }): Refund[] =>
@@ -149,38 +143,33 @@ async function cancelLatest(
     await audit(
       tx,
       cancelled.map(({ order_id, charge_id }) => ({
-        ...{ actor, action: 'cancelled the latest, being oversold', sale: saleId, product: productId },
+        ...{ actor, action: 'cancelled the latest, being oversold', ...ref },
         order: order_id,
         before: { status: statuses.get(order_id) },
         after: { status: 'cancelled', ...(charge_id && { refund: charge_id }) },
       })),
     )
-    const { orders } = await countOrders(tx, saleId, productId)
+    const { orders } = await countOrders(tx, ref)
     const sold = Math.min(orders.sold, total)
-    await setCounters(tx, saleId, productId, { total, sold, held: Math.min(orders.held, total - sold) })
+    await setCounters(tx, ref, { total, sold, held: Math.min(orders.held, total - sold) })
     const served = orders.held + orders.sold <= total
-    if (served) await close(tx, saleId, productId, 'oversold', `cancelled the latest ${cancelled.length}`)
+    if (served) await close(tx, ref.sale, ref.product, 'oversold', `cancelled the latest ${cancelled.length}`)
     return { cancelled: cancelled.length, served }
   })
-  metrics.orders.inc({ sale: saleId, status: 'cancelled', reason: 'oversold' }, cancelled)
+  metrics.orders.inc({ sale: ref.sale, status: 'cancelled', reason: 'oversold' }, cancelled)
   return served
 }
 
 /** The operator has more units than the total says: raises the total to what was sold. */
-function fulfilFromBuffer(
-  { sql }: RecountDeps,
-  saleId: string,
-  productId: string,
-  actor: string,
-): Promise<boolean> {
+function fulfilFromBuffer({ sql }: RecountDeps, ref: ProductRef, actor: string): Promise<boolean> {
   return sql.begin(async (tx) => {
-    const { orders, version: _, ...before } = await lockAndCount(tx, saleId, productId)
+    const { orders, version: _, ...before } = await lockAndCount(tx, ref)
     const live = orders.held + orders.sold
     const after = { ...orders, total: Math.max(before.total, live) }
-    await setCounters(tx, saleId, productId, after)
+    await setCounters(tx, ref, after)
     const action = 'fulfilled from the buffer'
-    await audit(tx, [{ actor, action, sale: saleId, product: productId, before, after }])
-    await close(tx, saleId, productId, 'oversold', `fulfilled ${live - before.total} from the buffer`)
+    await audit(tx, [{ actor, action, ...ref, before, after }])
+    await close(tx, ref.sale, ref.product, 'oversold', `fulfilled ${live - before.total} from the buffer`)
     return true
   })
 }

@@ -14,6 +14,7 @@ import {
   liveOrdersOf,
   lockRebuild,
   oldestTransaction,
+  type ProductRef,
   readCounters,
 } from '../ledger/reconciliation.ts'
 import type { SaleRow } from '../ledger/sales.ts'
@@ -89,16 +90,16 @@ export class Reconciler {
   async round(): Promise<void> {
     const { sales, work } = this.#deps
     await sales.refresh()
-    const reconcile = ({ sale, product }: { sale: string; product: string }) => this.#round(sale, product)
-    await work.each('reconciler', sales.productsInUse(), reconcile, RECONCILE_TIMEOUT_MS)
+    const all = sales.productsInUse()
+    await work.each('reconciler', all, (ref) => this.#roundOf(ref), RECONCILE_TIMEOUT_MS)
   }
 
-  async #round(saleId: string, productId: string): Promise<void> {
-    const name = `${saleId}:${productId}`
+  async #roundOf(ref: ProductRef): Promise<void> {
+    const name = `${ref.sale}:${ref.product}`
     const last = this.#countedAtMs.get(name)
     const isDue = last === undefined || last === null || performance.now() - last > RECOUNT_EVERY_MS
-    const finding = await this.#reconcile(saleId, productId, { recount: isDue })
-    await this.#deps.gates.of(saleId, productId).extendExpiry()
+    const finding = await this.#reconcile(ref, { recount: isDue })
+    await this.#deps.gates.of(ref.sale, ref.product).extendExpiry()
     if (!isDue) return
     const isOpen = finding.recount?.found === 'oversold' && !finding.recount.healed
     this.#countedAtMs.set(name, isOpen ? null : performance.now())
@@ -110,16 +111,16 @@ export class Reconciler {
    */
   async watch(): Promise<void> {
     const { gates, sales, work, metrics } = this.#deps
-    const watchOne = async (one: { sale: string; product: string }) => {
-      const gate = gates.of(one.sale, one.product)
+    const watchOne = async (ref: ProductRef) => {
+      const gate = gates.of(ref.sale, ref.product)
       const seen = await Promise.all([gate.isOpen(), gate.countIntents()]).catch((error) => {
-        metrics.gateOpen.set(one, 0)
+        metrics.gateOpen.set(ref, 0)
         throw error
       })
       const [isOpen, intents] = seen
-      metrics.gateOpen.set(one, isOpen ? 1 : 0)
-      metrics.intents.set(one, intents)
-      if (!isOpen) await this.#reconcile(one.sale, one.product, {})
+      metrics.gateOpen.set(ref, isOpen ? 1 : 0)
+      metrics.intents.set(ref, intents)
+      if (!isOpen) await this.#reconcile(ref, {})
     }
     await work.each('gate watch', sales.productsInUse(), watchOne, RECONCILE_TIMEOUT_MS)
   }
@@ -133,71 +134,69 @@ export class Reconciler {
     await sales.refresh()
     const findings: Finding[] = []
     for (const { product_id } of (await sales.find(saleId))?.products ?? [])
-      findings.push(await this.#reconcile(saleId, product_id, options))
+      findings.push(await this.#reconcile({ sale: saleId, product: product_id }, options))
     return { sale: saleId, findings }
   }
 
   /** Whether gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is fenced. */
-  async agrees({ sale_id: saleId, products }: SaleRow): Promise<boolean | null> {
+  async agrees({ sale_id: sale, products }: SaleRow): Promise<boolean | null> {
     const { sql, sales } = this.#deps
     if (sales.isLedgerUnresponsive()) return null
     try {
-      const comparing = Promise.all(products.map(({ product_id }) => this.#compare(saleId, product_id)))
+      const comparing = Promise.all(
+        products.map(({ product_id: product }) => this.#compare({ sale, product })),
+      )
       const all = await withTimeout(comparing, AGREE_TIMEOUT_MS)
       if (all.some(({ found }) => found === 'fenced')) return null
-      return all.every(({ found }) => found === 'ok') && !(await isMiscounted(sql, saleId))
+      return all.every(({ found }) => found === 'ok') && !(await isMiscounted(sql, sale))
     } catch {
       return null
     }
   }
 
   async #reconcile(
-    saleId: string,
-    productId: string,
+    ref: ProductRef,
     { force = false, recount: isDue = false, oversell }: ReconcileOptions,
   ): Promise<Finding> {
     const { metrics } = this.#deps
-    const recounted = isDue || oversell ? await recount(this.#deps, saleId, productId, oversell) : undefined
+    const recounted = isDue || oversell ? await recount(this.#deps, ref, oversell) : undefined
     // The gate was not loaded from repaired counters.
     const isStale = recounted !== undefined && recounted.found !== 'ok'
     const isSure = force || isStale
-    const { heldDrift, ...comparison } = await (isSure
-      ? this.#look(saleId, productId)
-      : this.#compare(saleId, productId))
+    const { heldDrift, ...comparison } = await (isSure ? this.#look(ref) : this.#compare(ref))
     const { found, drift, ledger } = comparison
-    const about = { sale: saleId, product: productId }
     for (const state of ['available', 'held', 'sold'] as const)
-      metrics.stock.set({ ...about, state }, ledger[state])
+      metrics.stock.set({ ...ref, state }, ledger[state])
     // What was changed on purpose differs until the gate is rebuilt; that is no fault.
     const drifts = found === 'drift' && !force
-    metrics.drift.set({ ...about, state: 'available' }, drifts ? drift : 0)
-    metrics.drift.set({ ...about, state: 'held' }, drifts ? heldDrift : 0)
-    const finding = { product_id: productId, ...comparison, ...(recounted && { recount: recounted }) }
+    metrics.drift.set({ ...ref, state: 'available' }, drifts ? drift : 0)
+    metrics.drift.set({ ...ref, state: 'held' }, drifts ? heldDrift : 0)
+    const finding = { product_id: ref.product, ...comparison, ...(recounted && { recount: recounted }) }
     if (found === 'ok' && !force) return { ...finding, healed: false }
     const onlyIfFenced = found === 'fenced' && !isSure
-    const healed = await this.#rebuild(saleId, productId, { wait: force, onlyIfFenced })
-    if (healed && !force) await this.#noteRepair(saleId, productId, { ...comparison, heldDrift })
+    const healed = await this.#rebuild(ref, { wait: force, onlyIfFenced })
+    if (healed && !force) await this.#noteRepair(ref, { ...comparison, heldDrift })
     return { ...finding, healed }
   }
 
   /** Looks a few times, until the gate agrees or the difference stays the same. */
-  async #compare(saleId: string, productId: string): Promise<Comparison> {
-    let seen = await this.#look(saleId, productId)
+  async #compare(ref: ProductRef): Promise<Comparison> {
+    let seen = await this.#look(ref)
     for (let looks = 1; seen.found === 'drift' && looks < LOOKS; looks++) {
       await sleep(LOOK_EVERY_MS)
-      const again = await this.#look(saleId, productId)
+      const again = await this.#look(ref)
       const isMoving = again.drift !== seen.drift || again.heldDrift !== seen.heldDrift
       seen = again.found === 'drift' && isMoving ? { ...again, found: 'ok' } : again
     }
     return seen
   }
 
-  async #look(saleId: string, productId: string): Promise<Comparison> {
-    const gate = this.#deps.gates.of(saleId, productId)
+  async #look(ref: ProductRef): Promise<Comparison> {
+    const gate = this.#deps.gates.of(ref.sale, ref.product)
     const stock = await gate.stock()
     const intents = await gate.intents(MAX_INTENTS)
     const unrecorded = intents.reduce((units, { intent }) => units + (intent?.quantity ?? 0), 0)
-    const counters = await readCounters(this.#deps.sql, saleId, productId)
+    const counters = await readCounters(this.#deps.sql, ref)
     const { total, held, sold } = counters
     const ledger = { total, available: available(counters), held, sold }
     const isExact = stock !== null && intents.length < MAX_INTENTS
@@ -208,22 +207,21 @@ export class Reconciler {
   }
 
   /** Logs what was found and repaired. */
-  async #noteRepair(saleId: string, productId: string, seen: Comparison): Promise<void> {
+  async #noteRepair(ref: ProductRef, seen: Comparison): Promise<void> {
     const { found, drift, heldDrift, ledger } = seen
     if (found === 'ok') return
     // A gate with nothing held or sold was usually never loaded: its sale is just being created.
     if (found === 'fenced' && ledger.held + ledger.sold === 0) return
     const { sql, metrics, log } = this.#deps
-    const about = { sale: saleId, product: productId }
-    log.warn({ ...about, found, drift, heldDrift }, 'rebuilt a gate that differed')
-    metrics.findings.inc({ sale: saleId, kind: found })
+    log.warn({ ...ref, found, drift, heldDrift }, 'rebuilt a gate that differed')
+    metrics.findings.inc({ sale: ref.sale, kind: found })
     const action = 'gate rebuilt from the ledger'
     await sql.begin(async (tx) => {
-      await note(tx, { ...about, kind: found, units: drift, detail: { ledger, held: heldDrift } })
-      await close(tx, saleId, productId, found, action)
+      await note(tx, { ...ref, kind: found, units: drift, detail: { ledger, held: heldDrift } })
+      await close(tx, ref.sale, ref.product, found, action)
       const before = { found, available: ledger.available + drift, held: ledger.held + heldDrift }
       const after = { available: ledger.available, held: ledger.held }
-      await audit(tx, [{ ...about, actor: 'reconciler', action, before, after }])
+      await audit(tx, [{ ...ref, actor: 'reconciler', action, before, after }])
     })
   }
 
@@ -232,8 +230,7 @@ export class Reconciler {
    * `onlyIfFenced`: another process may have rebuilt it by now, and nothing else was wrong.
    */
   async #rebuild(
-    saleId: string,
-    productId: string,
+    ref: ProductRef,
     { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean },
   ): Promise<boolean> {
     const { sql, gates, work } = this.#deps
@@ -241,9 +238,9 @@ export class Reconciler {
     for (;;) {
       const result = await work.rebuild(() =>
         sql.begin(async (tx) => {
-          if (!(await lockRebuild(tx, saleId, productId))) return 'busy'
-          if (onlyIfFenced && (await gates.of(saleId, productId).isOpen())) return false
-          return this.#rebuildNow(tx, saleId, productId)
+          if (!(await lockRebuild(tx, ref))) return 'busy'
+          if (onlyIfFenced && (await gates.of(ref.sale, ref.product).isOpen())) return false
+          return this.#rebuildNow(tx, ref)
         }),
       )
       if (result !== 'busy') return result
@@ -258,35 +255,30 @@ export class Reconciler {
    * calls. An order that begins after the live orders were read, and is sold before the counters are, need not be in the
    * gate: it holds no unit, and the ledger knows its key and visitor.
    */
-  async #rebuildNow(tx: Queryable, saleId: string, productId: string): Promise<boolean> {
+  async #rebuildNow(tx: Queryable, ref: ProductRef): Promise<boolean> {
     const { sql, gates, log } = this.#deps
     const startedMs = performance.now()
     // Before their keys are forgotten: a repeated key must not get another order.
-    await recordIntents(this.#deps, saleId, productId, 0)
-    const rebuild = await gates.of(saleId, productId).fence()
-    await recordIntents(this.#deps, saleId, productId, 0)
+    await recordIntents(this.#deps, ref, 0)
+    const rebuild = await gates.of(ref.sale, ref.product).fence()
+    await recordIntents(this.#deps, ref, 0)
     const since = await oldestTransaction(sql)
-    const live = await restoreLive(rebuild, tx, saleId, productId)
-    const counters = await countersSince(sql, saleId, productId, since)
+    const live = await restoreLive(rebuild, tx, ref)
+    const counters = await countersSince(sql, ref, since)
     await rebuild.restore(counters.begun)
     await rebuild.settle(counters.ended)
     const open = await rebuild.open({ available: available(counters), held: counters.held })
     const ms = Math.round(performance.now() - startedMs)
-    log.info({ sale: saleId, product: productId, live, open, ms }, 'gate rebuilt')
+    log.info({ ...ref, live, open, ms }, 'gate rebuilt')
     return open
   }
 }
 
 /** Restores the live orders; returns how many. While the gate takes one chunk, the ledger reads the next. */
-async function restoreLive(
-  rebuild: Rebuild,
-  tx: Queryable,
-  saleId: string,
-  productId: string,
-): Promise<number> {
+async function restoreLive(rebuild: Rebuild, tx: Queryable, ref: ProductRef): Promise<number> {
   let live = 0
   let restoring: Promise<void> = Promise.resolve()
-  for await (const orders of liveOrdersOf(tx, saleId, productId)) {
+  for await (const orders of liveOrdersOf(tx, ref)) {
     await restoring
     live += orders.length
     restoring = rebuild.restore(orders)
