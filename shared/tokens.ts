@@ -76,7 +76,7 @@ const Ed25519Jwk = v.object({
   crv: v.literal('Ed25519'),
   kid,
   x: ed25519Bytes,
-  /** The private half, where the key is to sign. */
+  /** The private half, of a key that signs. */
   d: v.optional(ed25519Bytes),
   alg: v.optional(v.picklist(['EdDSA', 'Ed25519'])),
 })
@@ -110,24 +110,20 @@ const keySetting = <Set extends JwkSet>(schema: v.GenericSchema<unknown, Set>, k
 const NO_KEY_SET = 'must be a JWK Set as JSON, each key with a kid of its own: '
 const OCT = `"oct" of ${MIN_SECRET_BYTES} bytes or more`
 
-/** The settings that hold key sets, as JSON. What is wrong with one is said without its value. */
+/** The settings that hold key sets, as JSON. Their messages never repeat a value. */
 export const AdmissionKeySetting = keySetting(JwkSet, `${OCT}, or "OKP" Ed25519`)
 export const QueueKeySetting = keySetting(SecretJwkSet, OCT)
 
-/** True where a key is one of those in the documentation and the tests, all of which say so in their `kid`. */
+/** True if a key is a public one: all in the documentation and the tests have such a `kid`. */
 export const isDevelopmentSet = ({ keys }: JwkSet) => keys.some((key) => key.kid.startsWith('development'))
 
 /** True if the first key can sign. */
 export const canSign = ({ keys: [first] }: JwkSet) => first?.kty === 'oct' || first?.d !== undefined
 
-/** What anyone may have of the keys: the public halves; nothing of symmetric ones. */
+/** The public halves; nothing of symmetric keys. */
 export function publicJwks({ keys }: JwkSet): { keys: object[] } {
-  const published = keys.flatMap((key) =>
-    key.kty === 'oct'
-      ? []
-      : [{ kty: key.kty, crv: key.crv, kid: key.kid, x: key.x, alg: 'EdDSA', use: 'sig' }],
-  )
-  return { keys: published }
+  const pairs = keys.filter((key) => key.kty === 'OKP')
+  return { keys: pairs.map(({ kty, crv, kid, x }) => ({ kty, crv, kid, x, alg: 'EdDSA', use: 'sig' })) }
 }
 
 /** A set of one new symmetric key. */
@@ -138,7 +134,7 @@ export function newKeySet(): SecretJwkSet {
 
 type Awaitable<T> = T | Promise<T>
 
-/** A key at work. Signatures are base64url. */
+/** An imported key. Signatures are base64url. */
 export interface Key {
   /** The header of its tokens, encoded. */
   readonly header: string
@@ -146,7 +142,7 @@ export interface Key {
   verify(text: string, signature: string): Awaitable<boolean>
 }
 
-/** One that works at once. */
+/** One that needs no promise. */
 export interface SyncKey extends Key {
   sign(text: string): string
   verify(text: string, signature: string): boolean
@@ -178,12 +174,12 @@ export async function importKeys(
   )
 }
 
-/** Symmetric keys that work at once. */
+/** Symmetric keys, imported and used without a promise. */
 export function importSecrets({ keys }: SecretJwkSet): TokenKeys<SyncKey> {
   return tokenKeys(keys.map((key) => nobleKey(headerOf('HS256', key.kid), base64url.decode(key.k))))
 }
 
-/** One secret without a `kid`, for tokens that only their signer reads. The header is the one they always had. */
+/** One secret without a `kid`, for tokens that only their signer reads. Its header is that of the version before. */
 export function importSecret(secret: Uint8Array): TokenKeys<SyncKey> {
   return tokenKeys([nobleKey(base64url.encode('{"typ":"JWT","alg":"HS256"}'), secret)])
 }
@@ -204,23 +200,22 @@ function keyOf<K extends Key>({ byHeader }: TokenKeys<K>, encoded: string): K | 
 
 const headerOf = (alg: string, kid: string) => base64url.encode(JSON.stringify({ alg, typ: 'JWT', kid }))
 
-/** Half as dear as Node's own HMAC, whose objects the garbage collector has to finalize: 4 us against 9 for a token. */
+/** Half the cost of Node's own HMAC, whose objects the garbage collector must finalize: 4 us against 9 for a token. */
 function nobleKey(header: string, secret: Uint8Array): SyncKey {
   const keyed = hmac.create(sha256, secret)
   const sign = (text: string) => base64url.encode(keyed.clone().update(encoder.encode(text)).digest())
   return { header, sign, verify: (text, signature) => isSame(sign(text), signature) }
 }
 
-/** The same by WebCrypto, which takes a third of the time in workerd and four times as long in Node. */
+/** The same by WebCrypto, which takes a third of that time in workerd and four times as long in Node. */
 export async function webCryptoKey(header: string, secret: Uint8Array): Promise<Key> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['sign'])
-  const sign = async (text: string) =>
-    base64url.encode(new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text))))
+  const sign = (text: string) => subtleSign('HMAC', key, text)
   return { header, sign, verify: async (text, signature) => isSame(await sign(text), signature) }
 }
 
-/** The last letter of base64url carries bits that decoders ignore: here a signature has one spelling. */
+/** Decoders ignore some bits of base64url's last letter: this allows one spelling of a signature. */
 const ED25519_SIGNATURE = /^[\w-]{85}[AQgw]$/
 
 async function ed25519Key({ kid, x, d }: v.InferOutput<typeof Ed25519Jwk>): Promise<Key> {
@@ -232,9 +227,7 @@ async function ed25519Key({ kid, x, d }: v.InferOutput<typeof Ed25519Jwk>): Prom
     header: headerOf('EdDSA', kid),
     async sign(text) {
       if (!privateKey) throw new TypeError('a public key cannot sign')
-      return base64url.encode(
-        new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, encoder.encode(text))),
-      )
+      return subtleSign('Ed25519', privateKey, text)
     },
     async verify(text, signature) {
       return (
@@ -244,6 +237,9 @@ async function ed25519Key({ kid, x, d }: v.InferOutput<typeof Ed25519Jwk>): Prom
     },
   }
 }
+
+const subtleSign = async (algorithm: string, key: CryptoKey, text: string) =>
+  base64url.encode(new Uint8Array(await crypto.subtle.sign(algorithm, key, encoder.encode(text))))
 
 /** Compares in a time that does not depend on where two texts differ. */
 function isSame(a: string, b: string): boolean {
@@ -263,7 +259,7 @@ export const INVALID = { ok: false, reason: 'invalid' } as const
 /** The longest that is read; the longest claims make half of it. */
 const MAX_TOKEN_LENGTH = 4_096
 
-/** Keys that work at once give results at once. */
+/** Synchronous keys give synchronous results. */
 type Result<K extends Key, T> = K extends SyncKey ? T : Awaitable<T>
 
 /** Signs claims with the first key. */
