@@ -109,6 +109,7 @@ const Worker = v.object({
         /^(sandbox$|\/(?![/\\]).*\{order\})/,
         'must be a path of this host with {order} in it, or sandbox',
       ),
+      v.transform((page) => (page === 'sandbox' ? null : page)),
     ),
     "The shop's page for paying, a path with `{order}`, or `sandbox`; required in production",
   ),
@@ -205,22 +206,8 @@ export async function readConfig(env: Env) {
   const shop = env.SHOP_JWKS_URL ? read(Shop, env) : null
   const protect = env.PROTECT_UPSTREAM ? read(Protect, env) : null
   return {
+    ...worker,
     production,
-    originUrl: worker.ORIGIN_URL,
-    edgeToken: worker.EDGE_TOKEN,
-    ticketShards: worker.TICKET_SHARDS,
-    claimSeconds: worker.CLAIM_SECONDS,
-    limits: {
-      joinsPerAddress: worker.JOINS_PER_ADDRESS,
-      joinsPerVisitor: worker.JOINS_PER_VISITOR,
-      statusPerAddress: worker.STATUS_PER_ADDRESS,
-      statusPerVisitor: worker.STATUS_PER_VISITOR,
-    },
-    addressHeader: worker.ADDRESS_HEADER,
-    /** Largest number a client may have to try in the proof of work; 0 when none is asked for. */
-    powDifficulty: worker.POW_DIFFICULTY,
-    /** Null: pages offer the sandbox's ways to pay. */
-    paymentPage: worker.PAYMENT_PAGE === 'sandbox' ? null : worker.PAYMENT_PAGE,
     shop: shop && {
       jwksUrl: shop.SHOP_JWKS_URL,
       issuer: shop.SHOP_ISSUER,

@@ -39,7 +39,7 @@ export function challengeFor(sale: string, visitor: string, call: Call): Promise
   return createChallenge({
     algorithm: 'SHA-256',
     cost: 1,
-    counter: randomInt(call.config.powDifficulty),
+    counter: randomInt(call.config.POW_DIFFICULTY),
     deriveKey,
     data: { sale, visitor },
     expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,

@@ -47,7 +47,7 @@ const limiter = new Limiter()
 /** Counts a call of an address; throws `too-many-requests` if it is one too many. */
 export function limitAddress(what: string, rate: Rate | null, { request, config, nowMs }: Call): void {
   // Calls without the header count as one address, or leaving it out would be a way round.
-  if (rate) limit(what, addressKey(request.headers.get(config.addressHeader) ?? ''), rate, nowMs)
+  if (rate) limit(what, addressKey(request.headers.get(config.ADDRESS_HEADER) ?? ''), rate, nowMs)
 }
 
 /** The same for a visitor's name. */

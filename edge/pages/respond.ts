@@ -53,10 +53,10 @@ export function viewOf(
     nowMs: now.atMs,
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
-    claimSeconds: config.claimSeconds,
-    ...(config.powDifficulty > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
+    claimSeconds: config.CLAIM_SECONDS,
+    ...(config.POW_DIFFICULTY > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
     protects: config.protect?.sale === sale,
-    paymentPage: config.paymentPage,
+    paymentPage: config.PAYMENT_PAGE,
     shows,
   }
 }

@@ -122,8 +122,8 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   if (sent !== null && isEdgeToken(sent)) headers.delete('authorization')
   headers.set('x-forwarded-host', url.host)
   headers.set('x-forwarded-proto', call.secure ? 'https' : 'http')
-  const address = request.headers.get(config.addressHeader)
-  if (address) for (const name of ['x-forwarded-for', config.addressHeader]) headers.set(name, address)
+  const address = request.headers.get(config.ADDRESS_HEADER)
+  if (address) for (const name of ['x-forwarded-for', config.ADDRESS_HEADER]) headers.set(name, address)
   try {
     const response = await fetch(protect.upstream + url.pathname + url.search, {
       method: request.method,

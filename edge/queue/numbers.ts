@@ -38,7 +38,7 @@ export interface Given {
 
 /** A number for an unknown visitor: the next of this isolate's block. Throws `try-again` without one. */
 export async function nextNumber(sale: string, call: Call): Promise<Given> {
-  const counter = counterOf(sale, call.config.ticketShards)
+  const counter = counterOf(sale, call.config.TICKET_SHARDS)
   counter.demand.add(1, call.nowMs)
   counter.wanted++
   try {
@@ -74,7 +74,7 @@ async function leaseBlock(counter: Counter, sale: string, untilMs: number, call:
   )
   if (!leased) {
     // Another shard may be well; but one in trouble must not meet a crowd.
-    counter.shard = anyOf(call.config.ticketShards)
+    counter.shard = anyOf(call.config.TICKET_SHARDS)
     counter.leasingUntilMs = Date.now() + LEASING_MS * (1 - Math.random() / 2)
     return
   }
@@ -125,5 +125,5 @@ function counterOf(sale: string, shards: number): Counter {
 
 /** A known visitor's shard is always the same. */
 function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
-  return shardOf(sale, hashOf(visitor) % config.ticketShards, env)
+  return shardOf(sale, hashOf(visitor) % config.TICKET_SHARDS, env)
 }

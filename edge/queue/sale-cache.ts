@@ -222,7 +222,7 @@ function rest(state: Refresh) {
 }
 
 function anyShard(name: string, { env, config }: Call): ShardCalls {
-  return shardOf(name, Math.floor(Math.random() * config.ticketShards), env)
+  return shardOf(name, Math.floor(Math.random() * config.TICKET_SHARDS), env)
 }
 
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */

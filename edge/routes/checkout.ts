@@ -65,7 +65,7 @@ export async function callOrigin(
   const isStream = request.headers.get('accept')?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   try {
-    return await fetch(config.originUrl + path, { ...init, redirect: 'manual', signal })
+    return await fetch(config.ORIGIN_URL + path, { ...init, redirect: 'manual', signal })
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'origin did not respond', path, why: String(error) }))
     const detail = 'The shop cannot be reached. You keep your place.'

@@ -7,7 +7,7 @@ import { storeSnapshot } from '../queue/sale-cache.ts'
 /** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
 export async function refresh(sale: string, call: Call): Promise<Response> {
   const { request, config, env, nowMs } = call
-  if (!(await timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${config.edgeToken}`)))
+  if (!(await timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${config.EDGE_TOKEN}`)))
     refuse('unauthorized')
   const response = await withRetries(() => roomOf(sale, env).refresh({ sale }))
   if (response?.known === false && response.reason === 'unknown-sale') refuse('unknown-sale')

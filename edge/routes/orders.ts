@@ -22,7 +22,7 @@ export async function passOrder(path: string, order: string, call: Call): Promis
 }
 
 /** Only the origin can tell whether an order token is valid, so an address may ask it only so often. */
-export const limitOrders = (call: Call) => limitAddress('order', call.config.limits.statusPerAddress, call)
+export const limitOrders = (call: Call) => limitAddress('order', call.config.STATUS_PER_ADDRESS, call)
 
 /** `GET /sales/{sale}/order/{order}` */
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {

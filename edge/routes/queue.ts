@@ -40,7 +40,7 @@ export const JOINED = 'joined'
 
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
-  limitAddress('join', call.config.limits.joinsPerAddress, call)
+  limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const caller = await authenticateOrRefuse(sale, call)
   const now = await saleNow(sale, call)
   const held = caller.kind === 'holder' ? caller.place : null
@@ -74,14 +74,14 @@ async function takeNumber(
   call: Call,
 ): Promise<Given & { readonly visitor: Visitor }> {
   const { config } = call
-  const proof = config.powDifficulty > 0 ? await requireProof(sale, call) : null
+  const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
   const asking = await visitorOf(caller, call)
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (!visitor.known) return { visitor, ...(await nextNumber(sale, call)) }
 
-  limitVisitor('join', visitor.name, config.limits.joinsPerVisitor, call)
+  limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   const request = { sale, visitor: visitor.name, ...(proof && { paid_with: proof.paidWith }) }
   const missed = caller.kind === 'holder' ? { instead_of: caller.place.claims.num } : {}
   const given = await numberOf({ ...request, ...missed }, call)
@@ -93,10 +93,10 @@ async function takeNumber(
 
 /** `GET /sales/{sale}/queue/status` */
 export async function status(sale: string, call: Call): Promise<Response> {
-  const { limits } = call.config
-  limitAddress('status', limits.statusPerAddress, call)
+  const { config } = call
+  limitAddress('status', config.STATUS_PER_ADDRESS, call)
   const place = await requirePlace(sale, call)
-  limitVisitor('status', place.claims.sub, limits.statusPerVisitor, call)
+  limitVisitor('status', place.claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
   try {
     now = await saleNow(sale, call)
@@ -114,10 +114,10 @@ export async function status(sale: string, call: Call): Promise<Response> {
  * had, or leaving and joining again would be a way to hold many.
  */
 export async function leave(sale: string, call: Call): Promise<Response> {
-  const { limits } = call.config
-  limitAddress('leave', limits.joinsPerAddress, call)
+  const { config } = call
+  limitAddress('leave', config.JOINS_PER_ADDRESS, call)
   const { sub, num } = (await requirePlace(sale, call)).claims
-  limitVisitor('leave', sub, limits.joinsPerVisitor, call)
+  limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
   try {
     const { schedule } = await saleNow(sale, call)
     if (isDrawn(schedule) && !isFinal(schedule.phase)) await forget(sale, sub, call)
@@ -133,8 +133,8 @@ export async function leave(sale: string, call: Call): Promise<Response> {
 
 /** `GET /sales/{sale}/challenge`: what to solve before joining, where a proof of work is asked for. */
 export async function challenge(sale: string, call: Call): Promise<Response> {
-  limitAddress('challenge', call.config.limits.joinsPerAddress, call)
-  if (call.config.powDifficulty === 0) refuse('not-found')
+  limitAddress('challenge', call.config.JOINS_PER_ADDRESS, call)
+  if (call.config.POW_DIFFICULTY === 0) refuse('not-found')
   // A holder too: they may need a number instead of one whose turn has passed.
   const visitor = await visitorOf(await authenticate(sale, call), call)
   const challenge = await challengeFor(sale, visitor.name, call)
