@@ -224,7 +224,7 @@ export class Crowd {
 
   // -- Requests ----------------------------------------------------------------------------------------------------
 
-  /** The idempotency key; whoever settles for one unit instead of two asks for another thing. */
+  /** The idempotency key; a retry for one unit instead of two is another request. */
   keyOf(visitor: number): string {
     return `${this.options.sale}-${visitor}${this.visitors.has(visitor, PLAN.pair) ? '-pair' : ''}`
   }

@@ -5,6 +5,7 @@
 import { servingExactly } from '../../shared/schedule.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Crowd } from './crowd.ts'
+import type { Options } from './options.ts'
 import type { Tally } from './tally.ts'
 
 /** The sale at one moment. */
@@ -24,16 +25,18 @@ export type Sample = Readonly<Tally['counts']> & {
   readonly memoryMb: number
 }
 
+type Target = Pick<Options, 'visitors' | 'stock' | 'rate'>
+
 const SAMPLE_EVERY_MS = 1_000
 const LINE_EVERY = 5
 /** Four hours of samples. */
 const MAX_SAMPLES = 14_400
-/** Columns of a bar, and what stands beside it. */
+/** Columns of a bar, and of the text beside it. */
 const BAR = { most: 28, least: 6, beside: 66 }
 
 export class Live {
   readonly #crowd: Crowd
-  readonly #target: { readonly visitors: number; readonly stock: number; readonly rate: number }
+  readonly #target: Target
   readonly #opensAtMs: number
   readonly #redraws: boolean
   readonly #samples: Sample[] = []
@@ -41,12 +44,7 @@ export class Live {
   #drawn = 0
   peakMemoryMb = 0
 
-  constructor(
-    crowd: Crowd,
-    target: { readonly visitors: number; readonly stock: number; readonly rate: number },
-    opensAtMs: number,
-    redraws: boolean,
-  ) {
+  constructor(crowd: Crowd, target: Target, opensAtMs: number, redraws: boolean) {
     this.#crowd = crowd
     this.#target = target
     this.#opensAtMs = opensAtMs

@@ -203,7 +203,7 @@ function checkout(crowd: Crowd, visitor: number, intendedMs: number) {
     const order = orderIn(answer)
     if (!order) {
       if (status !== 0) visitors.reserveSentMs[visitor] = 0
-      // Two units can no longer be had: one is asked for.
+      // Fewer than two units are left: retry with one.
       if (status === 422 && visitors.has(visitor, PLAN.pair))
         visitors.plan[visitor] = (visitors.plan[visitor] ?? 0) & ~PLAN.pair
       return crowd.again(visitor, 'checkout', answer)

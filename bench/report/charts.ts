@@ -1,4 +1,4 @@
-/** Charts as inline SVG, drawn here and styled by the report's stylesheet: no script, no library, sharp at any size. */
+/** Charts as inline SVG, styled by the report's stylesheet. */
 
 import { duration, n, short } from '../lib/figures.ts'
 
@@ -16,56 +16,42 @@ export interface Series {
 
 const WIDTH = 640
 const HEIGHT = 274
-/** Room for labels as large as a phone shows them. */
+/** Room for a phone's large labels. */
 const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
 const SPANS_LEFT = 128
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
 const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
-/** Points on one line; more than there are pixels says nothing more. */
+/** Points on one line: no more than pixels. */
 const MAX_POINTS = 600
 
-interface Axes {
-  readonly x0: number
-  readonly x1: number
-  readonly y1: number
-  readonly xName: string
-  readonly yName: string
-  /** What is printed at the ticks. */
+interface Names {
+  readonly x: string
+  readonly y: string
+  /** The text at the ticks of y. */
   readonly yText?: (value: number) => string
 }
 
-export function lineChart(
-  label: string,
-  names: { readonly x: string; readonly y: string; readonly yText?: (value: number) => string },
-  series: readonly Series[],
-): string {
+export function lineChart(label: string, names: Names, series: readonly Series[]): string {
   const all = series.flatMap((s) => s.points.filter(isKnown))
-  if (all.length === 0) return nothing('Nothing to show: it did not happen.')
-  const axes: Axes = {
-    x0: Math.min(...all.map((p) => p[0])),
-    x1: Math.max(...all.map((p) => p[0])),
-    y1: Math.max(1e-9, ...all.map((p) => p[1])) * 1.06,
-    xName: names.x,
-    yName: names.y,
-    ...(names.yText ? { yText: names.yText } : {}),
-  }
+  if (all.length === 0) return nothing('Nothing to show.')
+  const axes = axesOf(names, all)
   const { x, y } = scales(axes)
   const lines = series.flatMap(({ color, dashed, points }) => {
     const group = Math.ceil(points.length / MAX_POINTS)
     return stretches(points).map((stretch) => {
       const path = thinned(stretch, group).map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`)
-      // A line of one point is a dot, by its round ends.
+      // Round ends show one point as a dot.
       const drawn = path.length === 1 ? [...path, ...path] : path
       return `<polyline class="line ${color}${dashed ? ' dashed' : ''}" points="${drawn.join(' ')}"/>`
     })
   })
   const text = names.yText ?? short
-  const told = series.flatMap(({ name, points }) => {
+  const summary = series.flatMap(({ name, points }) => {
     const known = points.filter(isKnown).map((p) => p[1])
     const last = known.at(-1)
     return last === undefined ? [] : [`${name}: at most ${text(Math.max(...known))}, at last ${text(last)}`]
   })
-  return figure(`${label}. ${told.join('; ')}.`, `${grid(axes)}${opening(axes)}${lines.join('')}`, series)
+  return figure(`${label}. ${summary.join('; ')}.`, `${grid(axes)}${opening(axes)}${lines.join('')}`, series)
 }
 
 const isKnown = (point: Point): point is Known => point[1] !== null
@@ -88,20 +74,17 @@ export interface Dot {
 
 export function scatter(
   label: string,
-  names: { readonly x: string; readonly y: string },
+  names: Names,
   dots: readonly Dot[],
   legend: { readonly plain: string; readonly strong: string },
 ): string {
   if (dots.length === 0) return nothing('Nobody was given a number.')
-  const axes: Axes = {
-    x0: Math.min(...dots.map((d) => d.x)),
-    x1: Math.max(...dots.map((d) => d.x)),
-    y1: Math.max(1, ...dots.map((d) => d.y)) * 1.04,
-    xName: names.x,
-    yName: names.y,
-  }
+  const axes = axesOf(
+    names,
+    dots.map(({ x, y }) => [x, y]),
+  )
   const { x, y } = scales(axes)
-  // The few that matter are drawn last, on top.
+  // Buyers on top.
   const marks = [...dots]
     .sort((a, b) => Number(a.kind === 'strong') - Number(b.kind === 'strong'))
     .map(
@@ -109,14 +92,14 @@ export function scatter(
         `<circle class="${d.kind === 'strong' ? 'dot c' : 'dot a'}" cx="${x(d.x).toFixed(1)}" cy="${y(d.y).toFixed(1)}" r="${d.kind === 'strong' ? 2.2 : 1.3}"/>`,
     )
   const strong = dots.filter((d) => d.kind === 'strong').length
-  const told = `${label}. ${n(dots.length)} visitors, ${n(strong)} of them ${legend.strong}.`
-  return figure(told, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
+  const summary = `${label}. ${n(dots.length)} visitors, ${n(strong)} of them ${legend.strong}.`
+  return figure(summary, `${grid(axes)}${opening(axes)}${marks.join('')}`, [
     { name: legend.plain, color: 'a' },
     { name: legend.strong, color: 'c' },
   ])
 }
 
-/** Bars side by side: how many of each. A table, whose bars are for the eye only. */
+/** A table of counts with bars for the eye. */
 export function bars(
   caption: string,
   rows: readonly { readonly name: string; readonly value: number; readonly note: string }[],
@@ -176,6 +159,14 @@ export function table(
 
 // -- Pieces ------------------------------------------------------------------------------------------------------------
 
+type Axes = ReturnType<typeof axesOf>
+
+function axesOf(names: Names, points: readonly Known[]) {
+  const xs = points.map((p) => p[0])
+  const y1 = Math.max(1e-9, ...points.map((p) => p[1])) * 1.05
+  return { names, x0: Math.min(...xs), x1: Math.max(...xs), y1 }
+}
+
 function scales({ x0, x1, y1 }: Axes) {
   const width = x1 - x0 || 1
   return {
@@ -186,7 +177,7 @@ function scales({ x0, x1, y1 }: Axes) {
 
 function grid(axes: Axes): string {
   const { x, y } = scales(axes)
-  const text = axes.yText ?? short
+  const text = axes.names.yText ?? short
   const horizontal = ticksOf(0, axes.y1, 4).map(
     (value) =>
       `<line class="grid" x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}"/><text x="${MARGIN.left - 8}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${text(value)}</text>`,
@@ -195,12 +186,12 @@ function grid(axes: Axes): string {
     (value) =>
       `<text x="${x(value).toFixed(1)}" y="${HEIGHT - MARGIN.bottom + 20}" text-anchor="middle">${short(value)}</text>`,
   )
-  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escaped(axes.xName)}</text>`
-  const yName = `<text x="0" y="18">${escaped(axes.yName)}</text>`
+  const xName = `<text x="${WIDTH - MARGIN.right}" y="${HEIGHT - 5}" text-anchor="end">${escaped(axes.names.x)}</text>`
+  const yName = `<text x="0" y="18">${escaped(axes.names.y)}</text>`
   return horizontal.join('') + vertical.join('') + xName + yName
 }
 
-/** The moment of the opening, where time is on the x axis and some of it is before. */
+/** The moment of the opening, if some of the x axis is before it. */
 function opening(axes: Axes): string {
   if (!(axes.x0 < 0 && axes.x1 > 0)) return ''
   const at = scales(axes).x(0).toFixed(1)
@@ -220,7 +211,7 @@ function figure(
 
 const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`
 
-/** Round figures that divide a range into about so many parts. */
+/** Round figures that divide a range into about this many parts. */
 export function ticksOf(from: number, to: number, parts: number): number[] {
   const range = to - from
   if (!(range > 0)) return [from]
@@ -233,7 +224,7 @@ export function ticksOf(from: number, to: number, parts: number): number[] {
   return ticks
 }
 
-/** Keeps the highest of each group, so that no peak is lost. */
+/** Keeps the highest of each group. */
 function thinned(points: readonly Known[], group: number): readonly Known[] {
   if (group <= 1) return points
   const kept: Known[] = []

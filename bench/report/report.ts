@@ -1,4 +1,4 @@
-/** The report of a rehearsal: one HTML file without a script, readable in light and dark, on paper and on a phone. */
+/** The report of a rehearsal: one HTML file without scripts, for light and dark, paper and phone. */
 
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
@@ -38,9 +38,9 @@ export function reportHtml(r: Result): string {
 </header>
 <section><h2>Verdict</h2>
 <ul class="checks">${r.checks.map(checkItem).join('')}</ul></section>
-<section><h2>How it ended for the visitors</h2>
+<section><h2>How visitors ended</h2>
 ${bars(
-  'Visitors by how it ended for them',
+  'Visitors by how they ended',
   Object.entries(r.ends)
     .filter(([, times]) => times > 0)
     .map(([end, times]) => ({ name: end.replaceAll('_', ' '), value: times, note: n(times) })),
@@ -54,7 +54,7 @@ ${lineChart('People by seconds since the opening', { x: 'seconds since the openi
   },
   { name: 'admitted', color: 'b', points: over((s) => s.admitted) },
   { name: 'bought', color: 'c', points: over((s) => s.bought) },
-  { name: 'told sold out', color: 'd', points: over((s) => s.over) },
+  { name: 'saw sold out', color: 'd', points: over((s) => s.over) },
 ])}</section>
 <section><h2>Arrivals at the checkout against the rate</h2>
 ${lineChart('First checkout calls per second', { x: 'seconds since the opening', y: 'per second' }, [
@@ -74,7 +74,7 @@ ${lineChart('First checkout calls per second', { x: 'seconds since the opening',
   },
 ])}</section>
 <section><h2>Latency</h2>
-<p class="quiet">From the moment a request was meant for until it was served: waiting for a connection counts, and so do failures that were tried again. That units are in carts (409), or that it is not open (425), is an answer.</p>
+<p class="quiet">From the moment a request was meant for until it was served: waiting for a connection and retries count. "All in carts" (409) and "not open" (425) are full responses.</p>
 ${spans(
   'Latency by request',
   KINDS.map((kind) => ({ name: nameOf(kind), ...r.latencies[kind] })),
@@ -93,9 +93,9 @@ ${lineChart('99th percentile by second', { x: 'seconds since the opening', y: 'l
   { name: 'join', color: 'a', points: over((s) => s.joinP99Ms || null) },
   { name: 'checkout', color: 'b', points: over((s) => s.checkoutP99Ms || null) },
 ])}
-${r.refusals.length > 0 ? `<h3>Answers that were refusals, or none</h3>${countTable('Refusals', 'answer', r.refusals)}` : ''}</section>
+${r.refusals.length > 0 ? `<h3>Failures and problem responses</h3>${countTable('Refusals', 'response', r.refusals)}` : ''}</section>
 <section><h2>Requests per visitor</h2>
-<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a Worker answers from its memory, or a CDN that stands before it (here one copy a second was read for all: ${n(r.schedule.read)} times).</p>
+<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a Worker serves from memory, or a CDN before it (here one copy a second served all: ${n(r.schedule.read)} reads).</p>
 ${table(
   'Requests by kind',
   ['request', 'total', 'per visitor'],
@@ -109,7 +109,7 @@ ${bars('Visitors by how many requests they made of a Worker', spreadRows(r.perVi
 <h3>Visitors by how often they read the schedule</h3>
 ${bars('Visitors by how often they read the schedule', spreadRows(r.perVisitor.cdnSpread))}</section>
 <section><h2>Fairness: joined against served</h2>
-<p class="quiet">Each dot is a visitor. Before the opening a cloud, because the draw decides; after it a line, because the first come are the first served.</p>
+<p class="quiet">Each dot is a visitor. Before the opening the draw makes a cloud; after it, first come, first served makes a line.</p>
 ${scatter(
   'Position by moment of joining',
   { x: 'joined, seconds since the opening', y: 'position' },
@@ -118,7 +118,7 @@ ${scatter(
 )}</section>
 ${
   r.complaints.length > 0
-    ? `<section><h2>What clients complained of</h2>${countTable('Complaints', 'complaint', r.complaints)}</section>`
+    ? `<section><h2>Complaints of clients</h2>${countTable('Complaints', 'complaint', r.complaints)}</section>`
     : ''
 }
 </main>
@@ -127,7 +127,7 @@ ${
 `
 }
 
-/** Those who were told it is over without ever having joined were never in the queue. */
+/** Visitors who saw the end without having joined were never in the queue. */
 const lateOver = (s: Sample) => s.arrived - s.joined - Math.max(0, s.arrived - s.joined - s.over) || 0
 
 function countTable(
@@ -142,8 +142,8 @@ function countTable(
   )
 }
 
-/** What the mark before a check says to the eye. */
-const JUDGED = { good: 'Holds:', bad: 'Does not hold:', open: 'Could not be judged:' }
+/** The marks before the checks, for screen readers. */
+const JUDGED = { good: 'Holds:', bad: 'Does not hold:', open: 'Not judged:' }
 
 function checkItem({ what, holds, detail }: Check): string {
   const kind = holds === null ? 'open' : holds ? 'good' : 'bad'
@@ -154,7 +154,7 @@ function latencyRow(name: string, p: Percentiles): string[] {
   return [name, n(p.count), ...percentileTexts(p)]
 }
 
-/** p50, p90, p99, p99.9 and the slowest, for a reader; a dash for a percentile that is nothing but the slowest. */
+/** p50, p90, p99, p99.9 and the slowest; a dash where a percentile would only be the slowest. */
 export function percentileTexts({ count, p50, p90, p99, p999, max }: Percentiles): string[] {
   const ifOf = (least: number, ms: number) => (count < least ? '–' : duration(ms))
   return [ifOf(1, p50), ifOf(10, p90), ifOf(100, p99), ifOf(1_000, p999), ifOf(1, max)]
