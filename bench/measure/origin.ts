@@ -1,6 +1,7 @@
 /**
- * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), the sold-out
- * response, each compared with a bare Hono endpoint for the same request, the first also with one that only checks the token. And the reserve script alone, compared with redis-benchmark on the same Redis.
+ * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered) and the
+ * sold-out response, each compared with a bare Hono endpoint for the same request. And the reserve script alone, compared
+ * with redis-benchmark on the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -21,14 +22,12 @@ import {
   PLENTY,
   type Server,
   type Stage,
-  startAlternative,
   startServer,
   tokensFor,
 } from './stage.ts'
 import { type Bench, type Row, row, type Table } from './table.ts'
 
 /** More than a run can use up. */
-const CHECKED_PER_SECOND = 22_000
 const SOLD_OUT_PER_SECOND = 36_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
@@ -38,32 +37,25 @@ const AIMED_AT_BUYERS = 256
 export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const bare = await startServer('bare-hono')
   try {
-    const checking = await startAlternative(stage, 'nothing')
-    try {
-      yield await checkouts(stage, bench, bare, checking)
-      yield await soldOut(stage, bench, bare)
-    } finally {
-      await checking.stop()
-    }
+    yield await checkouts(stage, bench, bare)
+    yield await soldOut(stage, bench, bare)
     yield await reserveScript(stage, bench)
   } finally {
     await bare.stop()
   }
 }
 
-async function checkouts(stage: Stage, bench: Bench, bare: Server, checking: Server): Promise<Table> {
+async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Table> {
   const { rounds, seconds } = bench
   const rows: Row[] = []
   for (const buyers of bench.buyers) {
     const results = await contest(rounds, {
       bare: () => bareCheckouts(bare, seconds, buyers),
-      checking: () => checkedTokens(stage, checking, seconds, buyers),
       ours: () => durableCheckouts(stage, seconds, buyers),
     })
     const aim = buyers === AIMED_AT_BUYERS ? { perSecond: 12_000 } : null
     rows.push(
       row(`bare endpoint, ${buyers} buyers`, results.bare, null),
-      row('  that checks their tokens', results.checking, results.bare),
       row(`durable checkout, ${buyers} buyers`, results.ours, results.bare, aim),
     )
   }
@@ -187,17 +179,6 @@ async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond
   } catch {
     return []
   }
-}
-
-/** A server that only checks a token it has never seen. */
-function checkedTokens(
-  stage: Stage,
-  { url, pid }: Server,
-  seconds: number,
-  buyers: number,
-): Promise<Measured> {
-  const next = checkoutsOf('bench', tokensFor(stage, 'bench', seconds, CHECKED_PER_SECOND, buyers))
-  return closedLoop({ url, pids: [pid], seconds, next, right: 201 }, buyers)
 }
 
 function bareCheckouts({ url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
