@@ -14,6 +14,8 @@ const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
 const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 
+/** The files that run whole systems. */
+const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/rehearse.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
 const WORKERS = 2 * availableParallelism()
 // Tests start some two hundred processes: each loads its modules faster from the cache.
@@ -51,6 +53,7 @@ export default defineConfig({
         test: {
           name: 'origin',
           include: ['origin/**/*.test.ts', 'dev/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: SYSTEMS,
           globalSetup: [onePostgres],
           setupFiles: [leaveWithTheRunner],
           testTimeout: 20_000,
@@ -62,7 +65,7 @@ export default defineConfig({
         root,
         test: {
           name: 'system',
-          include: ['test/**/*.test.ts'],
+          include: SYSTEMS,
           globalSetup: [onePostgres],
           setupFiles: [leaveWithTheRunner],
           testTimeout: 60_000,
