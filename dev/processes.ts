@@ -3,7 +3,7 @@
  * stop them in order. Each has a pid file beside its log, for the case that SIGKILL ends this process (leftovers.ts).
  */
 import { randomInt } from 'node:crypto'
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -79,7 +79,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   if (ending) throw new LocalError(`${options.name} was not started: everything is being stopped.`)
   const { name, logFile, stopSignal = 'SIGTERM' } = options
   mkdirSync(dirname(logFile), { recursive: true })
-  const log = openSync(logFile, 'a+', 0o600)
+  const log = openSync(logFile, 'a', 0o600)
   const logStart = fstatSync(log).size
   // Execa's type knows the smallest file descriptors only.
   const output = log as 3
@@ -182,6 +182,7 @@ function messageOf(line: string): string {
 }
 
 function tailOf(file: string, start: number): string {
+  if (!existsSync(file)) return ''
   const log = openSync(file, 'r')
   try {
     const from = Math.max(start, fstatSync(log).size - LOG_TAIL_BYTES)
