@@ -25,10 +25,10 @@ const MAX_RETURN = 1_000
 const UPSTREAM_TIMEOUT_MS = 30_000
 
 /**
- * What a site behind a proxy believes of that proxy, and is the visitor's own word: where they come from, and for some
- * sites which path they ask for. With `_`, since many sites read it as `-`.
+ * Headers that a site behind a proxy trusts, and that the visitor may have sent: where they come from, and for some sites
+ * the path. Any header with `_` too, since many sites read it as `-`.
  */
-const BELIEVED = /^(x-)?forwarded(-|$)|^x-(original|rewrite)-|(^|-)(client)?ip$|_/
+const TRUSTED = /^(x-)?forwarded(-|$)|^x-(original|rewrite)-|(^|-)(client)?ip$|_/
 
 type Protect = NonNullable<Config['protect']>
 
@@ -115,7 +115,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const cookies = withoutOurs(headers.get('cookie') ?? '', protect.sale, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
-  for (const name of [...headers.keys()]) if (BELIEVED.test(name)) headers.delete(name)
+  for (const name of [...headers.keys()]) if (TRUSTED.test(name)) headers.delete(name)
   headers.delete(ADMISSION_HEADER)
   if (admission !== null) headers.set(ADMISSION_HEADER, admission)
   const sent = bearer(request)
@@ -143,7 +143,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   }
 }
 
-/** What tells a CDN how long to keep an answer, whatever `Cache-Control` says (RFC 9213, and what was there before it). */
+/** Headers that set a CDN's cache time, whatever `Cache-Control` says (RFC 9213, and its predecessors). */
 const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
 
 /** No shared cache may keep what only admitted visitors see; least of all with somebody's admission. */

@@ -22,5 +22,5 @@ export function jwks({ config }: Call): Response {
   return new Response(config.keys.jwks, { headers })
 }
 
-/** `GET /healthz`, with the key that signs admissions now: a rotation can be watched, and one edge told from another. */
+/** `GET /healthz`, with the id of the key that signs admissions: it shows a rotation, and identifies this edge. */
 export const health = ({ config }: Call) => sendJson({ status: 'ok', kid: config.keys.kid })

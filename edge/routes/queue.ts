@@ -103,7 +103,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
     // Nothing is known of the sale at this moment, but the place is in the token.
-    return sendJson(answerOf(place.claims.num, UNKNOWN))
+    return sendJson(bodyOf(place.claims.num, UNKNOWN))
   }
   const renewed = await renewPlace(place, now.schedule, call)
   return respond(200, now, renewed ?? place, renewed !== null, call)
@@ -155,13 +155,13 @@ async function respond(
   const admission = standing.status === 'ready' ? await issueAdmission(place.claims, call) : null
   if (isNew) setPlaceCookie(place, call)
   const inCookies = isBrowser(call.request)
-  const answer: QueueAnswer = {
-    ...answerOf(num, standing),
+  const body: QueueAnswer = {
+    ...bodyOf(num, standing),
     queue_token: inCookies || !isNew ? undefined : place.token,
     admission_token: inCookies ? undefined : admission?.token,
     admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
   }
-  return sendJson(answer, httpStatus)
+  return sendJson(body, httpStatus)
 }
 
 const UNKNOWN: Standing = {
@@ -172,7 +172,7 @@ const UNKNOWN: Standing = {
   estimated_wait_time: null,
 }
 
-function answerOf(number: number, standing: Standing): QueueAnswer {
+function bodyOf(number: number, standing: Standing): QueueAnswer {
   const { status, position_in_queue, now_serving, estimated_wait_time } = standing
   const poll_after_ms = pollAfterMs(standing, Math.random())
   return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
