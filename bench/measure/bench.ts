@@ -74,10 +74,12 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
   console.log(paint('dim', 'Starting a system ...'))
   if (parts.includes('recovery')) await show(recovery(bench))
   const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
-  if (stage && parts.includes('edge')) await show(againstEdge(stage, bench))
-  if (stage && parts.includes('origin')) await show(againstOrigin(stage, bench))
-  if (stage && parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
-  if (stage && parts.includes('growth')) results.growth = await growth(stage, bench)
+  if (stage) {
+    if (parts.includes('edge')) await show(againstEdge(stage, bench))
+    if (parts.includes('origin')) await show(againstOrigin(stage, bench))
+    if (parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
+    if (parts.includes('growth')) results.growth = await growth(stage, bench)
+  }
   const file = join(out, 'bench.json')
   writeFileSync(
     file,

@@ -96,7 +96,8 @@ export function startFaults(
       await sleep(calmMs)
       const untilMs = performance.now() + TARGET_WITHIN_MS
       while (crowd.tally.underWay === 0 && performance.now() < untilMs && !over) await sleep(TARGET_LOOK_MS)
-      if (over || performance.now() > endMs) break
+      // Each part dies once at least, however slow the machine is.
+      if (over || (performance.now() > endMs && Object.values(kills).every((times) => times > 0))) break
       if (away.has(fault)) continue
       kills[fault] = (kills[fault] ?? 0) + 1
       underWay += crowd.tally.underWay
