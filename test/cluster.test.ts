@@ -103,7 +103,7 @@ async function buyOut(sale: TestSale, units: number): Promise<Answer[]> {
     30_000,
   )
   expect(count(answers, 201)).toBe(units)
-  // Nobody is told "sold out" while units are in carts.
+  // Nobody hears "sold out" while units are in carts.
   expect(count(answers, 409)).toBe(answers.length - units)
   return answers
 }

@@ -71,9 +71,9 @@ test('counts visitors as waiting for stock, unless units are left for others', a
   const sale = await origin.sale({ limit_per_visitor: 2, products: [product('blue', 2), product('red', 2)] })
   const ask = async (product_id: string, quantity: number, visitor: string) =>
     origin.checkout(sale, { token: await origin.token(sale, visitor), body: { product_id, quantity } })
-  const hopeful = async () =>
+  const waiting = async () =>
     (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.hopeful
-  const became = (wanted: number) => eventually(hopeful, (now) => now === wanted, 3_000)
+  const became = (wanted: number) => eventually(waiting, (now) => now === wanted, 3_000)
   await ask('blue', 2, 'ann')
   await ask('red', 1, 'bob')
   for (const [product_id, quantity] of [

@@ -41,7 +41,7 @@ import { SoldOut } from './sold-out.ts'
 
 /** Orders in one transaction: enough to pay for the commit many times over, few enough to hold the row briefly. */
 const RECORD_BATCH = 500
-/** Reservations waiting for the ledger; more are told to try again, and keep their place. */
+/** Reservations waiting for the ledger; more get try-again, and keep their place. */
 const RECORD_QUEUE = 5_000
 /** How long a response waits for the commit before it says "processing". */
 const RECORD_TIMEOUT_MS = 2_000
@@ -217,7 +217,7 @@ export class Checkout {
 
   /**
    * A gate may have taken the unit without our hearing of it. A worker who finds the intent must not make an order whose
-   * buyer was told that there is none.
+   * buyer was refused.
    */
   #recordInDoubt(attempt: Attempt): Promise<Outcome> | Outcome {
     return this.#pending.isFull() ? untaken() : this.#inTime(attempt.reservation, this.#untilHeard(attempt))

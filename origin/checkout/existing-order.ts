@@ -106,7 +106,7 @@ export class ExistingOrder {
     const here = outcome?.kind === 'recorded' ? outcome.order : outcome?.reservation
     const found = here ?? (await this.#untilRecorded(r.sale, orderId, untilMs))
     if (found?.visitor !== r.visitor) return undefined
-    // A refusal, noted for the buyer who was told "processing": the key may have another order.
+    // A refusal, noted for a buyer who was answered "processing": the key may have another order.
     if (by === 'key' && 'status' in found && found.idempotency_key === `${r.key} ${orderId}`)
       return this.#keyInLedger(r)
     return { by, found }

@@ -69,12 +69,12 @@ async function alone({ total = 5, limit = 1, ledger = database.url, gate = serve
 }
 
 /** A proxy to a server that loses all replies, or everything, until it is back. */
-async function failingWay(to: string) {
+async function failingProxy(to: string) {
   const url = new URL(to)
   const port = Number(url.port)
   let lost: 'nothing' | 'answers' | 'all' = 'nothing'
   const clients = new Set<Socket>()
-  const way = createServer((client) => {
+  const proxy = createServer((client) => {
     const server = connectTcp(port, LOOPBACK)
     for (const end of [client, server])
       end
@@ -87,9 +87,9 @@ async function failingWay(to: string) {
     client.on('data', (sent) => lost === 'all' || server.write(sent))
     server.on('data', (answer) => lost !== 'nothing' || client.write(answer))
   })
-  await once(way.listen(0, LOOPBACK), 'listening')
-  ends.push(() => way.close())
-  url.port = String((way.address() as { port: number }).port)
+  await once(proxy.listen(0, LOOPBACK), 'listening')
+  ends.push(() => proxy.close())
+  url.port = String((proxy.address() as { port: number }).port)
   return {
     url: url.href,
     lose(what: 'answers' | 'all') {
@@ -117,8 +117,8 @@ test('gives a key that repeats in one batch the same response, and promises no o
     await new Promise((resolve) => setTimeout(resolve, 200))
     return { all }
   })
-  const told = await Promise.all(answers.all)
-  expect(told.map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
+  const outcomes = await Promise.all(answers.all)
+  expect(outcomes.map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
   expect(performance.now() - began).toBeLessThan(1_500)
 })
 
@@ -214,10 +214,10 @@ test('returns sold-out at once while the ledger is away', async () => {
 })
 
 test('promises an order if the fast gate may have taken the unit, and none if neither gate was reached', async () => {
-  const way = await failingWay(server.url)
+  const proxy = await failingProxy(server.url)
   const away = `postgres://${NOWHERE}/none`
-  const { sale, buy } = await alone({ gate: way.url, ledger: away })
-  way.lose('answers')
+  const { sale, buy } = await alone({ gate: proxy.url, ledger: away })
+  proxy.lose('answers')
   const answer = await buy()
   const { intent } = (await new Gate(redis, sale, 'one').intents(1))[0] ?? {}
   expect(answer).toMatchObject({ kind: 'processing', reservation: { order: intent?.order } })
@@ -229,11 +229,11 @@ test('promises an order if the fast gate may have taken the unit, and none if ne
 test.each(['take', 'give back'])(
   'sells nothing later to a refused buyer, though Redis may %s the unit unheard',
   async (what) => {
-    const way = await failingWay(server.url)
-    const { sale, buy } = await alone({ total: 1, gate: way.url })
+    const proxy = await failingProxy(server.url)
+    const { sale, buy } = await alone({ total: 1, gate: proxy.url })
     const there = new Gate(redis, sale, 'one')
     const other = { ...reservationOf(sale), visitor: 'who has the last unit' }
-    if (what === 'take') way.lose('answers')
+    if (what === 'take') proxy.lose('answers')
     const { asked } = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = buy()
@@ -241,7 +241,7 @@ test.each(['take', 'give back'])(
         () => there.countIntents(),
         (intents) => intents === 1,
       )
-      way.lose('answers')
+      proxy.lose('answers')
       await record(tx, sale, [other], false)
       return { asked }
     })
@@ -255,17 +255,17 @@ test.each(['take', 'give back'])(
 )
 
 test('returns the order that the exact gate made, though its reply was lost', async () => {
-  const way = await failingWay(database.url)
-  const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: way.url })
+  const proxy = await failingProxy(database.url)
+  const { sale, sales, buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: proxy.url })
   expect(said(await buy())).toBe('recorded')
   await sales.refresh()
-  way.lose('answers')
+  proxy.lose('answers')
   const asked = buy('ann')
   const [made] = await eventually(
     () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`,
     (orders) => orders.length === 1,
   )
-  way.back()
+  proxy.back()
   const answer = await asked
   // Processing if the ledger does not count as back yet.
   expect(['recorded', 'processing']).toContain(said(answer))
@@ -273,15 +273,15 @@ test('returns the order that the exact gate made, though its reply was lost', as
 })
 
 test('goes on recording a promised order that neither store may have heard of', async () => {
-  const [toGate, toLedger] = await Promise.all([failingWay(server.url), failingWay(database.url)])
+  const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
   const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
   expect(said(await buy())).toBe('recorded')
-  for (const way of [toGate, toLedger]) way.lose('all')
+  for (const proxy of [toGate, toLedger]) proxy.lose('all')
   const answer = await buy('ann')
   expect(said(answer)).toBe('processing')
   const order = orderOf(answer)
   expect(await checkout.existing.byId(sale, order)).toMatchObject({ order, visitor: 'ann' })
-  for (const way of [toGate, toLedger]) way.back()
+  for (const proxy of [toGate, toLedger]) proxy.back()
   const orders = await eventually(
     () => sql`select status from orders where order_id = ${order}`,
     (found) => found.length === 1,
@@ -295,11 +295,11 @@ test('promises a bounded number of unrecorded orders', async () => {
   // Without the sale's row the ledger fails at once.
   await sql`delete from products where sale_id = ${sale}`
   await sql`delete from sales where sale_id = ${sale}`
-  const told = new Map<string, number>()
+  const counts = new Map<string, number>()
   for (let round = 0; round < 21; round++)
     for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
-      told.set(said(answer), (told.get(said(answer)) ?? 0) + 1)
-  expect(Object.fromEntries(told)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
+      counts.set(said(answer), (counts.get(said(answer)) ?? 0) + 1)
+  expect(Object.fromEntries(counts)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
   // As workers do once they have recorded them.
   await store.del(`{${sale}:one:0}:intents`)
   const again = await eventually(

@@ -68,7 +68,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     case 'no_stock':
       return refusal(noStock(sale, r))
     case 'limit':
-      // Visitors who may still have some are told how many, and not given another order.
+      // Visitors who may still have some hear how many, and get no other order.
       if (ledger.order === null || ledger.units < limit) return refusal(overLimit(sale, ledger.units))
       return ofVisitor ?? unreadable()
     case 'replay':

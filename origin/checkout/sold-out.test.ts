@@ -60,14 +60,14 @@ test('answers newcomers without the stores, and visitors with an order as before
     { token: 'none', key: 'n' },
     { token: newcomer, key: 'n' },
   ]
-  const told = async () => {
+  const responses = async () => {
     const answers: Answer[] = []
     for (const call of calls) answers.push(await origin.checkout(sale, call))
     return answers.map(({ status, headers, body: { order_token, ...body } }) => ({
       ...{ status, body, replayed: headers.get('idempotency-replayed') },
     }))
   }
-  const before = await told()
+  const before = await responses()
   expect(before.map(({ status }) => status)).toEqual([
     201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410,
   ])
@@ -79,7 +79,7 @@ test('answers newcomers without the stores, and visitors with an order as before
     () => origin.call('GET', '/readyz'),
     ({ body }) => body.gate === true,
   )
-  expect(await told()).toEqual(before)
+  expect(await responses()).toEqual(before)
 }, 60_000)
 
 test('sells a restock at once, and knows its buyers after it is sold out again', async () => {

@@ -88,7 +88,7 @@ export class SoldOut {
 
 /**
  * While total and sold are unchanged, nobody got a unit meanwhile. A visitor is only missed if their order came to nothing
- * while the total was higher, and the total was lowered again: they are told "sold out" instead of that.
+ * while the total was higher, and the total was lowered again: they hear "sold out" instead of that.
  */
 const stockOf = ({ products }: SaleRow) =>
   JSON.stringify(products.map(({ product_id, total, sold }) => [product_id, total, sold]))

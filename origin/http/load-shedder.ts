@@ -7,7 +7,7 @@
  * for as long as those calls take: the nth sale adds at most an nth of the bound.
  */
 
-/** Calls in progress from which the edge is told to slow down: about 100 ms of work. */
+/** Calls in progress from which the edge slows down: about 100 ms of work. */
 const SLOW_FROM = 400
 /** .. and from which further calls are shed before any work: half a second of it. */
 const MAX_IN_PROGRESS = 2_000

@@ -68,10 +68,10 @@ test('recognizes every error of a Redis that is away or slow', async () => {
       (error) => failed.push(error),
     )
   way.vanish()
-  const underWay = fails(redis.ping())
+  const inProgress = fails(redis.ping())
   await sleep(50)
   way.cut()
-  await underWay
+  await inProgress
   await fails(redis.ping())
   const nowhere = connectRedis(`redis+cluster://${LOOPBACK}:${await freePort()}`, log)
   await fails(nowhere.ping())
@@ -107,7 +107,7 @@ test('sends no more commands to a live master that Sentinels replaced', async ()
     folder.remove()
   })
   const serving = () => store.config('GET', 'port').then(String, String)
-  const of = (port: number) => (told: string) => told === `port,${port}`
+  const of = (port: number) => (reply: string) => reply === `port,${port}`
   expect(await eventually(serving, of(master.port))).toBe(`port,${master.port}`)
   // At first the Sentinel knows no replica.
   const begin = () => asked.call('SENTINEL', 'FAILOVER', 'shop').catch(String)

@@ -13,14 +13,14 @@ import type { Store } from './scripts.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
 const RESERVE_BATCH = 128
-/** Callers waiting for the script; more are told to try again. */
+/** Callers waiting for the script; more get try-again. */
 const MAX_WAITING = 5_000
 const POSTPONE_MS = 5_000
 /** Recorded intents are removed together, this often. Workers look only at much older ones. */
 const ACKNOWLEDGE_MS = 25
 /** Keys remembered per visitor besides those of their orders. People send a few, and Redis stores each. */
 const MAX_REMEMBERED = 20
-/** Callers waiting for one search of the intents; more are told to try again. */
+/** Callers waiting for one search of the intents; more get try-again. */
 const MAX_SEARCHES = 5_000
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500

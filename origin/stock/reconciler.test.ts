@@ -257,7 +257,7 @@ describe.concurrent('the reconciler', () => {
     const sale = await origin.sale({ total: 5 })
     const stream = `{${sale}:one:0}:intents`
     const good = reservationOf(sale)
-    const intent = (told: object) => redis.xadd(stream, '*', 'reservation', JSON.stringify(told))
+    const intent = (stored: object) => redis.xadd(stream, '*', 'reservation', JSON.stringify(stored))
     await redis.xadd(stream, '*', 'what', 'is this')
     await intent({ ...good, order: 'no uuid', key: 'other' })
     await intent(good)

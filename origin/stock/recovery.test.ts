@@ -212,13 +212,13 @@ describe('when the origin', () => {
 
   test('is killed and restarted during a sale, every 201 is kept and no unit is sold twice', async () => {
     const sale = await origin.sale({ total: 60 })
-    const told: string[] = []
+    const confirmed: string[] = []
     const crowd = Array.from({ length: 40 }, async (_, i) => {
       await new Promise((resolve) => setTimeout(resolve, i * 20))
       const token = await origin.token(sale)
       for (let attempt = 0; attempt < 20; attempt++) {
         const answer = await origin.checkout(sale, { token, key: `k${i}` }).catch(() => undefined)
-        if (answer?.status === 201) return void told.push(answer.body.order_id ?? '')
+        if (answer?.status === 201) return void confirmed.push(answer.body.order_id ?? '')
         await new Promise((resolve) => setTimeout(resolve, 250))
       }
     })
@@ -226,10 +226,10 @@ describe('when the origin', () => {
     await origin.kill()
     await origin.restart()
     await Promise.all(crowd)
-    expect(told).toHaveLength(40)
+    expect(confirmed).toHaveLength(40)
     const rows =
       await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
-    expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(told))
+    expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(confirmed))
     expect(await origin.stock(sale)).toMatchObject({ available: 20, held: 40 })
   })
 })
