@@ -3,8 +3,7 @@
  * signed in with.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
-import type { Call } from '../http.ts'
-import { refuse } from '../http.ts'
+import { type Call, refuse } from '../http.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { readShopCookie } from './cookies.ts'
 
@@ -58,11 +57,7 @@ async function readAccount(call: Call): Promise<string | null> {
     return sub && isName(sub) ? ACCOUNT_PREFIX + sub : null
   } catch (error) {
     if (error instanceof errors.JOSEError) return null
-    if (!(error instanceof KeysUnavailable)) throw error
-    return refuse('try-again', {
-      detail: 'It cannot be seen who you are. You keep your place.',
-      retry_after_seconds: MISSING_RETRY_MS / 1000,
-    })
+    throw error
   }
 }
 
@@ -85,8 +80,11 @@ interface ShopKeys {
 
 let shopKeys: ShopKeys | null = null
 
-/** It says nothing about the session. */
-class KeysUnavailable extends Error {}
+/** Without the keys nothing is known about the session. */
+function refuseForNow(): never {
+  const detail = 'It cannot be seen who you are. You keep your place.'
+  return refuse('try-again', { detail, retry_after_seconds: MISSING_RETRY_MS / 1000 })
+}
 
 /** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
 async function verifySession(
@@ -101,7 +99,7 @@ async function verifySession(
   else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
     call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
   const verify = async () => {
-    if (!keys.find) throw new KeysUnavailable()
+    if (!keys.find) return refuseForNow()
     const currentDate = new Date(call.nowMs)
     const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
     return (await jwtVerify(token, keys.find, rules)).payload
@@ -112,7 +110,7 @@ async function verifySession(
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
     await awaitKeys(keys, RETRY_MS, call)
     // Whether the shop has such a key by now is unknown.
-    if (keys.failed) throw new KeysUnavailable()
+    if (keys.failed) refuseForNow()
     return verify()
   }
 }
