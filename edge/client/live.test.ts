@@ -62,6 +62,12 @@ const schedule = (changes: object = {}) => ({
   ...changes,
 })
 
+/** Responds with a schedule, and with something else to any other request. */
+const responding =
+  (changes: object, other: object): typeof answer =>
+  (path) =>
+    path.endsWith('/schedule') ? schedule(changes) : other
+
 const times = (path: RegExp) => requested.filter((one) => path.test(one)).length
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
@@ -209,10 +215,8 @@ it('claims its turn, however slow the responses are', async () => {
 it('renews a place that waits long, so that it does not expire', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   things = { ...standing(), line: new Thing({ status: 'paused' }) }
-  answer = (path) =>
-    path.endsWith('/schedule')
-      ? schedule({ phase: 'paused', rate_per_second: 0 })
-      : { json: async () => ({ status: 'paused', poll_after_ms: 5_000 }) }
+  const status = { json: async () => ({ status: 'paused', poll_after_ms: 5_000 }) }
+  answer = responding({ phase: 'paused', rate_per_second: 0 }, status)
   await begin()
   await passes(3.9 * 3_600_000)
   expect(times(/status$/)).toBe(0)
@@ -223,7 +227,7 @@ it('renews a place that waits long, so that it does not expire', async () => {
 it.each(['turn', 'landing'])('leaves the %s when the sale is over, and retries with pauses', async (here) => {
   vi.spyOn(Math, 'random').mockReturnValue(0)
   things = { [here]: new Thing() }
-  answer = (path) => (path.endsWith('/schedule') ? schedule({ phase: 'sold_out' }) : { text: async () => '' })
+  answer = responding({ phase: 'sold_out' }, { text: async () => '' })
   await begin()
   await passes(10_000)
   expect(times(/demo$/)).toBeGreaterThan(0)
@@ -234,13 +238,11 @@ it('refreshes a turn with nothing to choose when there is stock, and not before'
   const turn = new Thing()
   things = { turn }
   const missed = { anchor_position: 500, missed_through: 400 }
-  answer = (path) =>
-    path.endsWith('/schedule') ? schedule({ ...missed, phase: 'all_in_carts' }) : { ok: false, status: 0 }
+  answer = responding({ ...missed, phase: 'all_in_carts' }, { ok: false, status: 0 })
   await begin()
   await passes(20_000)
   expect(times(/demo$/)).toBe(0)
-  answer = (path) =>
-    path.endsWith('/schedule') ? schedule({ ...missed, version: 4 }) : { ok: false, status: 0 }
+  answer = responding({ ...missed, version: 4 }, { ok: false, status: 0 })
   await passes(10_000)
   expect(reload).toHaveBeenCalledOnce()
 })

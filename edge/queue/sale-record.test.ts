@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { LineFigures } from '../../shared/api/internal.ts'
-import { servingExactly } from '../../shared/schedule.ts'
+import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
-import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
+import { SETTINGS, stateOf } from '../testing/simulation.ts'
 import { requestsTo, TestSale } from '../testing/visitors.ts'
 import {
   BEACON_WITHIN_MS,
@@ -47,55 +47,36 @@ function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'
   return sale
 }
 
+/** The same record with another line in effect. */
+function withLine(sale: SaleRecord, changes: Partial<Schedule>): SaleRecord {
+  const schedule = { ...latest(sale.timeline).schedule, ...changes }
+  return { ...sale, timeline: [{ from_ms: 0, schedule }] }
+}
+
+const LATER_MS = OPENS_AT_MS + 10_000
+
 it('reports the line’s figures, before the opening and while it moves', () => {
   const before = OPENS_AT_MS - 5_000
-  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({
-    numbers_given: PEOPLE,
-    called: 0,
-    waiting: PEOPLE,
-    called_per_second: 0,
-    boost: 1,
-    throttle: 1,
-  })
-  const later = OPENS_AT_MS + 10_000
-  const served = 950 // The first is called half a second after the opening, for which it is announced.
-  expect(figuresOf(recordAt(later), PEOPLE, later)).toEqual({
-    numbers_given: PEOPLE,
-    called: served,
-    waiting: PEOPLE - served,
-    wait_seconds: (PEOPLE - served) / 100,
-    called_per_second: 100,
-    boost: 1,
-    throttle: 1,
-  })
+  const figures = { numbers_given: PEOPLE, boost: 1, throttle: 1 }
+  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0 }
+  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({ ...figures, ...nobody })
+  const called = 950 // The first is called half a second after the opening, for which it is announced.
+  const waiting = PEOPLE - called
+  const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100 }
+  expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS)).toEqual({ ...figures, ...moving })
 })
 
 it('reports a throttled line, and no wait while the line stands still', () => {
-  const later = OPENS_AT_MS + 10_000
-  const slow = figuresOf(recordAt(later, CONFIG, 'slow'), PEOPLE, later)
+  const slow = figuresOf(recordAt(LATER_MS, CONFIG, 'slow'), PEOPLE, LATER_MS)
   expect(slow).toMatchObject({ throttle: 1 / 16, called_per_second: 6.25 })
-  const sale = recordAt(later)
-  const [{ schedule }] = sale.timeline
-  const paused = {
-    ...sale,
-    timeline: [{ from_ms: 0, schedule: { ...schedule, phase: 'paused' as const } }] as const,
-  }
-  expect(figuresOf(paused, PEOPLE, later)).not.toHaveProperty('wait_seconds')
-  expect(figuresOf(paused, PEOPLE, later)).toMatchObject({ called_per_second: 0 })
+  const paused = figuresOf(withLine(recordAt(LATER_MS), { phase: 'paused' }), PEOPLE, LATER_MS)
+  expect(paused).not.toHaveProperty('wait_seconds')
+  expect(paused).toMatchObject({ called_per_second: 0 })
 })
 
-it('reports nobody waiting once the sale is sold out or has ended', () => {
-  const later = OPENS_AT_MS + 10_000
-  const sale = recordAt(later)
-  const { schedule } = latest(sale.timeline)
-  for (const phase of ['sold_out', 'ended'] as const) {
-    const over = { ...sale, timeline: [{ from_ms: 0, schedule: { ...schedule, phase } }] as const }
-    expect(figuresOf(over, PEOPLE, later)).toMatchObject({
-      numbers_given: PEOPLE,
-      waiting: 0,
-      called_per_second: 0,
-    })
-  }
+it.each(['sold_out', 'ended'] as const)('reports nobody waiting once the sale is %s', (phase) => {
+  const figures = figuresOf(withLine(recordAt(LATER_MS), { phase }), PEOPLE, LATER_MS)
+  expect(figures).toMatchObject({ numbers_given: PEOPLE, waiting: 0, called_per_second: 0 })
 })
 
 it('sends the figures with each state request', async () => {
@@ -164,19 +145,13 @@ it('resumes without a jump after the edge was away, and keeps the claim time of 
 })
 
 it('does not shift a line that did not move meanwhile', () => {
-  const [asleep, opened] = [recordAt(OPENS_AT_MS - 60_000), recordAt(OPENS_AT_MS + 10_000)]
-  const { schedule } = latest(opened.timeline)
-  const held = { ...schedule, ceiling: 500 }
-  const stands = { ...schedule, phase: 'paused' as const, rate_per_second: 0 }
-  const alike = [
-    asleep,
-    ...[held, stands].map((line) => ({ ...opened, timeline: [{ from_ms: 0, schedule: line }] as const })),
-  ]
-  for (const sale of alike) {
+  const opened = recordAt(LATER_MS)
+  const held = withLine(opened, { ceiling: 500 })
+  const paused = withLine(opened, { phase: 'paused', rate_per_second: 0 })
+  for (const sale of [recordAt(OPENS_AT_MS - 60_000), held, paused]) {
     const nowMs = sale.memory.looked_at_ms + 50_000
-    expect(withRefresh(sale, { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }, CONFIG).timeline).toBe(
-      sale.timeline,
-    )
+    const refresh = { state: stateAt(nowMs), nowMs, highestNumber: PEOPLE }
+    expect(withRefresh(sale, refresh, CONFIG).timeline).toBe(sale.timeline)
   }
 })
 
@@ -190,8 +165,7 @@ it('waits for the announced beacon, and goes without it in the end', () => {
   expect(drawOf(sale, soon, false)).toEqual(without)
   expect(drawOf(sale, soon + 1, true)).toEqual(without)
   // A published draw stays when the beacon comes after all.
-  const published = { ...beforeOpening(100), draw_seed: SEED }
-  const late: SaleRecord = { ...sale, beacon: 'cd', timeline: [{ from_ms: 0, schedule: published }] }
+  const late = withLine({ ...sale, beacon: 'cd' }, { draw_seed: SEED })
   expect(drawOf(late, soon + 2, true)).toEqual(without)
 })
 

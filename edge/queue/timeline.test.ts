@@ -46,22 +46,9 @@ it('lets no two isolates contradict each other, however old their copies', () =>
         const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
         memory = observe(memory, seen, SETTINGS)
         const fromMs = Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
-        const draw = { size: 0, seed: '00', beacon: null }
-        const schedule = nextSchedule(
-          {
-            nowMs,
-            fromMs,
-            previous: previous.schedule,
-            state,
-            memory,
-            highestNumber: CROWD,
-            preQueueOpensAtMs: 0,
-            opensAtMs: 0,
-            endsAtMs: null,
-            draw,
-          },
-          SETTINGS,
-        )
+        const moments = { nowMs, fromMs, preQueueOpensAtMs: 0, opensAtMs: 0, endsAtMs: null }
+        const known = { state, memory, highestNumber: CROWD, draw: { size: 0, seed: '00', beacon: null } }
+        const schedule = nextSchedule({ ...moments, ...known, previous: previous.schedule }, SETTINGS)
         if (schedule !== previous.schedule)
           timeline = announce(timeline, { from_ms: fromMs, schedule }, nowMs)
         read.push({ atMs: nowMs, timeline })
