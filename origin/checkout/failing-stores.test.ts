@@ -210,7 +210,8 @@ test('returns sold-out at once while the ledger is away', async () => {
   const { buy } = await alone({ total: 0, ledger: `postgres://${NOWHERE}/none` })
   const began = performance.now()
   for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
-  expect(performance.now() - began).toBeLessThan(500)
+  // None waits for the ledger, which takes two seconds each.
+  expect(performance.now() - began).toBeLessThan(1_500)
 })
 
 test('promises an order if the fast gate may have taken the unit, and none if neither gate was reached', async () => {
