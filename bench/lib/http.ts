@@ -58,11 +58,6 @@ export class HttpClient {
     this.#sweeper.unref()
   }
 
-  /** Requests waiting for a connection. */
-  get waiting(): number {
-    return this.#queue.length - this.#queueHead
-  }
-
   /** Sends a request (its complete text, see `requestText`); `answered` is called exactly once. */
   send(text: string, answered: Answered): void {
     if (this.#closed) {
@@ -97,7 +92,7 @@ export class HttpClient {
         this.#open.delete(connection)
         const at = this.#idle.indexOf(connection)
         if (at >= 0) this.#idle.splice(at, 1)
-        const fresh = this.waiting > 0 ? this.#another() : undefined
+        const fresh = this.#queueHead < this.#queue.length ? this.#another() : undefined
         if (fresh) this.#next(fresh)
       },
     )

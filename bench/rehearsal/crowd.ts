@@ -24,15 +24,13 @@ export interface CrowdOptions {
   readonly sale: string
   /** Milliseconds from one click to the next, on average. */
   readonly thinkMs: number
-  readonly connections: number
-  /** False where a CDN serves the page itself. */
-  readonly pages: boolean
   /** The share of calls that are hung up almost at once. */
   readonly hangUps: number
   readonly random: () => number
 }
 
 const TICK_MS = 1
+const CONNECTIONS = 256
 /** Tries of one step before a visitor gives up; a person would long before. */
 const MAX_TRIES = 60
 /** After an error that no waiting mends. */
@@ -65,11 +63,11 @@ export class Crowd {
   #done: (() => void) | undefined
 
   constructor(visitors: Visitors, options: CrowdOptions) {
-    const { edge: url, sale, connections } = options
+    const { edge: url, sale } = options
     this.visitors = visitors
     this.options = options
-    this.client = new HttpClient({ url, connections })
-    this.#hasty = new HttpClient({ url, connections, timeoutMs: HANG_UP_MS })
+    this.client = new HttpClient({ url, connections: CONNECTIONS })
+    this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.client, sale)
     const { host } = this.client
     this.texts = {

@@ -20,8 +20,6 @@ export type Sample = Readonly<Tally['counts']> & {
   /** Of this second, milliseconds; 0 without a call. */
   readonly joinP99Ms: number
   readonly checkoutP99Ms: number
-  /** Our own requests that wait for a connection. */
-  readonly waitingHere: number
   readonly memoryMb: number
 }
 
@@ -74,7 +72,7 @@ export class Live {
   }
 
   #sample(): Sample {
-    const { schedule, visitors, client, tally } = this.#crowd
+    const { schedule, visitors, tally } = this.#crowd
     const { copy } = schedule
     const nowMs = performance.now()
     const tenths = (value: number) => Math.round(value * 10) / 10
@@ -88,7 +86,6 @@ export class Live {
       serving: copy.draw_seed === null ? 0 : Math.floor(servingExactly(copy, schedule.serverMs(nowMs))),
       joinP99Ms: tenths(tally.recent.join.take().p99),
       checkoutP99Ms: tenths(tally.recent.checkout.take().p99),
-      waitingHere: client.waiting,
       memoryMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
     }
   }

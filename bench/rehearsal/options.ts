@@ -25,7 +25,6 @@ The crowd
   --known SHARE        of visitors who bring a cookie (0.02)
   --bots SHARE         of visitors who are bots (0; 0.1 with --arrivals bots)
   --think SECONDS      from one click to the next, on average (0.5)
-  --no-page            a CDN serves the sale's page
   --seed N             repeats a crowd, and its faults (a new one each time)
 
 The sale
@@ -43,7 +42,6 @@ The run
   --edge URL --origin URL [--admin-token T]    uses a running system (the token also from ADMIN_TOKEN); with DATABASE_URL
                        and REDIS_URL, payments and stores are judged too
   --data FOLDER        of an npm start on this machine, which has the token (./.data, or FLASH_SALE_DATA)
-  --connections N      kept open to the edge (256)
   --max-minutes N      an end in any case (15, or 5 more than all need to come and a cart is held)
   --out FOLDER         for report.html and report.json (bench/results)
   --plain              plain lines, also in a terminal
@@ -72,7 +70,7 @@ const FAULT_HANG_UPS = 0.05
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ visitors: text, arrivals: text, spread: text, think: text, seed: text, 'no-page': flag },
+  ...{ visitors: text, arrivals: text, spread: text, think: text, seed: text },
   ...{
     declines: text,
     timeouts: text,
@@ -83,7 +81,7 @@ const OPTIONS = {
     bots: text,
   },
   ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
-  ...{ edge: text, origin: text, 'admin-token': text, data: text, connections: text, 'max-minutes': text },
+  ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
   ...{ out: text, plain: flag, help: { ...flag, short: 'h' } },
 } as const
 
@@ -141,14 +139,12 @@ export function readOptions(args: readonly string[]) {
     ),
     hangUps: calm ? 0 : FAULT_HANG_UPS,
     thinkSeconds: number('think', 0.5, 0, 600),
-    pages: values['no-page'] !== true,
     holdSeconds,
     claimSeconds: whole('claim', isLong ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
     faults,
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
     maxMinutes,
-    connections: whole('connections', 256, 1, 10_000),
     edge: values.edge?.replace(/\/$/, ''),
     origin: values.origin?.replace(/\/$/, ''),
     adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || tokenIn(values.data, values.origin),

@@ -144,8 +144,6 @@ export class Rehearsal {
       edge: to.edge,
       sale,
       thinkMs: options.thinkSeconds * 1000,
-      connections: options.connections,
-      pages: options.pages,
       hangUps: options.hangUps,
       random,
     })

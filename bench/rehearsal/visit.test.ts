@@ -69,8 +69,6 @@ async function played(plan = 0): Promise<Crowd> {
     edge: url,
     sale: 's',
     thinkMs: 1,
-    connections: 4,
-    pages: true,
     hangUps: 0,
     random: () => 0.5,
   }
@@ -164,7 +162,7 @@ test('a schedule that changed under its version counts as another one', async ()
     [200, { ...schedule, anchor_position: 90 }],
   ]
   const crowd = new Crowd(new Visitors(new Float64Array(0), NOBODY, () => 0.5), {
-    ...{ edge: url, sale: 's', thinkMs: 1, connections: 1, pages: true, hangUps: 0, random: () => 0.5 },
+    ...{ edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 },
   })
   for (let reads = 0; reads < 3; reads++) await crowd.schedule.read()
   crowd.client.close()

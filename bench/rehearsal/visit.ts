@@ -32,9 +32,9 @@ export function visit(crowd: Crowd, visitor: number, dueMs: number) {
     case STEP.join:
       return join(crowd, visitor, dueMs)
     case STEP.wait:
-      return crowd.visitors.has(visitor, PLAN.poller | PLAN.bot)
-        ? askStatus(crowd, visitor, dueMs, 'status')
-        : readSchedule(crowd, visitor, dueMs)
+      return inBrowser(crowd, visitor)
+        ? readSchedule(crowd, visitor, dueMs)
+        : askStatus(crowd, visitor, dueMs, 'status')
     case STEP.claim:
       return askStatus(crowd, visitor, dueMs, 'admission')
     case STEP.checkout:
@@ -52,10 +52,6 @@ export function visit(crowd: Crowd, visitor: number, dueMs: number) {
 
 function loadPage(crowd: Crowd, visitor: number, intendedMs: number) {
   if (crowd.visitors.attempts[visitor] === 0) crowd.tally.counts.arrived++
-  if (!crowd.options.pages) {
-    crowd.go(visitor, STEP.join)
-    return join(crowd, visitor, intendedMs)
-  }
   crowd.send(visitor, 'page', crowd.texts.page, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'page', answer)
     crowd.go(visitor, STEP.join)
@@ -95,9 +91,7 @@ function join(crowd: Crowd, visitor: number, intendedMs: number) {
   })
 }
 
-function inBrowser(crowd: Crowd, visitor: number): boolean {
-  return crowd.options.pages && !crowd.visitors.has(visitor, PLAN.poller | PLAN.bot)
-}
+const inBrowser = ({ visitors }: Crowd, visitor: number) => !visitors.has(visitor, PLAN.poller | PLAN.bot)
 
 /** Loads the visitor's own page. They go on whatever comes of it. */
 function showPage(crowd: Crowd, visitor: number, intendedMs: number, then: (shownMs: number) => void) {
