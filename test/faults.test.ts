@@ -14,7 +14,8 @@ afterAll(() => rmSync(out, { recursive: true, force: true }))
 test('no promise breaks while stores and processes are killed during the sale', async () => {
   const args = ['--faults', 'redis,postgres,api,worker', '--minutes', '0.25', '--seed', '1', '--out', out]
   const { status, output } = await new Promise<{ status: number | null; output: string }>((resolve) => {
-    const child = spawn(process.execPath, [REHEARSE, ...args], { env: { PATH: process.env.PATH } })
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
+    const child = spawn(process.execPath, [REHEARSE, ...args], { env })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
