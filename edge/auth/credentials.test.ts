@@ -1,6 +1,5 @@
 /** Places and admissions: their keys, what is refused, how long they last. */
 import {
-  base64url,
   createLocalJWKSet,
   decodeJwt,
   decodeProtectedHeader,
@@ -8,17 +7,20 @@ import {
   generateKeyPair,
   type JSONWebKeySet,
   jwtVerify,
-  SignJWT,
-  UnsecuredJWT,
 } from 'jose'
 import { expect, it } from 'vitest'
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { EDGE_ISSUER, QUEUE, signToken } from '../../shared/tokens.ts'
+import {
+  ADMISSION,
+  EDGE_ISSUER,
+  importSecrets,
+  newKeySet,
+  QUEUE,
+  type QueueClaims,
+  signToken,
+} from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { call, cookiesOf, edgeEnv, keySet, stub, TestSale } from '../testing/visitors.ts'
-
-const [{ kid, k }] = JSON.parse(edgeEnv.QUEUE_KEYS).keys
-const secret = base64url.decode(k)
 
 it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
   const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
@@ -91,38 +93,19 @@ it('gives no new place to a caller with an unreadable one', async () => {
 it('refuses bad, expired, foreign and changed tokens, and never responds with a token', async () => {
   const sale = await new TestSale().publish()
   const other = await new TestSale().publish()
-  const { queue_token, number } = await sale.joined()
-  const seconds = Math.floor(Date.now() / 1000)
-  const claims = {
-    sub: 'a-visitor-of-ours',
-    sale: sale.name,
-    num: number,
-    iat: seconds - 60,
-    exp: seconds + 60,
-  }
-  const signed = (changed: object, key: Uint8Array = secret) =>
-    new SignJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue', ...changed })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid })
-      .sign(key)
-  const parts = queue_token.split('.')
-  const flip = (text: string, at: number) =>
-    text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
+  const { queue_token } = await sale.joined()
+  const { keys } = await readConfig(edgeEnv)
+  const claims = decodeJwt(queue_token) as unknown as QueueClaims
+  const changed = queue_token.replace(/.(.{10})$/, (end, kept) => (end[0] === 'A' ? 'B' : 'A') + kept)
   const bad = {
     junk: 'junk',
-    'foreign sale': (await other.joined()).queue_token,
-    expired: await signed({ exp: seconds - 1 }),
-    'another key': await signed({}, new Uint8Array(32).fill(7)),
-    'another audience': await signed({ aud: 'checkout' }),
-    'another issuer': await signed({ iss: 'somebody' }),
-    'a negative number': await signed({ num: -1 }),
-    'alg none': new UnsecuredJWT({ ...claims, iss: EDGE_ISSUER, aud: 'queue' }).encode(),
-    'no signature': `${parts[0]}.${parts[1]}.`,
-    'a flipped payload': [parts[0], flip(parts[1] ?? '', 20), parts[2]].join('.'),
-    'a flipped signature': [parts[0], parts[1], flip(parts[2] ?? '', 10)].join('.'),
-    'a flipped last letter': flip(queue_token, queue_token.length - 1),
     'huge junk': 'x'.repeat(100_000),
+    'another sale': (await other.joined()).queue_token,
+    'another kind': await signToken(ADMISSION, keys.admission, { ...claims, jti: 'one' }),
+    'another key': signToken(QUEUE, importSecrets(newKeySet()), claims),
+    expired: await signToken(QUEUE, keys.queue, { ...claims, exp: claims.iat - 1 }),
+    'a changed signature': changed,
   }
-  expect((await sale.status(await signed({}))).status).toBe(200)
   for (const [what, token] of Object.entries(bad)) {
     const requests = [
       () => sale.status(token),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Env } from '../config.ts'
-import { call, edgeEnv, requestsTo, TestSale } from '../testing/visitors.ts'
+import { call, edgeEnv, ORDER_TOKEN, requestsTo, TestSale } from '../testing/visitors.ts'
 import { addressKey, Limiter } from './rate-limits.ts'
 
 it('limits joins and status per address', async () => {
@@ -71,10 +71,9 @@ it('limits leaving as it does joining, and an address’s calls for orders as it
   expect(left).toEqual([204, 204, 429, 429])
   const order = crypto.randomUUID()
   const [path, page] = [`/orders/${order}`, `/sales/${sale.name}/order/${order}`]
-  const token = `e30.e30.${'A'.repeat(43)}`
   const orders = []
-  for (let i = 0; i < 4; i++) orders.push(await statuses(path, token, 'GET'))
-  orders.push(await statuses(page, token, 'GET'), await statuses(`${page}/cancel`, token, 'POST'))
+  for (let i = 0; i < 4; i++) orders.push(await statuses(path, ORDER_TOKEN, 'GET'))
+  orders.push(await statuses(page, ORDER_TOKEN, 'GET'), await statuses(`${page}/cancel`, ORDER_TOKEN, 'POST'))
   expect(orders).toEqual([404, 404, 404, 429, 429, 429])
   expect((await requestsTo(path)).calls).toBe(3)
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
-import { call, edgeEnv, product, stub, TestSale } from '../testing/visitors.ts'
+import { call, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
 
 const HTML = { accept: 'text/html' }
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
@@ -11,22 +11,14 @@ const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'co
 it('says with every response of its own who may cache it', async () => {
   const [sale, gone] = [await new TestSale().publish(), await new TestSale().publish()]
   const order = crypto.randomUUID()
-  const order_token = `e30.e30.${'A'.repeat(43)}`
   const here = `/sales/${sale.name}`
   const { queue_token, admission_token } = await sale.ready()
   // The origin says nothing about caching, as if it had been forgotten.
-  const told = { order_id: order, sale: sale.name, product_id: 'lamp', quantity: 1, status: 'reserved' }
-  const rest = {
-    unit_price_minor: 1,
-    currency: 'EUR',
-    reserved_until: null,
-    expires_in_seconds: 9,
-    created_at: '',
-  }
-  await stub(`${here}/checkout`, 201, { ...told, ...rest, order_token })
-  await stub(`/orders/${order}`, 200, { ...told, ...rest })
+  const reserved = orderOf(sale.name, order)
+  await stub(`${here}/checkout`, 201, reserved)
+  await stub(`/orders/${order}`, 200, reserved)
   await stub(`/orders/${order}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
-  await stub(`/orders/${order}/payment`, 202, { ...told, ...rest })
+  await stub(`/orders/${order}/payment`, 202, reserved)
   await gone.publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
   await gone.push()
   await gone.until((schedule) => schedule.phase === 'sold_out')
@@ -34,7 +26,7 @@ it('says with every response of its own who may cache it', async () => {
   const proof: Env = { ...edgeEnv, POW_DIFFICULTY: '10' }
   const protects: Env = { ...edgeEnv, PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
   const place = { authorization: `Bearer ${queue_token}` }
-  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=${order_token}; queue-${sale.name}=${queue_token}`
+  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=${ORDER_TOKEN}; queue-${sale.name}=${queue_token}`
   const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
   const etagOf = async (path: string, headers: Record<string, string> = {}) =>
     (await call(path, { headers })).headers.get('etag') ?? ''

@@ -3,25 +3,19 @@ import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
 import { ADMISSION, EDGE_ISSUER, signToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
-import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import {
+  call,
+  cookiesOf,
+  edgeEnv,
+  ORDER_TOKEN,
+  orderOf,
+  product,
+  requestsTo,
+  stub,
+  TestSale,
+} from '../testing/visitors.ts'
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
-/** It has the form of the origin's tokens. */
-const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
-const orderOf = (sale: string, order = ORDER) => ({
-  order_id: order,
-  sale,
-  product_id: 'lamp',
-  quantity: 1,
-  unit_price_minor: 100,
-  currency: 'EUR',
-  status: 'reserved',
-  reserved_until: '2026-11-21T12:00:00.000Z',
-  expires_in_seconds: 90,
-  created_at: '2026-11-21T11:58:30.000Z',
-  remaining: 3,
-  order_token: ORDER_TOKEN,
-})
 const newOrder = () => crypto.randomUUID()
 
 async function admission(sale: string, changed: { ttl?: number; aud?: string } = {}) {
@@ -39,7 +33,7 @@ function post(sale: string, headers: Record<string, string>, body = '{"product_i
 it('passes on a checkout with the admission and nothing else of the visitor’s', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name, ORDER))
   const token = await admission(sale.name)
   const response = await post(sale.name, {
     authorization: `Bearer ${token}`,
@@ -63,14 +57,14 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
 
 it('reads a browser’s admission from its cookie, and puts the order token into another', async () => {
   const sale = await new TestSale().publish()
-  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name))
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, ORDER))
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   const response = await post(sale.name, { cookie, 'sec-fetch-site': 'same-origin' })
   expect(response.status).toBe(201)
   expect(await response.json()).not.toHaveProperty('order_token')
   expect(cookiesOf(response)).toBe(`order-${ORDER}=${ORDER_TOKEN}`)
 
-  await stub(`/orders/${ORDER}`, 200, orderOf(sale.name))
+  await stub(`/orders/${ORDER}`, 200, orderOf(sale.name, ORDER))
   expect((await call(`/orders/${ORDER}`, { headers: { cookie: cookiesOf(response) } })).status).toBe(200)
   const { requests } = await requestsTo(`/orders/${ORDER}`)
   expect(requests[requests.length - 1]?.headers.authorization).toBe(`Bearer ${ORDER_TOKEN}`)
@@ -104,7 +98,7 @@ it('leads to the shop’s payment page, which needs no token: the browser’s co
 it('responds 429 without an admission, with the path to join', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name, ORDER))
   const { queue_token } = await sale.joined()
   const forged = await new SignJWT({
     sub: 'me',
@@ -273,7 +267,7 @@ it('reloads an order’s page that could not be shown while the origin was away'
 it('refuses a form in which no product was chosen', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
-  await stub(path, 201, orderOf(sale.name))
+  await stub(path, 201, orderOf(sale.name, ORDER))
   const body = 'quantity=1'
   const response = await call(`/sales/${sale.name}/buy`, {
     method: 'POST',

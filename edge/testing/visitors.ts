@@ -135,6 +135,25 @@ export function product(available: number, held = 0, sold = 0): SaleState['produ
   }
 }
 
+/** It has the form of the origin's tokens. */
+export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
+
+/** An order, as the origin responds to a checkout. */
+export const orderOf = (sale: string, order_id: string) => ({
+  order_id,
+  sale,
+  product_id: 'lamp',
+  quantity: 1,
+  unit_price_minor: 100,
+  currency: 'EUR',
+  status: 'reserved',
+  reserved_until: '2026-11-21T12:00:00.000Z',
+  expires_in_seconds: 90,
+  created_at: '2026-11-21T11:58:30.000Z',
+  remaining: 3,
+  order_token: ORDER_TOKEN,
+})
+
 /** The settings of an isolate with these ticket shards. */
 export function withShards(getByName: (name: string) => object): Env {
   return { ...edgeEnv, TICKET_SHARD: { getByName } } as unknown as Env
