@@ -93,55 +93,47 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
   const { method } = call.request
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request)) refuse('forbidden')
   const page = `/sales/${sale}`
-  const [what, order, change] = rest
-  switch (rest.length) {
-    case 0:
-      return only('GET', call, () => showSale(sale, call))
-    case 1:
-      switch (what) {
-        case 'queue':
-          if (method === 'DELETE') return leave(sale, call)
-          return formOf(
-            page,
-            call,
-            () => thenPage(join(sale, call), `${page}?${JOINED}`, call),
-            'POST, DELETE',
-          )
-        case 'leave':
-          return formOf(page, call, () => thenPage(leave(sale, call), page, call))
-        case 'schedule':
-          return only('GET', call, () => schedule(sale, call))
-        case 'checkout':
-          return only('POST', call, () => checkout(sale, call))
-        case 'challenge':
-          return only('GET', call, () => challenge(sale, call))
-        case 'wanted':
-          return only('GET', call, () => showWantedPage(sale, call))
-        case 'buy':
-          return formOf(page, call, () => buyForm(sale, call))
-      }
-      break
-    case 2:
-      if (what === 'queue' && order === 'status') return only('GET', call, () => status(sale, call))
-      if (what === 'order' && v.is(OrderId, order))
-        return only('GET', call, () => showOrder(sale, order, call))
-      break
-    case 3:
-      if (what === 'order' && v.is(OrderId, order) && (change === 'payment' || change === 'cancel'))
-        return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
+  switch (rest.join('/')) {
+    case '':
+      return rest.length === 0 ? only('GET', call, () => showSale(sale, call)) : refuse('not-found')
+    case 'queue':
+      if (method === 'DELETE') return leave(sale, call)
+      return formOf(page, call, () => thenPage(join(sale, call), `${page}?${JOINED}`, call), 'POST, DELETE')
+    case 'queue/status':
+      return only('GET', call, () => status(sale, call))
+    case 'leave':
+      return formOf(page, call, () => thenPage(leave(sale, call), page, call))
+    case 'schedule':
+      return only('GET', call, () => schedule(sale, call))
+    case 'checkout':
+      return only('POST', call, () => checkout(sale, call))
+    case 'challenge':
+      return only('GET', call, () => challenge(sale, call))
+    case 'wanted':
+      return only('GET', call, () => showWantedPage(sale, call))
+    case 'buy':
+      return formOf(page, call, () => buyForm(sale, call))
   }
-  return refuse('not-found')
+  const [what, order, change, ...more] = rest
+  if (what !== 'order' || !v.is(OrderId, order) || more.length > 0) return refuse('not-found')
+  if (change === undefined) return only('GET', call, () => showOrder(sale, order, call))
+  if (change !== 'payment' && change !== 'cancel') return refuse('not-found')
+  return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
 }
 
 function orderRoute(path: string, order: string, rest: readonly string[], call: Call): Handled {
   if (!v.is(OrderId, order)) refuse('unknown-order')
   if (isForeignForm(call.request)) refuse('forbidden')
   const pass = () => passOrder(path, order, call)
-  const [what] = rest
-  if (rest.length === 0 && call.request.method === 'DELETE') return pass()
-  if (rest.length === 0) return only('GET', call, pass, 'GET, DELETE')
-  if (rest.length === 1 && what === 'events') return only('GET', call, pass)
-  if (rest.length === 1 && what === 'payment') return only('POST', call, pass)
+  switch (rest.join('/')) {
+    case '':
+      if (rest.length > 0) break
+      return call.request.method === 'DELETE' ? pass() : only('GET', call, pass, 'GET, DELETE')
+    case 'events':
+      return only('GET', call, pass)
+    case 'payment':
+      return only('POST', call, pass)
+  }
   return refuse('not-found')
 }
 
