@@ -3,9 +3,9 @@
  * loop (a fixed rate, whatever comes back) for how long it lets people wait.
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { paint, terminal } from '../../dev/command.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { type Answer, HttpClient } from '../lib/http.ts'
-import { nowMeasuring } from './table.ts'
 
 export type Next = (client: HttpClient) => string | null
 
@@ -234,6 +234,11 @@ export function medianOf(runs: readonly Measured[], all = runs): Measured {
     wrong: all.reduce((sum, m) => sum + m.wrong, 0),
     why: all.find((m) => m.why !== '')?.why ?? '',
   }
+}
+
+/** Shows on a terminal's last line what is being measured. */
+export function nowMeasuring(what: string): void {
+  if (terminal) process.stdout.write(`\r\x1b[K${what && paint('dim', what)}`)
 }
 
 /**

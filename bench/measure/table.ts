@@ -1,7 +1,7 @@
 /** The tables of measurements: rows with a ratio to something measured in the same run, and their aims. */
-import { paint, terminal } from '../../dev/command.ts'
+import { paint } from '../../dev/command.ts'
 import { duration, n, short } from '../lib/figures.ts'
-import type { Measured } from './load.ts'
+import { type Measured, nowMeasuring } from './load.ts'
 
 export interface Bench {
   /** Short runs of each contestant, of which the median counts. */
@@ -64,11 +64,6 @@ export function reached({ aim, ratio, measured }: Row): boolean | null {
   if (aim.perSecond !== undefined && measured.perSecond < aim.perSecond) return false
   if (aim.slowestMs !== undefined && measured.ms.max >= aim.slowestMs) return false
   return aim.p99Ms === undefined || measured.ms.p99 < aim.p99Ms
-}
-
-/** Shows on a terminal's last line what is being measured. */
-export function nowMeasuring(what: string): void {
-  if (terminal) process.stdout.write(`\r\x1b[K${what && paint('dim', what)}`)
 }
 
 export function printTable({ title, against, rows }: Table): void {

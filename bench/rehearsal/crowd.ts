@@ -16,7 +16,6 @@ import { type PlaceResponse, problemType } from '../lib/responses.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
-import { visit } from './visit.ts'
 import { PLAN, STEP, type Visitors } from './visitors.ts'
 
 export interface CrowdOptions {
@@ -62,7 +61,12 @@ export class Crowd {
   #timer: NodeJS.Timeout | undefined
   #done: (() => void) | undefined
 
-  constructor(visitors: Visitors, options: CrowdOptions) {
+  /** `visit` takes a visitor's next step, meant for `dueMs`. */
+  constructor(
+    visitors: Visitors,
+    options: CrowdOptions,
+    visit: (crowd: Crowd, visitor: number, dueMs: number) => void,
+  ) {
     const { edge: url, sale } = options
     this.visitors = visitors
     this.options = options

@@ -16,6 +16,7 @@ import { Live, type Sample } from './live.ts'
 import type { Options } from './options.ts'
 import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 import { KINDS, type Kind } from './tally.ts'
+import { visit } from './visit.ts'
 import { Visitors } from './visitors.ts'
 
 /** Everything there is to say about a rehearsal: this is also report.json. */
@@ -140,13 +141,17 @@ export class Rehearsal {
     const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map(
       (ms) => opensAtMs + ms,
     )
-    const crowd = new Crowd(new Visitors(arrivals, options.shares, random), {
-      edge: to.edge,
-      sale,
-      thinkMs: options.thinkSeconds * 1000,
-      hangUps: options.hangUps,
-      random,
-    })
+    const crowd = new Crowd(
+      new Visitors(arrivals, options.shares, random),
+      {
+        edge: to.edge,
+        sale,
+        thinkMs: options.thinkSeconds * 1000,
+        hangUps: options.hangUps,
+        random,
+      },
+      visit,
+    )
     await firstSchedule(crowd)
     console.log(
       `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,

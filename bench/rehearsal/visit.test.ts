@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
+import { visit } from './visit.ts'
 import { NOBODY, PLAN, Visitors } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
@@ -72,7 +73,7 @@ async function played(plan = 0): Promise<Crowd> {
     hangUps: 0,
     random: () => 0.5,
   }
-  const crowd = new Crowd(visitors, options)
+  const crowd = new Crowd(visitors, options, visit)
   await crowd.schedule.read()
   await crowd.play()
   crowd.client.close()
@@ -161,9 +162,8 @@ test('a schedule that changed under its version counts as another one', async ()
     [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
     [200, { ...schedule, anchor_position: 90 }],
   ]
-  const crowd = new Crowd(new Visitors(new Float64Array(0), NOBODY, () => 0.5), {
-    ...{ edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 },
-  })
+  const options = { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 }
+  const crowd = new Crowd(new Visitors(new Float64Array(0), NOBODY, () => 0.5), options, visit)
   for (let reads = 0; reads < 3; reads++) await crowd.schedule.read()
   crowd.client.close()
   expect(crowd.schedule.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
