@@ -45,7 +45,8 @@ export default defineConfig(async () => ({
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
     testTimeout: 20_000,
-    // The same number as in test/vitest.config.ts: projects with different numbers do not run side by side.
+    // After the others: several tests measure what happens within a second.
+    sequence: { groupOrder: 1 },
     maxWorkers: 2 * availableParallelism(),
   },
 }))

@@ -115,7 +115,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the page ticks off that the revealed seed is the one committed to', async () => {
-    const url = await sale('ticked', 2_500, STANDING)
+    const url = await sale('ticked', 6_000, STANDING)
     const people = await Promise.all([visitor(), visitor()])
     for (const { page } of people) {
       await page.goto(url)
@@ -132,7 +132,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('a seed that is not the one committed to is shown for what it is', async () => {
-    const url = await sale('swapped', 2_000, STANDING)
+    const url = await sale('swapped', 6_000, STANDING)
     const { context, page } = await visitor()
     await page.goto(url)
     await button(page, 'Take a place in the lobby').click()

@@ -121,7 +121,7 @@ test('products on all three nodes are sold to the last unit', async () => {
 })
 
 test('holds that run out are given back once, whichever worker sees them', async () => {
-  const sale = await openSale(7, 1)
+  const sale = await openSale(7, 4)
   expect(count(await crowd(sale, 42), 201)).toBe(42)
   const stock = () => Promise.all(gatesOf(sale).map((gate) => gate.stock()))
   const back = { available: 7, held: 0 }
