@@ -63,7 +63,7 @@ export function everyoneServed({ stories, cutShort }: Evidence): Check {
 
 /**
  * From the first "sold out" on, no unit may be in a cart: it might come back. Rehearsals do not restock. With faults a unit
- * may be on its way from the ledger back to the gate for seconds, and both count it as neither available nor held.
+ * may take seconds from the ledger back to the gate, which meanwhile counts it as neither available nor held.
  */
 export function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: Evidence): Check {
   const what = 'no "sold out" while units are in carts'
