@@ -125,11 +125,13 @@ export class Checkout {
     }
     if (gate.verdict === 'reserved') return this.#recordReserved(sale, reservation, gate)
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') metrics.degraded.inc({ without: 'gate' })
-    const attempt = { sale, reservation, gate }
-    if (gate.verdict === 'unknown') return this.#recordInDoubt(attempt)
-    if (gate.verdict === 'none' && gate.available === 0 && gate.held === 0)
-      this.#soldOut.noteEmpty(sale, product.product_id)
-    return this.#respond(attempt)
+    if (gate.verdict === 'unknown') return this.#recordInDoubt({ sale, reservation, gate })
+    if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
+      return this.#respond({ sale, reservation, gate })
+    // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are sold.
+    const latest = product.sold < product.total ? await this.#latest(sale) : sale
+    this.#soldOut.noteEmpty(latest, product.product_id)
+    return this.#respond({ sale: latest, reservation, gate })
   }
 
   /** Looks up an existing order, before any refusal leaves. Where only the ledger can decide, it is asked. */
@@ -260,11 +262,16 @@ export class Checkout {
   }
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
-    const { sales } = this.#deps
     if (attempt.ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
+    return this.#respond({ ...attempt, sale: await this.#latest(attempt.sale) })
+  }
+
+  /** The sale as the ledger has it now; as it was, while the ledger is away. */
+  async #latest(sale: SaleRow): Promise<SaleRow> {
+    const { sales } = this.#deps
     await sales.refresh().catch(() => {})
-    return this.#respond({ ...attempt, sale: sales.get(attempt.reservation.sale) ?? attempt.sale })
+    return sales.get(sale.sale_id) ?? sale
   }
 
   /** The outcome, or "processing" after as long as a person waits. */

@@ -16,6 +16,10 @@ const sale = {
   ...{ sale_id: 'sale', limit_per_visitor: 2 },
   products: [{ ...product, total: 10, held: 3, sold: 4 }],
 } as unknown as SaleRow
+const soldOutSale = {
+  ...sale,
+  products: [{ ...product, total: 10, held: 0, sold: 10 }],
+} as unknown as SaleRow
 const mine: Reservation = reservationOf('sale')
 const other: Reservation = { ...mine, order: randomUUID() }
 const otherKey = { ...other, key: 'another' }
@@ -83,7 +87,12 @@ describe('without one', () => {
   test.each<[string, Partial<Attempt>, string]>([
     ['a closed sale refuses', { closed }, '/problems/ended'],
     ['the ledger records', { ledger: recorded }, 'recorded'],
-    ['nothing held or available is sold out', { gate: none }, '/problems/sold-out'],
+    [
+      'nothing held, available or unsold is sold out',
+      { sale: soldOutSale, gate: none },
+      '/problems/sold-out',
+    ],
+    ['a unit that the gate counts nowhere may come back', { gate: none }, '/problems/all-in-carts'],
     ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
     ['the ledger has units in carts', { ledger: { verdict: 'no_stock' } }, '/problems/all-in-carts'],
     ['too many orders came to nothing', { ledger: { verdict: 'too_many' } }, '/problems/too-many-requests'],

@@ -186,9 +186,9 @@ function noStock(sale: SaleRow, { product: productId, quantity }: Reservation, g
   const product = sale.products.find((p) => p.product_id === productId)
   if (!product) return problem('unknown-product')
   const left = gate?.available ?? available(product)
-  if (left === 0 && (gate ?? product).held === 0) return soldOut()
-  const about = { product_id: productId, remaining: left }
   const unsold = product.total - product.sold
+  if (left === 0 && (gate ?? product).held === 0 && unsold <= 0) return soldOut()
+  const about = { product_id: productId, remaining: left }
   if (unsold > 0 && quantity > unsold)
     return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
   const detail = left > 0 ? `Only ${left} left.` : 'All units are in carts. Some may come back.'
