@@ -1,5 +1,5 @@
 /** A real origin for tests: a process of its own on real stores, and the calls of its clients. */
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll } from 'vitest'
@@ -193,7 +193,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
 
 /** What a checkout asks the gates for: one unit, for a visitor without an account. */
 export const reservationOf = (sale: string): Reservation => ({
-  order: randomUUID(),
+  order: randomUUIDv7(),
   sale,
   product: 'one',
   visitor: 'v',

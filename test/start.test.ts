@@ -281,8 +281,8 @@ let nextPort = 0
 /** Runs it with free ports and a temporary folder of its own, as `npm start` does without a terminal. */
 function start(options: { args?: string[]; env?: Record<string, string> } = {}): Running {
   const temporaryRoot = ownFolder()
-  // Below the ephemeral range, so that nothing else on the machine is given them meanwhile.
-  const port = 20_000 + ((process.pid * 16 + nextPort++ * 2) % 10_000)
+  // Below the ephemeral range, and below the ports that other test files take.
+  const port = 10_000 + ((process.pid * 16 + nextPort++ * 2) % 5_000)
   const edgePort = port + 1
   const args = options.args ?? ['--temporary']
   const child = spawn(process.execPath, [START, ...args], {
