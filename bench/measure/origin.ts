@@ -1,7 +1,7 @@
 /**
- * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered) and the
- * sold-out response, each compared with a bare Hono endpoint for the same request. And the reserve script alone, compared
- * with redis-benchmark on the same Redis.
+ * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), compared
+ * with a bare Hono endpoint for the same request; the sold-out response, with an endpoint that also checks the token; and
+ * the reserve script alone, with redis-benchmark on the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -22,6 +22,7 @@ import {
   PLENTY,
   type Server,
   type Stage,
+  startAlternative,
   startServer,
   tokensFor,
 } from './stage.ts'
@@ -29,6 +30,7 @@ import { type Bench, type Row, row, type Table } from './table.ts'
 
 /** More than a run can use up. */
 const SOLD_OUT_PER_SECOND = 36_000
+const RETURNING_CALLERS = 2_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
@@ -74,20 +76,37 @@ async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Tabl
 
 async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
-  const results = await contest(rounds, {
-    bare: () => bareCheckouts(bare, seconds, CLIENTS),
-    soldOut: () => {
-      const tokens = tokensFor(stage, over, seconds, SOLD_OUT_PER_SECOND)
-      return closedLoop(atOrigin(stage, seconds, checkoutsOf(over, tokens), 410), CLIENTS)
-    },
-  })
-  return {
-    title: `The origin: sold out, ${CLIENTS} clients`,
-    against: 'of bare',
-    rows: [
-      row('bare endpoint, POST', results.bare, null),
-      row('sold out, first call of each', results.soldOut, results.bare, { perSecond: 30_000 }),
-    ],
+  const newCallers = () => checkoutsOf(over, tokensFor(stage, over, seconds, SOLD_OUT_PER_SECOND))
+  const checking = await startAlternative(stage, 'nothing')
+  try {
+    const results = await contest(rounds, {
+      bare: () => bareCheckouts(bare, seconds, CLIENTS),
+      checking: () =>
+        closedLoop(
+          { url: checking.url, pids: [checking.pid], seconds, next: newCallers(), right: 201 },
+          CLIENTS,
+        ),
+      first: () => closedLoop(atOrigin(stage, seconds, newCallers(), 410), CLIENTS),
+      again: () => {
+        const tokens = stage.mint.many(over, RETURNING_CALLERS)
+        let turn = 0
+        const next = ({ host }: HttpClient) =>
+          checkoutText(host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)
+        return closedLoop(atOrigin(stage, seconds, next, 410), CLIENTS)
+      },
+    })
+    return {
+      title: `The origin: sold out, ${CLIENTS} clients`,
+      against: 'ratio',
+      rows: [
+        row('bare endpoint, POST', results.bare, null),
+        row('only checks the token, of bare', results.checking, results.bare, { ratio: 0.7 }),
+        row('sold out, first call of each, of the check', results.first, results.checking, { ratio: 0.9 }),
+        row('sold out, called again, of the check', results.again, results.checking),
+      ],
+    }
+  } finally {
+    await checking.stop()
   }
 }
 
@@ -183,7 +202,7 @@ async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond
 
 function bareCheckouts({ url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
   // As many bytes as ours.
-  const token = 'x'.repeat(420)
+  const token = 'x'.repeat(384)
   let text: string | undefined
   const next = ({ host }: HttpClient) => {
     text ??= checkoutText(host, 'bench', token, 1)
