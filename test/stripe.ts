@@ -11,8 +11,10 @@
  *     pm_card_error_429, ...  that status, and nothing happens
  */
 import { createHmac, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
 
 export interface Intent {
   readonly id: string
@@ -23,23 +25,14 @@ export interface Intent {
   status: 'succeeded' | 'requires_capture' | 'processing' | 'canceled' | 'requires_payment_method'
   last_payment_error: { type: string; code: string } | null
   refunded: boolean
-  /** The metadata of its refund. */
   refundMetadata: Record<string, string>
-}
-
-export interface StripeEvent {
-  readonly id: string
-  readonly object: 'event'
-  readonly type: string
-  readonly created: number
-  readonly data: { readonly object: unknown }
 }
 
 export interface Reply {
   readonly status: number
   readonly body: unknown
   /** The response is not sent. */
-  readonly lost?: boolean
+  readonly isLost?: boolean
 }
 
 interface StripeOptions {
@@ -59,63 +52,71 @@ const NOT_KEPT = [0, 401, 403, 409, 429]
 
 /** The header of a webhook: the time, and the HMAC of time and body. */
 export function signStripe(secret: string, body: string, seconds = Math.floor(Date.now() / 1000)): string {
-  const v1 = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
-  return `t=${seconds},v1=${v1}`
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
 }
 
 export async function startStripe(options: StripeOptions) {
   const intents = new Map<string, Intent>()
-  const events: StripeEvent[] = []
+  const events: { id: string; type: string; created: number }[] = []
   const replies = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
-  let sendsWebhooks = true
-  let refundStatus = 'succeeded'
-  let turnAway = 0
+  /** Tests change these; `turnAway` writes are rejected with 429. */
+  const settings = { sendsWebhooks: true, refundStatus: 'succeeded', turnAway: 0 }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error) => send(response, failure(500, 'api_error', String(error))))
+  const app = new Hono()
+  app.use(async (c, next) => {
+    calls.push(`${c.req.method} ${c.req.path}`)
+    const secret = c.req.header('authorization')?.replace('Bearer ', '')
+    if (secret === options.secretKey) return next()
+    const message = `Invalid API Key provided: ${secret?.replace(/(?<=_)[a-z]+(?=\w{4}$)/, '*****')}`
+    return send(failure(401, 'invalid_request_error', undefined, message))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  app.get('/v1/events', (c) => send(list(new URL(c.req.url).searchParams)))
+  app.get('/v1/events/:id', (c) => {
+    const event = events.find(({ id }) => id === c.req.param('id'))
+    return send(event ? { status: 200, body: event } : missing())
+  })
+  app.get('/v1/payment_intents/search', (c) => {
+    const order = /^metadata\['order'\]:'(.*)'$/.exec(c.req.query('query') ?? '')?.[1]
+    const data = intentsOf(order).reverse()
+    return send({
+      status: 200,
+      body: { object: 'search_result', data: data.map(expanded(c)), has_more: false },
+    })
+  })
+  app.get('/v1/payment_intents/:id', (c) => {
+    const intent = intents.get(c.req.param('id'))
+    return send(intent ? { status: 200, body: expanded(c)(intent) } : missing())
+  })
+  app.post('/v1/payment_intents', (c) => write(c, create))
+  app.post('/v1/payment_intents/:id/cancel', (c) => write(c, () => cancel(c.req.param('id'))))
+  app.post('/v1/payment_intents/:id/capture', (c) => write(c, () => capture(c.req.param('id'))))
+  app.post('/v1/refunds', (c) =>
+    write(c, (form) => refund(form.get('payment_intent') ?? '', metadataIn(form))),
+  )
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+  await new Promise((resolve) => server.once('listening', resolve))
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const url = new URL(request.url ?? '/', 'http://stripe')
-    calls.push(`${request.method} ${url.pathname}`)
-    const secret = request.headers.authorization?.replace('Bearer ', '')
-    if (secret !== options.secretKey) {
-      const message = `Invalid API Key provided: ${secret?.replace(/(?<=_)[a-z]+(?=\w{4}$)/, '*****')}`
-      return send(response, failure(401, 'invalid_request_error', undefined, message))
+  async function write(c: Context, act: (form: URLSearchParams) => Reply): Promise<Response> {
+    if (settings.turnAway > 0) {
+      settings.turnAway--
+      return send(failure(429, 'rate_limit_error'))
     }
-    if (request.method !== 'POST') return send(response, read(url))
-    if (turnAway > 0) {
-      turnAway--
-      return send(response, failure(429, 'rate_limit_error'))
-    }
-    const key = String(request.headers['idempotency-key'] ?? '')
-    const kept = key ? replies.get(key) : undefined
-    if (kept && kept.form !== text) return send(response, failure(400, 'idempotency_error'))
-    if (kept) return send(response, kept.reply)
-    const { lost, ...reply } = write(url.pathname, new URLSearchParams(text))
-    if (key && !NOT_KEPT.includes(reply.status)) replies.set(key, { form: text, reply })
+    const form = await c.req.text()
+    const key = c.req.header('idempotency-key')
+    const kept = key && replies.get(key)
+    if (kept) return send(kept.form === form ? kept.reply : failure(400, 'idempotency_error'))
+    const { isLost, ...reply } = act(new URLSearchParams(form))
+    if (key && !NOT_KEPT.includes(reply.status)) replies.set(key, { form, reply })
     // The client of a lost response gives up by itself.
-    if (!lost) send(response, reply)
-  }
-
-  function write(path: string, form: URLSearchParams): Reply {
-    const [, , kind, id = '', action] = path.split('/')
-    if (kind === 'payment_intents' && id === '') return create(form)
-    if (kind === 'payment_intents' && action === 'cancel') return cancel(id)
-    if (kind === 'payment_intents' && action === 'capture') return capture(id)
-    if (kind === 'refunds') return refund(form.get('payment_intent') ?? '', metadataIn(form))
-    return failure(404, 'invalid_request_error')
+    return isLost ? new Promise(() => {}) : send(reply)
   }
 
   function create(form: URLSearchParams): Reply {
     const method = form.get('payment_method') ?? ''
     const status = Number(/^pm_card_error_(\d{3})$/.exec(method)?.[1])
     if (status) return failure(status, ERROR_TYPES[status] ?? 'api_error')
-    if (method === 'pm_card_unresponsive') return { status: 0, body: null, lost: true }
+    if (method === 'pm_card_unresponsive') return { status: 0, body: null, isLost: true }
     if (!method.startsWith('pm_card_'))
       return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
     const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
@@ -129,7 +130,7 @@ export async function startStripe(options: StripeOptions) {
     intent.status = 'processing'
     const proceed = form.get('capture_method') === 'manual' ? authorize : succeed
     if (method !== 'pm_card_processing') proceed(intent.id)
-    return { status: 200, body: show(intent), lost: method === 'pm_card_lost_response' }
+    return { status: 200, body: show(intent), isLost: method === 'pm_card_lost_response' }
   }
 
   function add(metadata: Record<string, string>, amount: number, currency: string): Intent {
@@ -174,30 +175,12 @@ export async function startStripe(options: StripeOptions) {
     if (!intent) return missing()
     if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
     if (intent.status !== 'succeeded') return failure(400, 'invalid_request_error')
-    const body = { id: `re_${intent.id}`, object: 'refund', status: refundStatus }
-    if (refundStatus === 'failed') return { status: 200, body }
+    const body = { id: `re_${intent.id}`, object: 'refund', status: settings.refundStatus }
+    if (settings.refundStatus === 'failed') return { status: 200, body }
     intent.refunded = true
     intent.refundMetadata = metadata
     emit('charge.refunded', chargeOf(intent))
     return { status: 200, body }
-  }
-
-  function read(url: URL): Reply {
-    const [, , kind, id = ''] = url.pathname.split('/')
-    const expand = [...url.searchParams].some(
-      ([name, value]) => /^expand/.test(name) && /latest_charge$/.test(value),
-    )
-    if (kind === 'events' && id === '') return list(url.searchParams)
-    const event = kind === 'events' ? events.find((e) => e.id === id) : undefined
-    if (event) return { status: 200, body: event }
-    if (kind === 'payment_intents' && id === 'search') {
-      const order = /^metadata\['order'\]:'(.*)'$/.exec(url.searchParams.get('query') ?? '')?.[1]
-      const found = [...intents.values()].filter((intent) => intent.metadata.order === order).reverse()
-      const data = found.map((intent) => show(intent, expand))
-      return { status: 200, body: { object: 'search_result', data, has_more: false, url: url.pathname } }
-    }
-    const intent = kind === 'payment_intents' ? intents.get(id) : undefined
-    return intent ? { status: 200, body: show(intent, expand) } : missing()
   }
 
   /** The newest first. `ending_before` gives the page just before, that is just newer. */
@@ -213,17 +196,14 @@ export async function startStripe(options: StripeOptions) {
     const left =
       before !== null ? all.slice(0, place(before)) : all.slice(after === null ? 0 : place(after) + 1)
     const data = before !== null ? left.slice(-limit) : left.slice(0, limit)
-    return {
-      status: 200,
-      body: { object: 'list', data, has_more: left.length > data.length, url: '/v1/events' },
-    }
+    return { status: 200, body: { object: 'list', data, has_more: left.length > data.length } }
   }
 
   function emit(type: string, object: unknown): void {
     const created = Math.floor(Date.now() / 1000)
-    const event: StripeEvent = { id: `evt_${randomUUID()}`, object: 'event', type, created, data: { object } }
+    const event = { id: `evt_${randomUUID()}`, object: 'event', type, created, data: { object } }
     events.push(event)
-    if (!sendsWebhooks || !options.webhookUrl) return
+    if (!settings.sendsWebhooks || !options.webhookUrl) return
     const body = JSON.stringify(event)
     const headers = { 'stripe-signature': signStripe(options.webhookSecret, body) }
     // Sent once: a lost one is in the list of events.
@@ -240,18 +220,17 @@ export async function startStripe(options: StripeOptions) {
   }
   const authorize = (id: string) => move(id, 'requires_capture', 'payment_intent.amount_capturable_updated')
   const succeed = (id: string) => move(id, 'succeeded', 'payment_intent.succeeded')
+  const intentsOf = (order: string | undefined) =>
+    [...intents.values()].filter((intent) => intent.metadata.order === order)
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     events,
-    intents: (order: string) => [...intents.values()].filter((intent) => intent.metadata.order === order),
+    settings,
+    intents: intentsOf,
     /** These act on intents without a call of the API. */
-    add,
-    authorize,
-    succeed,
-    cancel,
-    refund,
+    ...{ add, authorize, succeed, cancel, refund },
     /** The buyer's bank sends a refund back, days later. */
     sendRefundBack(id: string) {
       const intent = intents.get(id)
@@ -262,21 +241,9 @@ export async function startStripe(options: StripeOptions) {
     },
     /** Stripe keeps events for thirty days. */
     forgetEvents: () => events.splice(0),
-    /** The status of refunds from now on. */
-    refundsAre: (status: 'succeeded' | 'pending' | 'failed') => {
-      refundStatus = status
-    },
-    /** Rejects this many of the next writes with 429. */
-    turnAway: (times: number) => {
-      turnAway = times
-    },
-    sendWebhooks: (send: boolean) => {
-      sendsWebhooks = send
-    },
     async stop() {
-      const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
-      await closed
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }
@@ -294,15 +261,18 @@ const chargeOf = ({ id, metadata, refunded }: Intent) => ({
 })
 
 /** The intent as JSON; a copy, so that an event keeps the state of its time. */
-const show = (intent: Intent, expand = false) => {
+const show = (intent: Intent, isExpanded = false) => {
   const { refunded: _, refundMetadata: __, ...shown } = structuredClone(intent)
   return {
     ...shown,
     amount_capturable: intent.status === 'requires_capture' ? intent.amount : 0,
     amount_received: intent.status === 'succeeded' ? intent.amount : 0,
-    latest_charge: expand ? chargeOf(intent) : `ch_${intent.id}`,
+    latest_charge: isExpanded ? chargeOf(intent) : `ch_${intent.id}`,
   }
 }
+/** Shows intents with their charge, if the query asks for it. */
+const expanded = (c: Context) => (intent: Intent) =>
+  show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
 
 const missing = (message?: string) => failure(404, 'invalid_request_error', 'resource_missing', message)
 const unexpectedState = (intent: Intent) =>
@@ -313,19 +283,10 @@ function failure(
   type: string,
   code?: string,
   message = 'It did not work.',
-  intent?: unknown,
+  payment_intent?: unknown,
 ): Reply {
-  const error = {
-    type,
-    ...(code && { code }),
-    message,
-    ...(intent !== undefined && { payment_intent: intent }),
-  }
-  return { status, body: { error } }
+  return { status, body: { error: { type, code, message, payment_intent } } }
 }
 
-function send(response: ServerResponse, { status, body }: Reply): void {
-  if (response.destroyed) return
-  response.writeHead(status, { 'content-type': 'application/json', 'request-id': `req_${randomUUID()}` })
-  response.end(JSON.stringify(body))
-}
+const send = ({ status, body }: Reply) =>
+  Response.json(body, { status, headers: { 'request-id': `req_${randomUUID()}` } })

@@ -1,27 +1,9 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
-import type { OrderStatus } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from './connection.ts'
 import type { Reservation } from './record.ts'
+import type { orders } from './schema.ts'
 
-export interface OrderRow {
-  readonly order_id: string
-  readonly sale_id: string
-  readonly product_id: string
-  readonly visitor: string
-  readonly ticket_number: number
-  readonly quantity: number
-  readonly unit_price_minor: number
-  readonly currency: string
-  readonly status: Exclude<OrderStatus, 'processing'>
-  readonly idempotency_key: string
-  readonly request_hash: string
-  readonly reserved_until: Date
-  readonly payment_method: string | null
-  readonly charge_id: string | null
-  readonly reason: string | null
-  readonly created_at: Date
-  readonly updated_at: Date
-}
+export type OrderRow = Readonly<typeof orders.$inferSelect>
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
 export type OrderView = OrderRow & { readonly left_ms: number }

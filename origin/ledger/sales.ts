@@ -3,31 +3,12 @@ import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from './connection.ts'
 import { audit } from './findings.ts'
+import type { products, sales } from './schema.ts'
 
-export interface ProductRow {
-  readonly product_id: string
-  readonly name: string
-  readonly unit_price_minor: number
-  readonly currency: string
-  readonly total: number
-  readonly held: number
-  readonly sold: number
-}
+/** A product as a sale shows it. */
+export type ProductRow = Readonly<Omit<typeof products.$inferSelect, 'sale_id' | 'place' | 'version'>>
 
-export interface SaleRow {
-  readonly sale_id: string
-  readonly name: string
-  readonly opens_at: Date
-  readonly ends_at: Date | null
-  readonly pre_queue_opens_at: Date | null
-  readonly created_at: Date
-  readonly ended_at: Date | null
-  readonly hold_seconds: number
-  readonly limit_per_visitor: number
-  readonly rate_per_second: number
-  readonly max_inside: number | null
-  readonly oversell_policy: SaleConfig['oversell_policy']
-  readonly paused: boolean
+export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   /** The sale may still have holds, intents or gates. */
   readonly in_use: boolean
   readonly products: readonly ProductRow[]

@@ -1,4 +1,4 @@
-/** The ledger's tables. Migrations are generated from here (`npm run migrations`); see functions.sql for the hot statements. */
+/** The ledger's tables, from which migrations (`npm run migrations`) and row types come. Hot statements: functions.sql. */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -16,46 +16,48 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { OrderStatus } from '../../shared/order-status.ts'
 
-const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
+const instant = () => timestamp({ withTimezone: true, precision: 3 })
 
 export const sales = pgTable('sales', {
-  saleId: text('sale_id').primaryKey(),
-  name: text('name').notNull(),
-  opensAt: instant('opens_at').notNull(),
-  endsAt: instant('ends_at'),
-  preQueueOpensAt: instant('pre_queue_opens_at'),
-  holdSeconds: integer('hold_seconds').notNull(),
-  limitPerVisitor: integer('limit_per_visitor').notNull(),
-  ratePerSecond: doublePrecision('rate_per_second').notNull(),
-  maxInside: integer('max_inside'),
-  oversellPolicy: text('oversell_policy').notNull(),
-  paused: boolean('paused').notNull().default(false),
-  endedAt: instant('ended_at'),
-  createdAt: instant('created_at').notNull().defaultNow(),
+  sale_id: text().primaryKey(),
+  name: text().notNull(),
+  opens_at: instant().notNull(),
+  ends_at: instant(),
+  pre_queue_opens_at: instant(),
+  hold_seconds: integer().notNull(),
+  limit_per_visitor: integer().notNull(),
+  rate_per_second: doublePrecision().notNull(),
+  max_inside: integer(),
+  oversell_policy: text().$type<SaleConfig['oversell_policy']>().notNull(),
+  paused: boolean().notNull().default(false),
+  ended_at: instant(),
+  created_at: instant().notNull().defaultNow(),
 })
 
 /** The inventory: one row per product, locked once per batch. `held + sold <= total` is the exact gate. */
 export const products = pgTable(
   'products',
   {
-    saleId: text('sale_id')
+    sale_id: text()
       .notNull()
-      .references(() => sales.saleId),
-    productId: text('product_id').notNull(),
+      .references(() => sales.sale_id),
+    product_id: text().notNull(),
     /** The order on the page. */
-    place: integer('place').notNull(),
-    name: text('name').notNull(),
-    unitPriceMinor: bigint('unit_price_minor', { mode: 'number' }).notNull(),
-    currency: text('currency').notNull(),
-    total: integer('total').notNull(),
-    held: integer('held').notNull().default(0),
-    sold: integer('sold').notNull().default(0),
+    place: integer().notNull(),
+    name: text().notNull(),
+    unit_price_minor: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    total: integer().notNull(),
+    held: integer().notNull().default(0),
+    sold: integer().notNull().default(0),
     /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
-    version: bigint('version', { mode: 'number' }).notNull().default(0),
+    version: bigint({ mode: 'number' }).notNull().default(0),
   },
   (t) => [
-    primaryKey({ columns: [t.saleId, t.productId] }),
+    primaryKey({ columns: [t.sale_id, t.product_id] }),
     check('never_oversold', sql`held >= 0 and sold >= 0 and held + sold <= total`),
   ],
 )
@@ -64,31 +66,33 @@ export const products = pgTable(
 export const orders = pgTable(
   'orders',
   {
-    orderId: uuid('order_id').primaryKey(),
-    saleId: text('sale_id').notNull(),
-    productId: text('product_id').notNull(),
-    visitor: text('visitor').notNull(),
-    ticketNumber: bigint('ticket_number', { mode: 'number' }).notNull(),
-    quantity: integer('quantity').notNull(),
-    unitPriceMinor: bigint('unit_price_minor', { mode: 'number' }).notNull(),
-    currency: text('currency').notNull(),
-    status: text('status').notNull(),
-    idempotencyKey: text('idempotency_key').notNull(),
+    order_id: uuid().primaryKey(),
+    sale_id: text().notNull(),
+    product_id: text().notNull(),
+    visitor: text().notNull(),
+    ticket_number: bigint({ mode: 'number' }).notNull(),
+    quantity: integer().notNull(),
+    unit_price_minor: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    status: text().$type<Exclude<OrderStatus, 'processing'>>().notNull(),
+    idempotency_key: text().notNull(),
     /** SHA-256 of the request: the same key with another body is refused. */
-    requestHash: text('request_hash').notNull(),
-    reservedUntil: instant('reserved_until').notNull(),
-    paymentMethod: text('payment_method'),
-    chargeId: text('charge_id'),
-    reason: text('reason'),
-    createdAt: instant('created_at').notNull().defaultNow(),
-    updatedAt: instant('updated_at').notNull().defaultNow(),
+    request_hash: text().notNull(),
+    reserved_until: instant().notNull(),
+    payment_method: text(),
+    charge_id: text(),
+    reason: text(),
+    created_at: instant().notNull().defaultNow(),
+    updated_at: instant().notNull().defaultNow(),
   },
   (t) => [
     // Its prefixes find the orders of a visitor and of a sale.
-    uniqueIndex('one_order_per_key').on(t.saleId, t.visitor, t.idempotencyKey),
-    index('holds_by_end').on(t.reservedUntil).where(sql`status = 'reserved'`),
-    index('payments_to_begin').on(t.createdAt).where(sql`status = 'reserved' and payment_method is not null`),
-    index('payments_under_way').on(t.updatedAt).where(sql`status = 'paying'`),
+    uniqueIndex('one_order_per_key').on(t.sale_id, t.visitor, t.idempotency_key),
+    index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
+    index('payments_to_begin')
+      .on(t.created_at)
+      .where(sql`status = 'reserved' and payment_method is not null`),
+    index('payments_under_way').on(t.updated_at).where(sql`status = 'paying'`),
     check(
       'known_status',
       sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled')`,
@@ -100,74 +104,74 @@ export const orders = pgTable(
 export const orderEvents = pgTable(
   'order_events',
   {
-    seq: bigserial('seq', { mode: 'number' }).primaryKey(),
-    orderId: uuid('order_id').notNull(),
-    status: text('status').notNull(),
-    at: instant('at').notNull().defaultNow(),
+    seq: bigserial({ mode: 'number' }).primaryKey(),
+    order_id: uuid().notNull(),
+    status: text().notNull(),
+    at: instant().notNull().defaultNow(),
   },
-  (t) => [index('events_of_order').on(t.orderId, t.seq)],
+  (t) => [index('events_of_order').on(t.order_id, t.seq)],
 )
 
 /** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
 export const captures = pgTable(
   'captures',
   {
-    chargeId: text('charge_id').primaryKey(),
-    orderId: uuid('order_id').notNull(),
-    askedAt: instant('asked_at').notNull().defaultNow(),
+    charge_id: text().primaryKey(),
+    order_id: uuid().notNull(),
+    asked_at: instant().notNull().defaultNow(),
     /** When the provider confirmed it. */
-    capturedAt: instant('captured_at'),
+    captured_at: instant(),
   },
-  (t) => [index('captures_open').on(t.askedAt).where(sql`captured_at is null`)],
+  (t) => [index('captures_open').on(t.asked_at).where(sql`captured_at is null`)],
 )
 
 /** Refunds, one per charge. */
 export const refunds = pgTable(
   'refunds',
   {
-    chargeId: text('charge_id').primaryKey(),
-    orderId: uuid('order_id').notNull(),
-    reason: text('reason').notNull(),
-    askedAt: instant('asked_at').notNull().defaultNow(),
+    charge_id: text().primaryKey(),
+    order_id: uuid().notNull(),
+    reason: text().notNull(),
+    asked_at: instant().notNull().defaultNow(),
     /** When the provider confirmed it. */
-    refundedAt: instant('refunded_at'),
+    refunded_at: instant(),
   },
-  (t) => [index('refunds_open').on(t.askedAt).where(sql`refunded_at is null`)],
+  (t) => [index('refunds_open').on(t.asked_at).where(sql`refunded_at is null`)],
 )
 
 /** The cursor up to which the provider's records have been compared. */
 export const comparisons = pgTable('comparisons', {
-  provider: text('provider').primaryKey(),
-  cursor: text('cursor').notNull(),
-  comparedAt: instant('compared_at').notNull().defaultNow(),
+  provider: text().primaryKey(),
+  cursor: text().notNull(),
+  compared_at: instant().notNull().defaultNow(),
 })
 
 /** Problems found; one row for as long as a problem lasts. */
 export const findings = pgTable(
   'findings',
   {
-    findingId: bigserial('finding_id', { mode: 'number' }).primaryKey(),
-    saleId: text('sale_id').notNull(),
+    finding_id: bigserial({ mode: 'number' }).primaryKey(),
+    sale_id: text().notNull(),
     /** Empty if it concerns no single product. */
-    productId: text('product_id').notNull(),
+    product_id: text().notNull(),
     /** FindingKind in findings.ts. */
-    kind: text('kind').notNull(),
+    kind: text().notNull(),
     /** Tells several findings of one kind and product apart. */
-    subject: text('subject').notNull().default(''),
-    units: integer('units').notNull().default(0),
-    detail: jsonb('detail'),
-    firstSeenAt: instant('first_seen_at').notNull().defaultNow(),
-    lastSeenAt: instant('last_seen_at').notNull().defaultNow(),
-    seen: integer('seen').notNull().default(1),
-    closedAt: instant('closed_at'),
+    subject: text().notNull().default(''),
+    units: integer().notNull().default(0),
+    detail: jsonb(),
+    first_seen_at: instant().notNull().defaultNow(),
+    last_seen_at: instant().notNull().defaultNow(),
+    seen: integer().notNull().default(1),
+    closed_at: instant(),
     /** How it ended: healed, or by a policy. */
-    outcome: text('outcome'),
+    outcome: text(),
   },
   (t) => [
     uniqueIndex('one_open_finding')
-      .on(t.saleId, t.productId, t.kind, t.subject)
+      .on(t.sale_id, t.product_id, t.kind, t.subject)
       .where(sql`closed_at is null`),
-    index('findings_of_sale').on(t.saleId, t.findingId),
+    index('findings_of_sale').on(t.sale_id, t.finding_id),
   ],
 )
 
@@ -175,15 +179,15 @@ export const findings = pgTable(
 export const auditLog = pgTable(
   'audit_log',
   {
-    entryId: bigserial('entry_id', { mode: 'number' }).primaryKey(),
-    at: instant('at').notNull().defaultNow(),
-    actor: text('actor').notNull(),
-    action: text('action').notNull(),
-    saleId: text('sale_id').notNull(),
-    productId: text('product_id'),
-    orderId: uuid('order_id'),
-    before: jsonb('before'),
-    after: jsonb('after'),
+    entry_id: bigserial({ mode: 'number' }).primaryKey(),
+    at: instant().notNull().defaultNow(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    sale_id: text().notNull(),
+    product_id: text(),
+    order_id: uuid(),
+    before: jsonb(),
+    after: jsonb(),
   },
-  (t) => [index('audit_of_sale').on(t.saleId, t.entryId)],
+  (t) => [index('audit_of_sale').on(t.sale_id, t.entry_id)],
 )

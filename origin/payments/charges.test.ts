@@ -134,7 +134,7 @@ test.each(['lost', 'waiting'])(
 test('retries a charge that the provider turns away more often than one without a response', async () => {
   const order = await payingWith('pm_card_visa')
   for (let times = 0; times <= CHARGE_ATTEMPTS; times++) {
-    stripe.turnAway(1)
+    stripe.settings.turnAway = 1
     await attempt(chargesBy(provider))
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
   }
@@ -144,7 +144,7 @@ test('retries a charge that the provider turns away more often than one without 
 
 test('gives up a charge that is turned away for too long', async () => {
   const order = await payingWith('pm_card_visa')
-  stripe.turnAway(2)
+  stripe.settings.turnAway = 2
   await attempt(chargesBy(provider))
   await sql`
     update pgboss.job set data = jsonb_set(data, '{turnedAwayAtMs}', to_jsonb(${Date.now() - 3_600_000}::bigint))
@@ -158,7 +158,7 @@ test('takes no other charge until the next second after one is turned away', asy
   vi.advanceTimersByTime(600)
   const order = await payingWith('pm_card_visa')
   const charges = chargesBy(provider)
-  stripe.turnAway(1)
+  stripe.settings.turnAway = 1
   await attempt(charges)
   vi.advanceTimersByTime(399)
   await attempt(charges)
@@ -254,9 +254,9 @@ describe('a refund made by hand', () => {
     stripe.succeed(charge)
     await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
     await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund'`
-    stripe.refundsAre('failed')
+    stripe.settings.refundStatus = 'failed'
     await refundsBy(provider).round()
-    stripe.refundsAre('succeeded')
+    stripe.settings.refundStatus = 'succeeded'
     expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
     stripe.refund(charge)
     await chargesBy(provider).settle({ charge, order, status: 'refunded' })

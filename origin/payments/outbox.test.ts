@@ -43,7 +43,7 @@ const counted = async (name: 'captures' | 'refunds' | 'payments') =>
 test('opens a finding for a refund that failed its last attempt, and closes it on success', async () => {
   const { order, charge } = newCharge()
   stripe.succeed(charge)
-  stripe.refundsAre('failed')
+  stripe.settings.refundStatus = 'failed'
   await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
   await lastAttempt('refund')
   await refunds().round()
@@ -53,7 +53,7 @@ test('opens a finding for a refund that failed its last attempt, and closes it o
   expect(metric).toMatch(/\nfindings_total\{sale="",kind="refund_failed"\} 1$/)
   expect(await counted('refunds')).toEqual([{ outcome: 'failed', value: 1 }])
 
-  stripe.refundsAre('succeeded')
+  stripe.settings.refundStatus = 'succeeded'
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
   await refunds().resume()
   await refunds().round()

@@ -106,7 +106,7 @@ describe('the Stripe provider', async () => {
 
   test('is turned away by a rate limit or a missing permission', async () => {
     const order = randomUUID()
-    stripe.turnAway(1)
+    stripe.settings.turnAway = 1
     expect(await authorize(order)).toMatchObject({ result: 'turned_away' })
     expect(await authorize(order, 'pm_card_error_403')).toEqual({
       result: 'turned_away',
@@ -191,12 +191,12 @@ describe('the Stripe provider', async () => {
     const intent = stripe.add({ order }, 100, 'eur')
     const refund = () => provider.refund({ charge: intent.id, order })
     stripe.succeed(intent.id)
-    stripe.refundsAre('failed')
+    stripe.settings.refundStatus = 'failed'
     await expect(refund()).rejects.toThrow('the refund is failed')
-    stripe.refundsAre('pending')
+    stripe.settings.refundStatus = 'pending'
     await refund()
     expect(intent.refunded).toBe(true)
-    stripe.refundsAre('succeeded')
+    stripe.settings.refundStatus = 'succeeded'
   })
 
   test('lists changes, the oldest first, over several pages, without those of other systems', async () => {
@@ -305,7 +305,9 @@ describe('an origin with Stripe', async () => {
     webhookUrl: () => `${origin.url()}/webhooks/stripe`,
   })
   afterAll(() => stripe.stop())
-  afterEach(() => stripe.sendWebhooks(true))
+  afterEach(() => {
+    stripe.settings.sendsWebhooks = true
+  })
   const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
     PAYMENT_PROVIDER: 'stripe',
     STRIPE_SECRET_KEY: secretKey,
@@ -348,7 +350,7 @@ describe('an origin with Stripe', async () => {
   })
 
   test('finds in the events of Stripe what neither response nor webhook reported', async () => {
-    stripe.sendWebhooks(false)
+    stripe.settings.sendsWebhooks = false
     const [authorized, captured] = [await buy(), await buy()]
     stripe.authorize(stripe.add({ order: authorized.id }, 1_000, 'eur').id)
     stripe.succeed(stripe.add({ order: captured.id }, 1_000, 'eur').id)
