@@ -3,7 +3,6 @@ import { createHistogram } from 'node:perf_hooks'
 
 export interface Percentiles {
   readonly count: number
-  readonly mean: number
   readonly p50: number
   readonly p90: number
   readonly p99: number
@@ -27,10 +26,9 @@ export class Histogram {
   }
 
   summary(): Percentiles {
-    const { count, mean, max } = this.#micros
+    const { count, max } = this.#micros
     return {
       count,
-      mean: count === 0 ? 0 : mean / 1000,
       p50: this.percentile(0.5),
       p90: this.percentile(0.9),
       p99: this.percentile(0.99),

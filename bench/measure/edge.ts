@@ -36,7 +36,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
     const finalTag = await finalPageTag(edgeUrl, over)
     const run = (server: { url: string; pid: number }, next: Next, right: Load['right']) => () =>
       closedLoop({ url: server.url, next, right, seconds, pids: [server.pid] }, CLIENTS)
-    const at = (next: Next, right: Load['right']) => run({ url: edgeUrl, pid: edge.pid }, next, right)
+    const at = (next: Next, right: Load['right']) => run(edge, next, right)
     const status = (place: () => string | undefined) =>
       at(
         ({ host }) => {

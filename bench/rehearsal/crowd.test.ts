@@ -17,7 +17,7 @@ import { Wheel } from './timer-wheel.ts'
 import { NOBODY, PLAN, Visitors } from './visitors.ts'
 
 describe('a histogram', () => {
-  test('has percentiles, mean and maximum in milliseconds', () => {
+  test('has percentiles and maximum in milliseconds', () => {
     const histogram = new Histogram()
     for (let i = 1; i <= 10_000; i++) histogram.add(i)
     for (const share of [0.5, 0.9, 0.99, 0.999])
@@ -33,7 +33,7 @@ describe('a histogram', () => {
 
   test('is zero when empty, and starts anew when taken', () => {
     const histogram = new Histogram()
-    expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0, mean: 0 })
+    expect(histogram.summary()).toMatchObject({ count: 0, p50: 0, p99: 0, max: 0 })
     histogram.add(7)
     expect(Math.round(histogram.take().max)).toBe(7)
     expect(histogram.summary()).toMatchObject({ count: 0, max: 0 })
@@ -111,7 +111,6 @@ describe('the timer wheel', () => {
             wheel.run(nowMs)
             for (const [id, due] of dueMs.entries()) if (due <= nowMs - 8) expect(fired.has(id)).toBe(true)
           }
-          expect(wheel.set).toBe(dueMs.length - fired.size)
         },
       ),
     )

@@ -13,8 +13,6 @@ export class Wheel {
   readonly #dueMs: Float64Array
   readonly #due: (id: number, dueMs: number) => void
   #tick: number
-  /** How many timers are set. */
-  set = 0
 
   /** `due` is called for each timer, with the moment it was set for. */
   constructor(size: number, nowMs: number, due: (id: number, dueMs: number) => void) {
@@ -28,7 +26,6 @@ export class Wheel {
   at(id: number, dueMs: number): void {
     if (this.#dueMs[id] !== UNSET) throw new Error(`${id} has a timer already`)
     this.#dueMs[id] = dueMs
-    this.set++
     this.#insert(id, dueMs)
   }
 
@@ -53,7 +50,6 @@ export class Wheel {
         if (dueMs > nowMs) this.#insert(id, dueMs)
         else {
           this.#dueMs[id] = UNSET
-          this.set--
           this.#due(id, dueMs)
         }
         id = next

@@ -50,7 +50,7 @@ ${lineChart('People by seconds since the opening', { x: 'seconds since the openi
   {
     name: 'still in the sale',
     color: 'a',
-    points: over((s) => s.joined - s.ended + Math.max(0, lateOver(s))),
+    points: over((s) => s.joined - s.ended + neverJoined(s)),
   },
   { name: 'admitted', color: 'b', points: over((s) => s.admitted) },
   { name: 'bought', color: 'c', points: over((s) => s.bought) },
@@ -127,8 +127,8 @@ ${
 `
 }
 
-/** Visitors who saw the end without having joined were never in the queue. */
-const lateOver = (s: Sample) => s.arrived - s.joined - Math.max(0, s.arrived - s.joined - s.over) || 0
+/** Visitors who saw the end without having joined: they have ended, and were never in the queue. */
+const neverJoined = (s: Sample) => Math.min(s.arrived - s.joined, s.over)
 
 function countTable(
   caption: string,
