@@ -117,7 +117,7 @@ async function compose(): Promise<Origin> {
   const gates = new Gates(redis)
   const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, metrics, log })
-  const payments = await startPayments({ config, sql, sales, orders, metrics, log }, jobs)
+  const payments = await startPayments({ config, sql, jobs, sales, orders, metrics, log })
   stops.push(['payments', () => payments.stop()])
   const stock = { sql, sales, gates, work: new ProductWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })

@@ -11,6 +11,7 @@
  *     pm_card_error_429, ...  that status, and nothing happens
  */
 import { createHmac, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
@@ -95,7 +96,7 @@ export async function startStripe(options: StripeOptions) {
     write(c, (form) => refund(form.get('payment_intent') ?? '', metadataIn(form))),
   )
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
-  await new Promise((resolve) => server.once('listening', resolve))
+  await once(server, 'listening')
 
   async function write(c: Context, act: (form: URLSearchParams) => Reply): Promise<Response> {
     if (settings.turnAway > 0) {

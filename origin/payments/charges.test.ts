@@ -1,47 +1,33 @@
 import { pino } from 'pino'
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { usePayments } from '../../test/payments.ts'
-import type { Sql } from '../ledger/connection.ts'
 import { findOrder } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../ledger/sales.ts'
-import { createMetrics } from '../lib/metrics.ts'
 import { Orders } from '../orders/orders.ts'
 import { Charges } from './charges.ts'
-import { CHARGE_ATTEMPTS, OUTBOX_ATTEMPTS, type PaymentJobs } from './jobs.ts'
+import { CHARGE_ATTEMPTS, OUTBOX_ATTEMPTS } from './jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { PaymentProvider } from './provider.ts'
 
-const { stripe, provider, log, open } = await usePayments()
-const metrics = createMetrics()
-let sql: Sql
-let jobs: PaymentJobs
-let orders: Orders
-beforeAll(async () => {
-  ;({ sql, jobs } = await open())
-  const gates = { of: () => ({ settle: async () => {} }) } as never
-  orders = new Orders({ sql, gates, charges: jobs, metrics, log })
-})
-afterEach(() => vi.useRealTimers())
-
-const refundsBy = (from: PaymentProvider) =>
-  new Outbox('refund', { sql, jobs, metrics, log }, async (charge) => {
-    await from.refund(charge)
-    return true
-  })
-function chargesBy(from: PaymentProvider, log = pino({ level: 'silent' })): Charges {
-  const deps = { sql, jobs, metrics, log }
-  const captures = new Outbox('capture', deps, (charge) => from.capture(charge))
-  return new Charges({
+const { stripe, ...deps } = await usePayments()
+const { provider, sql, jobs, metrics } = deps
+const gates = { of: () => ({ settle: async () => {} }) } as never
+const orders = new Orders({ ...deps, gates, charges: jobs })
+const captures = new Outbox('capture', deps)
+const refunds = new Outbox('refund', deps)
+const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>
+  new Charges({
     ...deps,
-    provider: from,
+    log,
+    provider: { ...provider, ...changes },
     orders,
     captures,
-    refunds: refundsBy(from),
+    refunds,
     nowMs: Date.now,
   })
-}
+afterEach(() => vi.useRealTimers())
 
 async function payingWith(method: string, quantity = 1): Promise<string> {
   const sale = `sale-${method}`
@@ -67,7 +53,7 @@ const intentOf = (order: string) => stripe.intents(order)[0]
 
 test('cancels a charge that is pending after the last attempt, and the order', async () => {
   const order = await payingWith('pm_card_processing')
-  await lastAttempt(chargesBy(provider))
+  await lastAttempt(chargesBy())
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
   expect(intentOf(order)).toMatchObject({ status: 'canceled' })
 })
@@ -75,7 +61,6 @@ test('cancels a charge that is pending after the last attempt, and the order', a
 test('confirms the order if the charge is authorized while it is given up', async () => {
   const order = await payingWith('pm_card_processing')
   const charges = chargesBy({
-    ...provider,
     async find(of) {
       const found = await provider.find(of)
       stripe.authorize(found?.charge ?? '')
@@ -92,7 +77,6 @@ test('confirms the order if the charge is authorized while it is given up', asyn
 test('confirms the order if the last attempt was authorized and its response lost', async () => {
   const order = await payingWith('pm_card_visa')
   const charges = chargesBy({
-    ...provider,
     async authorize(of) {
       await provider.authorize(of)
       return { result: 'unknown', reason: 'no response' }
@@ -105,7 +89,6 @@ test('confirms the order if the last attempt was authorized and its response los
 test('refunds a charge that is captured while it is cancelled', async () => {
   const order = await payingWith('pm_card_processing')
   const charges = chargesBy({
-    ...provider,
     async cancel(charge) {
       stripe.succeed(charge)
       return provider.cancel(charge)
@@ -113,7 +96,7 @@ test('refunds a charge that is captured while it is cancelled', async () => {
   })
   await lastAttempt(charges)
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
-  await refundsBy(provider).round()
+  await refunds.round()
   expect(intentOf(order)).toMatchObject({ status: 'succeeded', refunded: true })
 })
 
@@ -123,9 +106,9 @@ test.each(['lost', 'waiting'])(
     const order = await payingWith('pm_card_visa')
     if (job === 'lost') await sql`delete from pgboss.job`
     await sql`update orders set updated_at = now() - interval '3 minutes' where order_id = ${order}`
-    for (let times = 0; times < 3; times++) await chargesBy(provider).resume()
+    for (let times = 0; times < 3; times++) await chargesBy().resume()
     expect(await sql`select 1 from pgboss.job where name = 'charge'`).toHaveLength(job === 'lost' ? 1 : 2)
-    await attempt(chargesBy(provider))
+    await attempt(chargesBy())
     expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
     expect(stripe.intents(order)).toHaveLength(1)
   },
@@ -135,21 +118,21 @@ test('retries a charge that the provider turns away more often than one without 
   const order = await payingWith('pm_card_visa')
   for (let times = 0; times <= CHARGE_ATTEMPTS; times++) {
     stripe.settings.turnAway = 1
-    await attempt(chargesBy(provider))
+    await attempt(chargesBy())
     expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
   }
-  await attempt(chargesBy(provider))
+  await attempt(chargesBy())
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
 })
 
 test('gives up a charge that is turned away for too long', async () => {
   const order = await payingWith('pm_card_visa')
   stripe.settings.turnAway = 2
-  await attempt(chargesBy(provider))
+  await attempt(chargesBy())
   await sql`
     update pgboss.job set data = jsonb_set(data, '{turnedAwayAtMs}', to_jsonb(${Date.now() - 3_600_000}::bigint))
     where name = 'charge' and state < 'active'`
-  await attempt(chargesBy(provider))
+  await attempt(chargesBy())
   expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'payment_timeout' })
 })
 
@@ -157,7 +140,7 @@ test('takes no other charge until the next second after one is turned away', asy
   vi.useFakeTimers({ toFake: ['performance'] })
   vi.advanceTimersByTime(600)
   const order = await payingWith('pm_card_visa')
-  const charges = chargesBy(provider)
+  const charges = chargesBy()
   stripe.settings.turnAway = 1
   await attempt(charges)
   vi.advanceTimersByTime(399)
@@ -171,7 +154,7 @@ test('takes no other charge until the next second after one is turned away', asy
 test('logs the reason of failing charges, one line for many', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const lines: string[] = []
-  const charges = chargesBy(provider, pino({ level: 'warn' }, { write: (line) => lines.push(line) }))
+  const charges = chargesBy({}, pino({ level: 'warn' }, { write: (line) => lines.push(line) }))
   const refused = [await payingWith('pm_card_error_403'), await payingWith('pm_card_error_500')]
   const logged = () => lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason !== undefined)
   await attempt(charges)
@@ -187,7 +170,7 @@ test('logs the reason of failing charges, one line for many', async () => {
 
 test('charges the price of all units', async () => {
   const order = await payingWith('pm_card_visa', 3)
-  await attempt(chargesBy(provider))
+  await attempt(chargesBy())
   expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
   expect(intentOf(order)).toMatchObject({ amount: 3_000 })
 })
@@ -200,7 +183,7 @@ test.each([
   const order = await payingWith('pm_card_unresponsive')
   const { id: charge } = stripe.add({ order }, amount, currency)
   stripe.authorize(charge)
-  const charges = chargesBy(provider)
+  const charges = chargesBy()
   const settle = async () => {
     const current = await provider.find(order)
     if (current) await charges.settle(current)
@@ -208,7 +191,7 @@ test.each([
   await Promise.all([settle(), settle()])
   expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', charge_id: null })
   expect(await findingsAbout(charge)).toMatchObject([{ kind: 'wrong_amount', open: true, detail: { order } }])
-  await refundsBy(provider).round()
+  await refunds.round()
   expect(intentOf(order)).toMatchObject({ status: 'canceled' })
   await settle()
   expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'given back' }])
@@ -217,7 +200,7 @@ test.each([
 describe('a refund made by hand', () => {
   test('opens one finding for a sold order, which stays sold', async () => {
     const order = await payingWith('pm_card_visa')
-    const charges = chargesBy(provider)
+    const charges = chargesBy()
     await attempt(charges)
     const charge = intentOf(order)?.id ?? ''
     await provider.capture({ charge, order })
@@ -237,7 +220,7 @@ describe('a refund made by hand', () => {
 
   test('opens no finding for a voided charge, a second charge, or an order that is not sold', async () => {
     const order = await payingWith('pm_card_visa')
-    const charges = chargesBy(provider)
+    const charges = chargesBy()
     await attempt(charges)
     const charge = intentOf(order)?.id ?? ''
     await charges.settle({ charge, order, status: 'cancelled' })
@@ -255,18 +238,18 @@ describe('a refund made by hand', () => {
     await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
     await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund'`
     stripe.settings.refundStatus = 'failed'
-    await refundsBy(provider).round()
+    await refunds.round()
     stripe.settings.refundStatus = 'succeeded'
     expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
     stripe.refund(charge)
-    await chargesBy(provider).settle({ charge, order, status: 'refunded' })
-    await refundsBy(provider).round()
+    await chargesBy().settle({ charge, order, status: 'refunded' })
+    await refunds.round()
     expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'refunded after all' }])
   })
 
   test('closes the finding of a charge for an unknown order, which was counted', async () => {
     const order = crypto.randomUUID()
-    const charges = chargesBy(provider)
+    const charges = chargesBy()
     const price = { amountMinor: 1_000, currency: 'EUR' }
     await charges.settle({ charge: 'pi_of_another', order, status: 'authorized', ...price })
     expect(await findingsAbout('pi_of_another')).toMatchObject([{ kind: 'unknown_charge', open: true }])

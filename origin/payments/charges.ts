@@ -28,10 +28,7 @@ const CONCURRENCY = 256
 const SETTLE = { size: 200, queue: 20_000 }
 /** An order that came with its payment method is left this long to the process that accepted it. */
 const BEGIN_AFTER_MS = 1_000
-/**
- * After a charge is turned away, a worker takes no jobs until the next of these intervals begins, since providers limit by
- * the second: it wastes at most CONCURRENCY requests a second, and skips no second.
- */
+/** After a charge is turned away, a worker takes no jobs until the next interval begins: providers limit by the second. */
 const PAUSE_MS = 1_000
 /**
  * A charge turned away for this long is given up. At a provider's limit of 25 charges a second one worker makes 24.8
@@ -41,16 +38,13 @@ const PAUSE_MS = 1_000
 const TURNED_AWAY_MS = 15 * 60_000
 /** Charge failures come in masses: one log line per interval, with their number. */
 const LOG_INTERVAL_MS = 10_000
-/**
- * After this long in `paying` without a change the job may be lost. More likely the workers or the ledger were away, or the
- * queue is long; the difference is not visible here.
- */
+/** After this long in `paying` the job may be lost, or the workers were away, or the queue is long. */
 const FORGOTTEN_SECONDS = 120
 
+type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
 /** A charge captured by hand, before this system heard of it, was authorized too. */
 const isAuthorized = (charge: ChargeRecord): charge is AuthorizedCharge =>
   charge.status === 'authorized' || charge.status === 'captured'
-type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
 
 const amountOf = ({ unit_price_minor, quantity }: OrderRow) => unit_price_minor * quantity
 const isPriceOf = (order: OrderRow, { amountMinor, currency }: AuthorizedCharge) =>
@@ -132,24 +126,16 @@ export class Charges {
       await orders.confirmFree(order_id)
       return this.#completed.add(job)
     }
-    const charged = await provider.authorize({
-      order: order_id,
-      amountMinor,
-      currency,
-      method: payment_method ?? '',
-    })
+    const method = payment_method ?? ''
+    const charged = await provider.authorize({ order: order_id, amountMinor, currency, method })
     const { result } = charged
     metrics.payments.inc({ outcome: result })
     switch (result) {
-      case 'authorized':
-        await this.settle({
-          charge: charged.charge,
-          order: order_id,
-          status: 'authorized',
-          amountMinor,
-          currency,
-        })
+      case 'authorized': {
+        const { charge } = charged
+        await this.settle({ charge, order: order_id, status: 'authorized', amountMinor, currency })
         return this.#completed.add(job)
+      }
       case 'declined':
         await orders.cancel(order_id, ['paying'], `declined: ${charged.reason}`)
         return this.#completed.add(job)
@@ -194,15 +180,12 @@ export class Charges {
     if (found && isAuthorized(found)) await this.settle(found)
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
     if (!cancelled || found?.status !== 'pending') return
-    // If this fails or the worker dies here, the charge is voided when it is reported authorized.
+    // If this fails, the charge is voided when it is reported authorized.
     const current = await this.#recordOf(order, provider.cancel(found.charge))
     if (current) await this.settle(current)
   }
 
-  async #recordOf(
-    order: string,
-    request: Promise<ChargeRecord | undefined>,
-  ): Promise<ChargeRecord | undefined> {
+  #recordOf(order: string, request: Promise<ChargeRecord | undefined>): Promise<ChargeRecord | undefined> {
     return request.catch((error) => {
       this.#deps.log.warn({ order, error: String(error) }, 'provider did not respond; giving up')
       return undefined
@@ -317,9 +300,8 @@ export class Charges {
     const { sql, provider } = this.#deps
     const last = await readProviderCursor(sql, provider.name)
     for await (const { records, cursor } of provider.changes(last)) {
-      for (let at = 0; at < records.length; at += SETTLE.size) {
+      for (let at = 0; at < records.length; at += SETTLE.size)
         await Promise.all(records.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
-      }
       await writeProviderCursor(sql, provider.name, cursor)
     }
   }

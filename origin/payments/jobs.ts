@@ -1,9 +1,8 @@
 /**
- * The payment jobs in Postgres (pg-boss). A charge job is inserted in the transaction that moves the order to `paying`, a
- * capture job in the one that confirms the order, a refund job in the one that finds it necessary: both commit or neither.
- * A worker that dies loses nothing, since its jobs expire and are handed out again.
+ * The payment jobs in Postgres (pg-boss). A job is inserted in the transaction that makes it necessary: both commit or
+ * neither. A worker that dies loses nothing, since its jobs expire and are handed out again.
  */
-import { type JobWithMetadata, PgBoss } from 'pg-boss'
+import { PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Queryable } from '../ledger/connection.ts'
 import { closeAbout } from '../ledger/findings.ts'
@@ -26,10 +25,7 @@ const SUPERVISE_SECONDS = 2
 const QUERY_TIMEOUT_MS = 10_000
 /** A requeued job waits this long and up to twice as long, so that they do not all return at once. */
 const REQUEUE_SECONDS = 2
-/**
- * Completed jobs are useless, since the order has the result, and each search for lost jobs reads them. This is how long they
- * are kept, and the interval of their removal, which reads all of them.
- */
+/** How long completed jobs are kept, which each search for lost jobs reads, and the interval of their removal. */
 const KEEP_DONE_SECONDS = 60
 const QUEUE = {
   expireInSeconds: EXPIRE_SECONDS,
@@ -38,12 +34,14 @@ const QUEUE = {
   retryBackoff: true,
 }
 
-/** A job as it is handed out. */
-type Taken<Data> = Data & {
+interface Handle {
   readonly id: string
   /** Begins with 1. */
   readonly attempt: number
 }
+const handleOf = ({ id, attempt }: Handle) => ({ id, retryCount: attempt - 1 })
+/** A job as it is handed out. */
+type Taken<Data> = Data & Handle
 interface ChargeData {
   readonly order: string
   /** Since when the provider has rejected it unprocessed, by the ledger's time. */
@@ -100,11 +98,8 @@ export class PaymentJobs {
   }
 
   addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void> {
-    return this.add(
-      tx,
-      CHARGE,
-      orderIds.map((order) => ({ order })),
-    )
+    const jobs = orderIds.map((order) => ({ order }))
+    return this.add(tx, CHARGE, jobs)
   }
 
   /** Queues captures, one row per charge. A second job for a charge finds no open row. */
@@ -118,12 +113,8 @@ export class PaymentJobs {
   async addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<readonly ChargeOf[]> {
     if (refunds.length === 0) return []
     const inserted = await insertRefunds(tx, refunds)
-    await closeAbout(
-      tx,
-      'capture_failed',
-      refunds.map((r) => r.charge),
-      'to be given back',
-    )
+    const charges = refunds.map((r) => r.charge)
+    await closeAbout(tx, 'capture_failed', charges, 'to be given back')
     await this.add(tx, REFUND, inserted)
     for (const { charge, order } of inserted) this.#log.warn({ order, charge }, 'refund queued')
     return inserted
@@ -131,11 +122,11 @@ export class PaymentJobs {
 
   async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly DataOf<Kind>[]): Promise<void> {
     if (jobs.length === 0) return
-    await this.#boss.insert(
-      name,
-      jobs.map((data) => ({ data })),
-      { db: { executeSql: async (text, values) => ({ rows: await tx.unsafe(text, values as never[]) }) } },
-    )
+    const executeSql = async (text: string, values?: unknown[]) => ({
+      rows: await tx.unsafe(text, values as never[]),
+    })
+    const inserts = jobs.map((data) => ({ data }))
+    await this.#boss.insert(name, inserts, { db: { executeSql } })
   }
 
   /**
@@ -152,8 +143,7 @@ export class PaymentJobs {
   }
 
   async take<Kind extends JobKind>(name: Kind, limit: number): Promise<Taken<DataOf<Kind>>[]> {
-    const options = { batchSize: limit, includeMetadata: true } as const
-    const jobs: JobWithMetadata<DataOf<Kind>>[] = await this.#boss.fetch<DataOf<Kind>>(name, options)
+    const jobs = await this.#boss.fetch<DataOf<Kind>>(name, { batchSize: limit, includeMetadata: true })
     return jobs.map(({ id, data, retryCount }) => ({ ...data, id, attempt: retryCount + 1 }))
   }
 
@@ -167,6 +157,3 @@ export class PaymentJobs {
     await this.#boss.fail(name, [handleOf(job)], { why })
   }
 }
-
-type Handle = Pick<Taken<unknown>, 'id' | 'attempt'>
-const handleOf = ({ id, attempt }: Handle) => ({ id, retryCount: attempt - 1 })

@@ -1,30 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { usePayments } from '../../test/payments.ts'
-import type { Sql } from '../ledger/connection.ts'
 import { NO_SALE, readFindings } from '../ledger/findings.ts'
-import { createMetrics } from '../lib/metrics.ts'
-import { OUTBOX_ATTEMPTS, type PaymentJobs } from './jobs.ts'
+import { OUTBOX_ATTEMPTS } from './jobs.ts'
 import { Outbox } from './outbox.ts'
 
-const { stripe, provider, log, open } = await usePayments()
-const metrics = createMetrics()
-let sql: Sql
-let jobs: PaymentJobs
-beforeAll(async () => {
-  ;({ sql, jobs } = await open())
-})
+const { stripe, ...deps } = await usePayments()
+const { provider, sql, jobs, metrics } = deps
 beforeEach(async () => {
   await sql`truncate captures, refunds, findings`
   metrics.registry.resetMetrics()
 })
 
-const captures = (send = provider.capture) => new Outbox('capture', { sql, jobs, metrics, log }, send)
-const refunds = () =>
-  new Outbox('refund', { sql, jobs, metrics, log }, async (charge) => {
-    await provider.refund(charge)
-    return true
-  })
+const capturesBy = (capture: typeof provider.capture) =>
+  new Outbox('capture', { ...deps, provider: { ...provider, capture } })
+const captures = new Outbox('capture', deps)
+const refunds = new Outbox('refund', deps)
 /** A charge at Stripe, for an order that is not in the ledger. */
 function newCharge() {
   const order = randomUUID()
@@ -46,7 +37,7 @@ test('opens a finding for a refund that failed its last attempt, and closes it o
   stripe.settings.refundStatus = 'failed'
   await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
   await lastAttempt('refund')
-  await refunds().round()
+  await refunds.round()
   const open = { kind: 'refund_failed', subject: charge, closed_at: null }
   expect(await findings()).toMatchObject([open])
   const metric = await metrics.registry.getSingleMetricAsString('findings_total')
@@ -55,8 +46,8 @@ test('opens a finding for a refund that failed its last attempt, and closes it o
 
   stripe.settings.refundStatus = 'succeeded'
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
-  await refunds().resume()
-  await refunds().round()
+  await refunds.resume()
+  await refunds.round()
   expect(await findings()).toMatchObject([
     { kind: 'refund_failed', closed_at: expect.any(Date), outcome: 'refunded after all' },
   ])
@@ -67,17 +58,17 @@ test('opens a finding for a refund that failed its last attempt, and closes it o
 test('retries a failed capture, and opens a finding after the last attempt', async () => {
   const { order, charge } = newCharge()
   await jobs.addCaptures(sql, [{ charge, order }])
-  await captures().round()
+  await captures.round()
   expect(await findings()).toEqual([])
   expect(await counted('captures')).toEqual([{ outcome: 'failed', value: 1 }])
   await lastAttempt('capture')
-  await captures().round()
+  await captures.round()
   expect(await findings()).toMatchObject([{ kind: 'capture_failed', subject: charge, closed_at: null }])
 
   stripe.authorize(charge)
   await sql`update captures set asked_at = asked_at - interval '13 hours'`
-  await captures().resume()
-  await captures().round()
+  await captures.resume()
+  await captures.round()
   expect(await capturedAt(charge)).toBeInstanceOf(Date)
   expect(await counted('captures')).toContainEqual({ outcome: 'succeeded', value: 1 })
   expect(await findings()).toMatchObject([
@@ -90,11 +81,11 @@ test('opens a finding at once for a capture that is not authorized any more, and
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
   stripe.cancel(charge)
-  await captures().round()
+  await captures.round()
   expect(await findings()).toMatchObject([{ kind: 'capture_failed', subject: charge, closed_at: null }])
   expect(await counted('captures')).toEqual([{ outcome: 'gone', value: 1 }])
   expect(await jobs.take('capture', 10)).toEqual([])
-  await captures().resume()
+  await captures.resume()
   expect(await jobs.take('capture', 10)).toEqual([])
 })
 
@@ -103,9 +94,9 @@ test('does not capture a charge that is to be refunded', async () => {
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await captures().round()
+  await captures.round()
   expect(intent.status).toBe('requires_capture')
-  await refunds().round()
+  await refunds.round()
   expect(intent.status).toBe('canceled')
   expect(await jobs.take('capture', 10)).toEqual([])
   expect(await findings()).toEqual([])
@@ -115,9 +106,9 @@ test('voids a charge whose refund overtakes its capture, without a finding', asy
   const { order, charge, intent } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
-  await captures(async (charge) => {
+  await capturesBy(async (charge) => {
     await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
-    await refunds().round()
+    await refunds.round()
     return provider.capture(charge)
   }).round()
   expect(intent.status).toBe('canceled')
@@ -128,12 +119,12 @@ test('refunds a charge whose capture was in progress', async () => {
   const { order, charge, intent } = newCharge()
   stripe.authorize(charge)
   await jobs.addCaptures(sql, [{ charge, order }])
-  await captures(async (charge) => {
+  await capturesBy(async (charge) => {
     const done = await provider.capture(charge)
     await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
     return done
   }).round()
-  await refunds().round()
+  await refunds.round()
   expect(intent).toMatchObject({ status: 'succeeded', refunded: true })
   expect(await findings()).toEqual([])
 })
@@ -142,9 +133,9 @@ test('closes the finding of a capture done by hand, or to be refunded', async ()
   const [byHand, refunded] = [newCharge(), newCharge()]
   await jobs.addCaptures(sql, [byHand, refunded])
   await lastAttempt('capture')
-  await captures().round()
+  await captures.round()
   expect(await findings()).toHaveLength(2)
-  await captures().markDone([byHand.charge])
+  await captures.markDone([byHand.charge])
   await jobs.addRefunds(sql, [{ ...refunded, reason: 'oversold' }])
   expect((await findings()).map((f) => [f.subject, f.outcome]).sort()).toEqual(
     [
@@ -157,8 +148,8 @@ test('closes the finding of a capture done by hand, or to be refunded', async ()
 test('does not ask the provider again for a refund that is done', async () => {
   const { order, charge } = newCharge()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds().markDone([charge])
-  await refunds().round()
+  await refunds.markDone([charge])
+  await refunds.round()
   expect(await counted('refunds')).toEqual([])
 })
 
@@ -168,18 +159,18 @@ test('queues a refund that lost its job again, once, unless it is done', async (
     sql,
     [open, done].map((one) => ({ ...one, reason: 'oversold' })),
   )
-  await refunds().markDone([done.charge])
+  await refunds.markDone([done.charge])
   await sql`delete from pgboss.job`
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
-  for (let times = 0; times < 3; times++) await refunds().resume()
+  for (let times = 0; times < 3; times++) await refunds.resume()
   expect(await jobs.take('refund', 10)).toMatchObject([{ charge: open.charge }])
 })
 
 test('keeps a capture that is done when it is reported gone or is to be refunded', async () => {
   const { order, charge } = newCharge()
   await jobs.addCaptures(sql, [{ charge, order }])
-  await captures(async () => {
-    await captures().markDone([charge])
+  await capturesBy(async () => {
+    await captures.markDone([charge])
     return false
   }).round()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
@@ -190,6 +181,6 @@ test('keeps a capture that is done when it is reported gone or is to be refunded
 test('does not reopen a refund that is not done', async () => {
   const { order, charge } = newCharge()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds().reopen({ charge, order })
+  await refunds.reopen({ charge, order })
   expect(await findings()).toEqual([])
 })

@@ -18,6 +18,7 @@ import {
 } from '../ledger/payments.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { OUTBOX_ATTEMPTS, type OutboxJob, type OutboxKind, type PaymentJobs } from './jobs.ts'
+import type { PaymentProvider } from './provider.ts'
 
 /** Jobs per round, one round a second: money can wait, and buyers come first. */
 const BATCH = 32
@@ -29,6 +30,7 @@ const DONE = { capture: 'captured', refund: 'refunded' } as const
 interface OutboxDeps {
   readonly sql: Sql
   readonly jobs: PaymentJobs
+  readonly provider: Pick<PaymentProvider, OutboxKind>
   readonly metrics: Pick<Metrics, OutboxTable | 'findings'>
   readonly log: Logger
 }
@@ -37,14 +39,11 @@ export class Outbox {
   readonly #kind: OutboxKind
   readonly #table: OutboxTable
   readonly #deps: OutboxDeps
-  readonly #send: (charge: ChargeOf) => Promise<boolean>
 
-  /** `send` asks the provider. It returns false if this can never be done, and throws if it may be retried. */
-  constructor(kind: OutboxKind, deps: OutboxDeps, send: (charge: ChargeOf) => Promise<boolean>) {
+  constructor(kind: OutboxKind, deps: OutboxDeps) {
     this.#kind = kind
     this.#table = `${kind}s`
     this.#deps = deps
-    this.#send = send
   }
 
   /** Sends one batch. */
@@ -52,11 +51,8 @@ export class Outbox {
     const { sql, jobs } = this.#deps
     const taken = await jobs.take(this.#kind, BATCH)
     if (taken.length === 0) return
-    const open = await findOpen(
-      sql,
-      this.#table,
-      taken.map((job) => job.charge),
-    )
+    const charges = taken.map((job) => job.charge)
+    const open = await findOpen(sql, this.#table, charges)
     const outcomes = await Promise.all(
       taken.map((job) => (open.has(job.charge) ? this.#attempt(job) : 'not open')),
     )
@@ -68,10 +64,10 @@ export class Outbox {
   }
 
   async #attempt(job: OutboxJob): Promise<'succeeded' | 'failed' | 'gone'> {
-    const { sql, jobs, metrics, log } = this.#deps
+    const { sql, jobs, provider, metrics, log } = this.#deps
     const { order, charge, attempt } = job
     try {
-      const outcome = (await this.#send(job)) ? 'succeeded' : 'gone'
+      const outcome = (await provider[this.#kind](job)) === false ? 'gone' : 'succeeded'
       metrics[this.#table].inc({ outcome })
       if (outcome === 'gone') await this.#giveUp(job)
       return outcome
@@ -114,19 +110,17 @@ export class Outbox {
 
   /** Queues forgotten rows again. */
   resume(): Promise<void> {
-    return this.#requeue((tx) =>
-      touchOpen(tx, this.#table, { forgottenHours: FORGOTTEN_HOURS, limit: BATCH }),
-    )
+    return this.#requeue({ forgottenHours: FORGOTTEN_HOURS, limit: BATCH })
   }
 
   /** Queues open rows that are reported done: the report may be outdated, so the provider is asked for the current state. */
   recheck(charges: readonly string[]): Promise<void> {
-    return this.#requeue((tx) => touchOpen(tx, this.#table, { charges }))
+    return this.#requeue({ charges })
   }
 
-  async #requeue(touch: (tx: Queryable) => Promise<ChargeOf[]>): Promise<void> {
+  async #requeue(which: Parameters<typeof touchOpen>[2]): Promise<void> {
     const { sql, jobs } = this.#deps
-    await sql.begin(async (tx) => jobs.add(tx, this.#kind, await touch(tx)))
+    await sql.begin(async (tx) => jobs.add(tx, this.#kind, await touchOpen(tx, this.#table, which)))
   }
 
   /** Opens a row again that the buyer's bank has undone. A person must find out how it can be done. */

@@ -16,33 +16,22 @@ import { stripeProvider } from './stripe.ts'
 interface PaymentsDeps {
   readonly config: Config
   readonly sql: Sql
+  readonly jobs: PaymentJobs
   readonly sales: Pick<Sales, 'nowMs'>
   readonly orders: Orders
   readonly metrics: Metrics
   readonly log: Logger
 }
 
-export interface Payments {
-  readonly provider: PaymentProvider
-  readonly jobs: PaymentJobs
-  readonly charges: Charges
-  readonly captures: Outbox
-  readonly refunds: Outbox
-  stop(): Promise<void>
-}
+export type Payments = Awaited<ReturnType<typeof startPayments>>
 
-export async function startPayments(deps: PaymentsDeps, jobs: PaymentJobs): Promise<Payments> {
-  const { config, sql, sales, orders, metrics, log } = deps
+export async function startPayments({ config, sales, orders, ...deps }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
   const { provider, stop } = await chooseProvider(config, nowMs)
-  const outbox = { sql, jobs, metrics, log }
-  const captures = new Outbox('capture', outbox, (charge) => provider.capture(charge))
-  const refunds = new Outbox('refund', outbox, async (charge) => {
-    await provider.refund(charge)
-    return true
-  })
-  const charges = new Charges({ ...outbox, provider, orders, captures, refunds, nowMs })
-  return { provider, jobs, charges, captures, refunds, stop }
+  const captures = new Outbox('capture', { ...deps, provider })
+  const refunds = new Outbox('refund', { ...deps, provider })
+  const charges = new Charges({ ...deps, provider, orders, captures, refunds, nowMs })
+  return { provider, charges, captures, refunds, stop }
 }
 
 async function chooseProvider(
@@ -51,11 +40,12 @@ async function chooseProvider(
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
   const stopNothing = async () => {}
   if (payment.provider === 'stripe') {
-    const secrets = { secretKey: payment.STRIPE_SECRET_KEY, webhookSecret: payment.STRIPE_WEBHOOK_SECRET }
-    return {
-      provider: stripeProvider({ ...secrets, apiUrl: payment.STRIPE_API_URL, nowMs }),
-      stop: stopNothing,
-    }
+    const {
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+      STRIPE_API_URL: apiUrl,
+    } = payment
+    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: stopNothing }
   }
   const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = payment
   // The api role makes no charges, and needs the provider only to read webhooks.
@@ -66,8 +56,5 @@ async function chooseProvider(
     webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,
     ...{ secret, slowMs: payment.SANDBOX_SLOW_MS, lateMs: payment.SANDBOX_LATE_MS },
   })
-  return {
-    provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }),
-    stop: () => sandbox.stop(),
-  }
+  return { provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }), stop: sandbox.stop }
 }

@@ -4,13 +4,6 @@
  */
 import type { ChargeOf } from '../ledger/payments.ts'
 
-interface ChargeRequest {
-  readonly order: string
-  readonly amountMinor: number
-  readonly currency: string
-  readonly method: string
-}
-
 type AuthorizeResult =
   | { readonly result: 'authorized'; readonly charge: string }
   | { readonly result: 'declined'; readonly reason: string }
@@ -31,16 +24,15 @@ export type ChargeRecord = ChargeOf &
     | { readonly status: 'pending' | 'declined' | 'cancelled' | 'refunded' | 'refund_failed' }
   )
 
-/** A page of changes in the provider's records, and the cursor after it. */
-interface Changes {
-  readonly records: readonly ChargeRecord[]
-  readonly cursor: string
-}
-
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */
   readonly name: string
-  authorize(request: ChargeRequest): Promise<AuthorizeResult>
+  authorize(charge: {
+    readonly order: string
+    readonly amountMinor: number
+    readonly currency: string
+    readonly method: string
+  }): Promise<AuthorizeResult>
   /**
    * Takes the money; repeats change nothing. False if it can never be taken, because nothing is authorized any more; throws
    * if it may be retried.
@@ -52,8 +44,8 @@ export interface PaymentProvider {
   refund(charge: ChargeOf): Promise<void>
   /** The charge of an order, if there is one. */
   find(order: string): Promise<ChargeRecord | undefined>
-  /** Changes since a cursor of the provider, the oldest first; null begins as far back as matters. */
-  changes(since: string | null): AsyncIterable<Changes>
+  /** Pages of changes after a cursor of the provider, the oldest first; null begins as far back as matters. */
+  changes(since: string | null): AsyncIterable<{ records: readonly ChargeRecord[]; cursor: string }>
   /** Reads a webhook: undefined if its signature is invalid, null if it is irrelevant. */
   readWebhook(headers: Headers, body: string): Promise<ChargeRecord | null | undefined>
 }

@@ -18,26 +18,18 @@ const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.bo
 /** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
 
-interface SandboxClientOptions {
+export function sandboxProvider(options: {
   /** Undefined if only webhooks are read. */
   readonly url: string | undefined
   readonly secret: string
   readonly timeoutMs: number
   /** The ledger's time, since the age of a webhook must not depend on this machine's clock. */
   readonly nowMs: () => number
-}
-
-export function sandboxProvider(options: SandboxClientOptions): PaymentProvider {
-  const call = async (path: string, post?: { body: unknown; key?: string }): Promise<unknown> => {
+}): PaymentProvider {
+  const call = async (path: string, request: RequestInit = {}) => {
     if (options.url === undefined) throw new Error('no sandbox URL is set')
-    const response = await fetch(new URL(path, options.url), {
-      ...(post && { method: 'POST', body: JSON.stringify(post.body) }),
-      headers: {
-        'content-type': 'application/json',
-        ...(post?.key && { 'idempotency-key': post.key }),
-      },
-      signal: AbortSignal.timeout(options.timeoutMs),
-    })
+    const signal = AbortSignal.timeout(options.timeoutMs)
+    const response = await fetch(new URL(path, options.url), { ...request, signal })
     if (response.ok) return response.json()
     await response.body?.cancel()
     throw new Error(`the sandbox responded ${response.status}`)
@@ -45,15 +37,16 @@ export function sandboxProvider(options: SandboxClientOptions): PaymentProvider 
 
   /** Returns the charge after the action, which its state may not have allowed. */
   const act = async (charge: string, action: 'capture' | 'cancel' | 'refund') =>
-    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { body: {} }))
+    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { method: 'POST' }))
 
   return {
     name: 'sandbox',
 
     async authorize({ order, amountMinor, currency, method }) {
-      const body = { order, amount_minor: amountMinor, currency, method }
+      const body = JSON.stringify({ order, amount_minor: amountMinor, currency, method })
+      const headers = { 'content-type': 'application/json', 'idempotency-key': `charge-${order}` }
       try {
-        return authorizeResult(v.parse(Charge, await call('/charges', { body, key: `charge-${order}` })))
+        return authorizeResult(v.parse(Charge, await call('/charges', { method: 'POST', body, headers })))
       } catch (error) {
         return { result: 'unknown', reason: String(error) }
       }

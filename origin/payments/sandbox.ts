@@ -16,7 +16,9 @@
  *     DATABASE_URL=.. WEBHOOK_URL=http://127.0.0.1:3000/webhooks/sandbox WEBHOOK_SECRET=.. node origin/payments/sandbox.ts
  */
 import { createHmac, randomUUID } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -41,7 +43,6 @@ const ChargeBody = v.object({
 
 interface SandboxOptions {
   readonly databaseUrl: string
-  /** Where webhooks are sent. */
   readonly webhookUrl: string
   readonly secret: string
   readonly port?: number
@@ -128,9 +129,7 @@ export async function startSandbox(options: SandboxOptions) {
     if (row.order_id !== order || row.method !== method)
       return c.json({ error: 'the key was used with another body' }, 422)
     if (row.status !== 'pending') return c.json(view(row))
-    const isUnresponsive =
-      method === 'pm_timeout' || method === 'pm_late' || (method === 'pm_flaky' && row.attempts === 1)
-    if (isUnresponsive) {
+    if (['pm_timeout', 'pm_late'].includes(method) || (method === 'pm_flaky' && row.attempts === 1)) {
       await pause(NEVER_MS)
       return c.json({ error: 'no response' }, 504)
     }
@@ -158,11 +157,8 @@ export async function startSandbox(options: SandboxOptions) {
       where (changed_by, charge_id collate "C") > (${transaction}::text::xid8, ${charge})
         and changed_by < pg_snapshot_xmin(pg_current_snapshot())
       order by changed_by, charge_id collate "C" limit ${PAGE}`
-    return c.json({
-      records: rows.map(view),
-      cursor: rows.at(-1)?.cursor ?? since,
-      more: rows.length === PAGE,
-    })
+    const cursor = rows.at(-1)?.cursor ?? since
+    return c.json({ records: rows.map(view), cursor, more: rows.length === PAGE })
   })
 
   app.post('/charges/:charge/capture', async (c) => {
@@ -171,16 +167,14 @@ export async function startSandbox(options: SandboxOptions) {
       update sandbox.charges set capture_attempts = capture_attempts + 1 where charge_id = ${charge} returning *`
     if (!row) return c.json({ error: 'no such charge' }, 404)
     if (row.method === 'pm_slow') await pause(slowMs)
-    return c.json(view((await change(charge, 'captured', ['authorized'])) ?? (await find(charge)) ?? row))
+    return c.json(view((await changeOrFind(charge, 'captured', ['authorized'])) ?? row))
   })
 
   app.post('/charges/:charge/cancel', async (c) => {
     const row = await find(c.req.param('charge'))
     if (!row) return c.json({ error: 'no such charge' }, 404)
     const from = row.method === 'pm_late' ? ['authorized'] : ['authorized', 'pending']
-    return c.json(
-      view((await change(row.charge_id, 'cancelled', from)) ?? (await find(row.charge_id)) ?? row),
-    )
+    return c.json(view((await changeOrFind(row.charge_id, 'cancelled', from)) ?? row))
   })
 
   app.post('/charges/:charge/refund', async (c) => {
@@ -192,6 +186,9 @@ export async function startSandbox(options: SandboxOptions) {
     const [row] = await sql<Row[]>`select * from sandbox.charges where charge_id = ${charge}`
     return row
   }
+
+  const changeOrFind = async (charge: string, to: Row['status'], from: string[]) =>
+    (await change(charge, to, from)) ?? (await find(charge))
 
   /** Changes the status of a charge, and sends a webhook of its authorization, decline or capture. */
   async function change(charge: string, to: Row['status'], from: string[]): Promise<Changed | undefined> {
@@ -210,9 +207,8 @@ export async function startSandbox(options: SandboxOptions) {
     }
     for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS && !stopping.signal.aborted; attempt++) {
       const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS)
-      const response = await fetch(options.webhookUrl, { method: 'POST', headers, body, signal }).catch(
-        () => undefined,
-      )
+      const request = { method: 'POST', headers, body, signal }
+      const response = await fetch(options.webhookUrl, request).catch(() => undefined)
       await response?.body?.cancel()
       if (response && response.status < 500) return
       await pause(200 * 2 ** attempt * (0.5 + Math.random()))
@@ -233,18 +229,14 @@ export async function startSandbox(options: SandboxOptions) {
     }
   })()
 
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const server = serve({ fetch: app.fetch, port: options.port ?? 0, hostname: '127.0.0.1' }, ({ port }) =>
-    resolve(port),
-  )
-  server.once('error', reject)
-  const port = await promise
+  const server = serve({ fetch: app.fetch, port: options.port ?? 0, hostname: '127.0.0.1' }) as Server
+  await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       stopping.abort()
       const closed = new Promise((done) => server.close(done))
-      if ('closeAllConnections' in server) server.closeAllConnections()
+      server.closeAllConnections()
       await Promise.all([closed, lateCharges])
       await sql.end({ timeout: 1 })
     },
@@ -253,12 +245,8 @@ export async function startSandbox(options: SandboxOptions) {
 
 if (import.meta.main) {
   const { DATABASE_URL = '', WEBHOOK_URL = '', WEBHOOK_SECRET = '', PORT = '0' } = process.env
-  const sandbox = await startSandbox({
-    databaseUrl: DATABASE_URL,
-    webhookUrl: WEBHOOK_URL,
-    secret: WEBHOOK_SECRET,
-    port: Number(PORT),
-  })
+  const urls = { databaseUrl: DATABASE_URL, webhookUrl: WEBHOOK_URL }
+  const sandbox = await startSandbox({ ...urls, secret: WEBHOOK_SECRET, port: Number(PORT) })
   console.log(`sandbox listening at ${sandbox.url}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.stop())
 }

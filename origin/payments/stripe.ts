@@ -53,15 +53,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   })
 
   /** False if Stripe has deleted the event, after a month without one. */
-  async function isKept(event: string): Promise<boolean> {
-    try {
-      await stripe.events.retrieve(event)
-      return true
-    } catch (error) {
-      if (error instanceof Stripe.errors.StripeError && error.code === 'resource_missing') return false
-      throw error
-    }
-  }
+  const isKept = (event: string): Promise<boolean> =>
+    stripe.events.retrieve(event).then(
+      () => true,
+      (error) => {
+        if (error.code === 'resource_missing') return false
+        throw error
+      },
+    )
+
+  const eventsBy = (query: Stripe.EventListParams) =>
+    stripe.events.list({ types: EVENTS, limit: PAGE, ...query })
 
   /**
    * The event to begin with if there is no cursor: the last one before the relevant time, or else the very first. From there
@@ -69,30 +71,21 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
    */
   async function firstEvent(): Promise<Stripe.Event | undefined> {
     const lt = Math.floor(options.nowMs() / 1000) - FIRST_READ_SECONDS
-    const [before] = (await stripe.events.list({ types: EVENTS, created: { lt }, limit: 1 })).data
-    if (before) return before
-    let oldest: Stripe.Event | undefined
+    let [first] = (await eventsBy({ created: { lt }, limit: 1 })).data
+    if (first) return first
     // At most the events of a day; new ones arrive at the other end.
-    for (let more = true; more; ) {
-      const { data, has_more } = await stripe.events.list({
-        types: EVENTS,
-        limit: PAGE,
-        ...(oldest && { starting_after: oldest.id }),
-      })
-      oldest = data.at(-1) ?? oldest
-      more = has_more
-    }
-    return oldest
+    for await (const older of eventsBy({})) first = older
+    return first
   }
 
   /** The charge after a change, even if its state did not allow the change. */
-  async function stateAfter(change: Promise<Stripe.PaymentIntent>, charge: string): Promise<ChargeRecord> {
-    const intent = await change.catch((error) => {
-      if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
-      return stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
-    })
-    return recordOf(intent)
-  }
+  const stateAfter = async (change: Promise<Stripe.PaymentIntent>, charge: string) =>
+    recordOf(
+      await change.catch((error) => {
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+        return stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+      }),
+    )
 
   const cancel = (charge: string) => stateAfter(stripe.paymentIntents.cancel(charge), charge)
 
@@ -165,15 +158,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
       for (let more = true; more; ) {
         // The page just after the cursor, with its newest event first.
-        const { data, has_more } = await stripe.events.list({
-          types: EVENTS,
-          limit: PAGE,
-          ending_before: cursor,
-        })
+        const { data, has_more } = await eventsBy({ ending_before: cursor })
+        if (!data[0]) return
+        cursor = data[0].id
         more = has_more
-        const [newest] = data
-        if (!newest) return
-        cursor = newest.id
         yield { records: data.reverse().flatMap(recordOfEvent), cursor }
       }
     },
@@ -208,12 +196,10 @@ function isRefusal(error: unknown): error is Stripe.errors.StripeError {
 }
 
 /** True if Stripe has not begun with the charge: a rate limit, or a key without permission. */
-function isTurnedAway(error: unknown): boolean {
-  const { StripeAuthenticationError, StripePermissionError, StripeRateLimitError } = Stripe.errors
-  return [StripeAuthenticationError, StripePermissionError, StripeRateLimitError].some(
-    (kind) => error instanceof kind,
-  )
-}
+const isTurnedAway = (error: unknown) =>
+  error instanceof Stripe.errors.StripeAuthenticationError ||
+  error instanceof Stripe.errors.StripePermissionError ||
+  error instanceof Stripe.errors.StripeRateLimitError
 
 /** Stripe's error message, without the parts of the key that it repeats. */
 function messageOf(error: unknown): string {
@@ -235,22 +221,20 @@ function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
   return { ...ref, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
 }
 
-function statusOf(intent: Stripe.PaymentIntent): ChargeRecord['status'] {
-  switch (intent.status) {
-    case 'succeeded': {
-      const { latest_charge } = intent
-      return latest_charge && typeof latest_charge === 'object' && latest_charge.refunded
-        ? 'refunded'
-        : 'captured'
-    }
+function statusOf({
+  status,
+  latest_charge,
+  last_payment_error,
+}: Stripe.PaymentIntent): ChargeRecord['status'] {
+  switch (status) {
+    case 'succeeded':
+      return typeof latest_charge === 'object' && latest_charge?.refunded ? 'refunded' : 'captured'
     case 'requires_capture':
       return 'authorized'
     case 'canceled':
       return 'cancelled'
-    case 'requires_payment_method':
-      return intent.last_payment_error ? 'declined' : 'pending'
     default:
-      return 'pending'
+      return status === 'requires_payment_method' && last_payment_error ? 'declined' : 'pending'
   }
 }
 
@@ -260,10 +244,8 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
     case 'payment_intent.amount_capturable_updated':
     case 'payment_intent.succeeded':
     case 'payment_intent.payment_failed':
-    case 'payment_intent.canceled': {
-      const intent = event.data.object
-      return isOrder(intent.metadata.order) ? [recordOf(intent)] : []
-    }
+    case 'payment_intent.canceled':
+      return isOrder(event.data.object.metadata.order) ? [recordOf(event.data.object)] : []
     case 'charge.refunded':
     case 'refund.failed': {
       const { payment_intent, metadata } = event.data.object
