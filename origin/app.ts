@@ -46,7 +46,10 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
   })
   app.notFound((c) => {
     const { path } = c.req
-    const others = METHODS.filter((method) => hasRoute(app, method, path))
+    // A route has its very method; middleware has none.
+    const others = METHODS.filter((method) =>
+      app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
+    )
     if (others.length === 0)
       return sendProblem(problem('not-found', { detail: `There is nothing at ${path}.` }))
     const response = sendProblem(problem('method-not-allowed'))
@@ -56,12 +59,8 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
 
   app.get('/healthz', alive)
   app.get('/readyz', async (c) => {
-    const responds = (ping: Promise<unknown>) =>
-      withTimeout(ping, READY_TIMEOUT_MS).then(
-        () => true,
-        () => false,
-      )
-    const [ledger, gate] = await Promise.all([responds(stores.ledger()), responds(stores.gate())])
+    const pings = [stores.ledger(), stores.gate()].map((ping) => withTimeout(ping, READY_TIMEOUT_MS))
+    const [ledger, gate] = (await Promise.allSettled(pings)).map(({ status }) => status === 'fulfilled')
     // Either store suffices to serve.
     return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
   })
@@ -71,12 +70,6 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
 
   for (const [path, its] of Object.entries(routes)) app.route(path, its)
   return app
-}
-
-/** True if a handler has this very method; middleware has none. */
-function hasRoute(app: Hono, method: string, path: string): boolean {
-  const [found] = app.router.match(method, path)
-  return found.some(([[, route]]) => route.method === method)
 }
 
 /** Errors that mean "not now": a store is away, a call took too long, or a queue is full. */

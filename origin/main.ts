@@ -1,7 +1,7 @@
 /**
- * The origin's program: reads the settings, composes the parts, serves, and stops in order. It keeps no state of its own.
- * Every role serves all calls; `worker` and `all` also do the background work. Until the ledger responds the process is alive
- * but not ready; it exits only for faults that waiting cannot mend.
+ * The origin's program: reads the settings, composes the parts, serves, and stops in order. Every role serves all calls;
+ * `worker` and `all` also do the background work. Until the ledger responds the process is alive but not ready; it exits only
+ * for faults that waiting cannot mend.
  */
 import { writeSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -44,7 +44,7 @@ import { createWorker } from './worker.ts'
 const REQUEST_TIMEOUT_MS = 30_000
 /** Work in progress at a stop gets this long. */
 const STOP_TIMEOUT_MS = 10_000
-/** Pause before the next attempt to start while the ledger is away; doubles, jittered, since all origins may wait for it .. */
+/** Pause before the next attempt to start while the ledger is away; doubles, jittered .. */
 const FIRST_PAUSE_MS = 100
 /** .. up to this, which is how late its return may be noticed. */
 const MAX_PAUSE_MS = 2_000
@@ -62,16 +62,16 @@ let app = createUnreadyApp()
 
 async function start(): Promise<void> {
   const server = await listen()
-  const origin = await untilLedgerResponds(compose)
+  const origin = await composeOnceLedgerResponds()
   app = origin.app
   stops.push(['server', () => close(server, origin)])
   log.info('serving')
 }
 
-async function untilLedgerResponds<T>(work: () => Promise<T>): Promise<T> {
+async function composeOnceLedgerResponds(): Promise<Origin> {
   for (let failures = 1; ; failures++) {
     try {
-      return await work()
+      return await compose()
     } catch (error) {
       if (!isLedgerAway(error as Error)) throw error
       if (shouldLog(failures)) log.warn({ failures, error: String(error) }, 'waiting for Postgres')
@@ -111,8 +111,8 @@ async function compose(): Promise<Origin> {
   const events = new OrderEvents(sql, log)
   await events.start()
   const arrivals = new Arrivals({ redis, metrics, log })
-  arrivals.start()
-  stops.push(['arrivals', () => arrivals.stop()])
+  arrivals.actor.start()
+  stops.push(['arrivals', () => arrivals.actor.stop()])
 
   const gates = new Gates(redis)
   const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
@@ -145,7 +145,7 @@ async function compose(): Promise<Origin> {
       ...{ config, sql, sales, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
     }),
     '/internal': internalRoutes({ config, sales, arrivals, queueReports, redis, healthOf }),
-    '/webhooks': paymentWebhooks({ payments }),
+    '/webhooks': paymentWebhooks(payments),
     '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }

@@ -43,7 +43,7 @@ import { SoldOut } from './sold-out.ts'
 const RECORD_BATCH = 500
 /** Reservations waiting for the ledger; more get try-again, and keep their place. */
 const RECORD_QUEUE = 5_000
-/** How long a response waits for the commit before it says "processing". */
+/** A response waits this long for the commit before it says "processing". */
 const RECORD_TIMEOUT_MS = 2_000
 /** A reservation that the ledger may not have heard of is recorded again after this pause, which doubles (jittered) .. */
 const FIRST_RETRY_MS = 50
@@ -51,11 +51,6 @@ const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
 /** .. for as long as the buyer can ask for the order. */
 const RETRY_FOR_MS = ORDER_TOKEN_TTL_SECONDS * 1000
-
-interface Buyer {
-  readonly visitor: string
-  readonly number: number
-}
 
 type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
 type Recorder = BatcherByKey<Reservation, RecordVerdict>
@@ -88,7 +83,12 @@ export class Checkout {
     this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending })
   }
 
-  async checkout(sale: SaleRow, buyer: Buyer, request: CheckoutRequest, key: string): Promise<Outcome> {
+  async checkout(
+    sale: SaleRow,
+    buyer: Pick<Reservation, 'visitor' | 'number'>,
+    request: CheckoutRequest,
+    key: string,
+  ): Promise<Outcome> {
     const { sales, metrics } = this.#deps
     const { visitor, number } = buyer
     const product = request.product_id
@@ -119,9 +119,8 @@ export class Checkout {
       const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
-      if (error instanceof Overloaded)
-        return refusal(tryAgain('Too many people are checking out at this moment.'))
-      throw error
+      if (!(error instanceof Overloaded)) throw error
+      return refusal(tryAgain('Too many people are checking out at this moment.'))
     }
     if (gate.verdict === 'reserved') return this.#recordReserved(sale, reservation, gate)
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') metrics.degraded.inc({ without: 'gate' })
@@ -183,7 +182,6 @@ export class Checkout {
     return this.#afterRefusal(attempt)
   }
 
-  /** Leaves an intent to the workers, who record it or note that it was refused. */
   #leaveToWorkers(r: Reservation): Outcome {
     this.#pending.leaveToWorkers(this.#gateOf(r))
     return processing(r)

@@ -1,7 +1,8 @@
 /**
- * The existing order that a checkout is answered with when it makes none: the first order of its key, or the live order of a
- * visitor who has all they may. It may be in the ledger, wait in a gate's stream, or be in progress in this process.
+ * The existing order that a checkout is answered with when it makes none: by its key, or by a visitor who has all they may.
+ * It may be in the ledger, wait in a gate's stream, or be in progress in this process.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
 import { findByKeys, findOrder, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
@@ -32,7 +33,7 @@ export class ExistingOrder {
 
   constructor(deps: ExistingOrderDeps) {
     this.#deps = deps
-    this.#lookUps = new Batcher<Reservation, string | null>(LOOK_UPS, (batch) => findByKeys(deps.sql, batch))
+    this.#lookUps = new Batcher(LOOK_UPS, (batch) => findByKeys(deps.sql, batch))
   }
 
   /**
@@ -66,7 +67,7 @@ export class ExistingOrder {
     const { sql, sales, pending } = this.#deps
     const recorded = () => withTimeout(findOrder(sql, orderId), FIND_TIMEOUT_MS)
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
-    const found = known ?? pending.reservationOf(orderId) ?? (await this.#findIntent(saleId, orderId))
+    const found = known ?? pending.get(orderId)?.reservation ?? (await this.#findIntent(saleId, orderId))
     if (found) return found
     if (known === null) throw new Error('the ledger does not answer')
     return recorded()
@@ -98,12 +99,13 @@ export class ExistingOrder {
   /** The order of this id, if it is the visitor's and still answers the call. */
   async #load(by: 'key' | 'visitor', r: Reservation, orderId: string): Promise<Existing | undefined> {
     const untilMs = performance.now() + FIND_TIMEOUT_MS
-    const inProgress = this.#deps.pending.outcomeOf(orderId)
-    const outcome = inProgress && (await withTimeout(inProgress, FIND_TIMEOUT_MS).catch(() => undefined))
+    const inProgress = this.#deps.pending.get(orderId)
+    const outcome =
+      inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))
     // It made no order: that is the answer to its own key, and to no other.
     if (outcome?.kind === 'problem' || outcome?.kind === 'live')
       return by === 'key' ? { by, outcome } : undefined
-    const here = outcome?.kind === 'recorded' ? outcome.order : outcome?.reservation
+    const here = outcome && ('order' in outcome ? outcome.order : outcome.reservation)
     const found = here ?? (await this.#untilRecorded(r.sale, orderId, untilMs))
     if (found?.visitor !== r.visitor) return undefined
     // A refusal, noted for a buyer who was answered "processing": the key may have another order.
@@ -113,16 +115,12 @@ export class ExistingOrder {
   }
 
   /** Another process may be recording the order right now: looks a few times, within the wait. */
-  async #untilRecorded(
-    saleId: string,
-    orderId: string,
-    untilMs: number,
-  ): Promise<OrderView | Reservation | undefined> {
+  async #untilRecorded(saleId: string, orderId: string, untilMs: number) {
     for (let pauseMs = 10; ; pauseMs *= 2) {
       const found = await this.byId(saleId, orderId).catch(() => undefined)
       const isLast = this.#deps.sales.isLedgerUnresponsive() || performance.now() + pauseMs > untilMs
       if (!found || 'status' in found || isLast) return found
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random() / 2)))
+      await sleep(pauseMs * (0.5 + Math.random() / 2))
     }
   }
 }

@@ -7,7 +7,7 @@ import type { OrderView } from '../ledger/orders.ts'
 import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import type { GateVerdict } from '../stock/gate.ts'
-import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf } from './outcome.ts'
+import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 
 const now = new Date()
 const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {} }
@@ -23,15 +23,9 @@ const soldOutSale = {
 const mine: Reservation = reservationOf('sale')
 const other: Reservation = { ...mine, order: randomUUID() }
 const otherKey = { ...other, key: 'another' }
-const order = (r = other, changes: Partial<OrderView> = {}): OrderView => ({
-  ...orderFrom(r, recorded),
-  ...changes,
-})
+const order = (r = other, changes = {}): OrderView => ({ ...orderFrom(r, recorded), ...changes })
 const stock = { available: 5, held: 1 }
-const gateLimit = (units: number): GateVerdict => ({
-  ...{ verdict: 'limit', units, order: other.order },
-  ...stock,
-})
+const gateLimit = (units: number): GateVerdict => ({ verdict: 'limit', units, order: other.order, ...stock })
 const ledgerLimit = (units: number): RecordVerdict => ({ verdict: 'limit', order: other.order, units })
 
 const said = (outcome: Outcome | undefined) =>
@@ -46,6 +40,9 @@ const byKey = (found: OrderView | typeof mine): Existing => ({ by: 'key', found 
 const byVisitor = (found: OrderView | typeof mine): Existing => ({ by: 'visitor', found })
 const closed = problem('ended')
 const none: GateVerdict = { verdict: 'none', available: 0, held: 0 }
+const KEY_REUSED = '/problems/idempotency-key-reused'
+const ONE_MORE = '/problems/invalid-fields at most 1 more per visitor'
+const replayOf = (r: Reservation): RecordVerdict => ({ verdict: 'replay', order: r.order })
 const replay: GateVerdict = { verdict: 'replay', order: other.order, hash: 'h', ...stock }
 
 describe('an order that exists already comes before any refusal', () => {
@@ -55,25 +52,10 @@ describe('an order that exists already comes before any refusal', () => {
     ['sold out', { gate: none }, byKey(order()), 'recorded again'],
     ['waiting', { gate: { verdict: 'fenced' } }, byKey(other), 'processing again'],
     ['of a remembered key', { gate: replay }, byKey(order(otherKey, { status: 'expired' })), 'live again'],
-    [
-      'of another body',
-      { closed },
-      byKey(order({ ...other, hash: 'x' })),
-      '/problems/idempotency-key-reused',
-    ],
-    ['of another body, by the gate', { gate: replay }, 'reused', '/problems/idempotency-key-reused'],
-    [
-      'recorded by a worker',
-      { ledger: { verdict: 'replay', order: mine.order } },
-      byKey(order(mine)),
-      'recorded',
-    ],
-    [
-      'in progress, refused',
-      { gate: replay },
-      { by: 'key', outcome: { kind: 'problem', problem: closed } },
-      '/problems/ended',
-    ],
+    ['of another body', { closed }, byKey(order({ ...other, hash: 'x' })), KEY_REUSED],
+    ['of another body, by the gate', { gate: replay }, 'reused', KEY_REUSED],
+    ['recorded by a worker', { ledger: replayOf(mine) }, byKey(order(mine)), 'recorded'],
+    ['in progress, refused', { gate: replay }, { by: 'key', outcome: refusal(closed) }, '/problems/ended'],
     ['live of the visitor', { gate: gateLimit(2) }, byVisitor(order(otherKey)), 'live'],
     ['waiting of the visitor', { gate: gateLimit(2) }, byVisitor(otherKey), 'processing'],
     ['live, by the ledger', { ledger: ledgerLimit(2) }, byVisitor(order(otherKey)), 'live'],
@@ -87,31 +69,15 @@ describe('without one', () => {
   test.each<[string, Partial<Attempt>, string]>([
     ['a closed sale refuses', { closed }, '/problems/ended'],
     ['the ledger records', { ledger: recorded }, 'recorded'],
-    [
-      'nothing held, available or unsold is sold out',
-      { sale: soldOutSale, gate: none },
-      '/problems/sold-out',
-    ],
+    ['nothing held, available or unsold', { sale: soldOutSale, gate: none }, '/problems/sold-out'],
     ['a unit that the gate counts nowhere may come back', { gate: none }, '/problems/all-in-carts'],
     ['held units may come back', { gate: { ...none, held: 1 } }, '/problems/all-in-carts'],
     ['the ledger has units in carts', { ledger: { verdict: 'no_stock' } }, '/problems/all-in-carts'],
     ['too many orders came to nothing', { ledger: { verdict: 'too_many' } }, '/problems/too-many-requests'],
-    [
-      'some are left of the limit',
-      { ledger: ledgerLimit(1) },
-      '/problems/invalid-fields at most 1 more per visitor',
-    ],
+    ['some are left of the limit', { ledger: ledgerLimit(1) }, ONE_MORE],
     ['the live order is gone', { ledger: ledgerLimit(2) }, '/problems/try-again'],
-    [
-      'the own order is recorded but unreadable',
-      { ledger: { verdict: 'replay', order: mine.order } },
-      'processing',
-    ],
-    [
-      "the key's order is unreadable",
-      { ledger: { verdict: 'replay', order: other.order } },
-      '/problems/try-again',
-    ],
+    ['the own order is recorded but unreadable', { ledger: replayOf(mine) }, 'processing'],
+    ["the key's order is unreadable", { ledger: replayOf(other) }, '/problems/try-again'],
   ])('%s', (_, attempt, expected) => {
     expect(said(outcome(attempt))).toBe(expected)
   })
@@ -129,10 +95,10 @@ test('leaves to the ledger what the gate cannot decide', () => {
   expect(outcome({ gate: gateLimit(2) }, ended)).toBeUndefined()
   // The ledger counts all products, the gate only one.
   expect(outcome({ gate: gateLimit(1) }, byVisitor(order(otherKey)))).toBeUndefined()
-  expect(said(outcome({ gate: gateLimit(1) }, byVisitor(otherKey)))).toContain('at most 1 more per visitor')
+  expect(said(outcome({ gate: gateLimit(1) }, byVisitor(otherKey)))).toBe(ONE_MORE)
 })
 
-test('tells how many units are left, by the gate if it knows', () => {
+test('returns how many units are left, by the gate if it knows', () => {
   expect(outcome({ ledger: recorded })).toMatchObject({ remaining: 3 })
   expect(outcome({ gate: replay }, byKey(order()))).toMatchObject({ remaining: 5 })
 })

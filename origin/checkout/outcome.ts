@@ -1,7 +1,4 @@
-/**
- * The outcome of a checkout: a pure function of what the sale, the gates and the order that may exist already have said.
- */
-
+/** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/orders.ts'
@@ -31,16 +28,12 @@ export type Existing =
   | 'unreadable'
 
 export type Outcome =
-  /** The order of this key. In a replay it may have any status by now. */
+  /**
+   * recorded: the order of this key; in a replay it may have any status by now.
+   * live: an order of another key, which was live when this key was first answered with it.
+   */
   | {
-      readonly kind: 'recorded'
-      readonly order: OrderView
-      readonly replayed: boolean
-      readonly remaining: number
-    }
-  /** An order of another key, which was live when this key was first answered with it. */
-  | {
-      readonly kind: 'live'
+      readonly kind: 'recorded' | 'live'
       readonly order: OrderView
       readonly replayed: boolean
       readonly remaining: number
@@ -85,14 +78,13 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   return undefined
 }
 
-/** The first answer of the key again. */
 function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   const { reservation: r } = attempt
   if ('outcome' in existing)
     return existing.outcome.kind === 'live' ? { ...existing.outcome, replayed: true } : existing.outcome
   const { found } = existing
+  // A remembered key. The gate has compared the hashes.
   if ('status' in found && found.idempotency_key !== r.key)
-    // A remembered key. The gate has compared the hashes.
     return { kind: 'live', order: found, replayed: true, remaining: remainingOf(attempt) }
   if (('status' in found ? found.request_hash : found.hash) !== r.hash)
     return refusal(problem('idempotency-key-reused'))
@@ -103,7 +95,6 @@ function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
 }
 
-/** The visitor's other order, while it is live. */
 function ofLiveOrder(found: OrderView | Reservation, remaining: number): Outcome | undefined {
   if (!('status' in found)) return processing(found)
   return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
@@ -124,7 +115,6 @@ export const processing = (reservation: Reservation): Outcome => ({
 
 const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
-/** The order that was recorded of a reservation. */
 export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
   const price = recorded.prices[r.product]
   return {
@@ -168,12 +158,9 @@ export function closedFor(sale: SaleRow, quantity: number, nowMs: number): Probl
   }
 }
 
-/** More than a visitor may have who has this many units. */
+/** `units`: how many the visitor has. */
 const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
-  invalidField(
-    'quantity',
-    units > 0 ? `at most ${limit - units} more per visitor` : `at most ${limit} per visitor`,
-  )
+  invalidField('quantity', `at most ${limit - units} ${units > 0 ? 'more ' : ''}per visitor`)
 
 /** Without Retry-After: trying again does not help. */
 const tooMany = () =>

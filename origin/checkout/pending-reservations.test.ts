@@ -53,10 +53,10 @@ test('answers "processing" until the ledger has answered, and not after', () => 
   pending.begin(of('late'), never)
   pending.begin(of('soon'), never)
   expect(pending.answerProcessing('late')).toBe(true)
-  expect(pending.reservationOf('late')).toEqual(of('late'))
+  expect(pending.get('late')?.reservation).toEqual(of('late'))
   expect([pending.end('late'), pending.end('soon')]).toEqual([true, false])
   expect(pending.answerProcessing('late')).toBe(false)
-  expect([pending.outcomeOf('late'), pending.reservationOf('late')]).toEqual([undefined, undefined])
+  expect(pending.get('late')).toBeUndefined()
   expect(pending.end('late')).toBe(false)
 })
 

@@ -1,8 +1,6 @@
 /**
- * Reservations whose unit is taken and which the ledger does not have yet. While it is slow or away, their buyers are
- * answered "processing": they will ask for the order, so it must come to exist whatever becomes of this process. A process
- * may have a bounded number of them, which shrinks as workers record their intents. Only if neither store may have heard of
- * a reservation, this process itself goes on recording it.
+ * Reservations whose unit is taken and which the ledger does not have yet. Their buyers are answered "processing" and will
+ * ask for the order, so it must come to exist whatever becomes of this process. Their number is bounded.
  */
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -34,13 +32,9 @@ export class PendingReservations {
     this.#inProgress.set(reservation.order, { reservation, outcome })
   }
 
-  /** The coming outcome of a reservation in progress. */
-  outcomeOf(order: string): Promise<Outcome> | undefined {
-    return this.#inProgress.get(order)?.outcome
-  }
-
-  reservationOf(order: string): Reservation | undefined {
-    return this.#inProgress.get(order)?.reservation
+  /** A reservation in progress, with its coming outcome. */
+  get(order: string): InProgress | undefined {
+    return this.#inProgress.get(order)
   }
 
   /** Notes that the buyer is answered "processing"; false if the ledger has answered meanwhile. */
@@ -56,7 +50,7 @@ export class PendingReservations {
     return this.#answered.delete(order)
   }
 
-  /** The intent stays in the gate's stream: a worker records it, or notes that it was refused. */
+  /** The intent stays in the gate's stream. */
   leaveToWorkers(gate: Gate): void {
     this.#leftBy.set(gate, (this.#leftBy.get(gate) ?? 0) + 1)
   }
@@ -90,7 +84,7 @@ export class PendingReservations {
 
   /** Waits, within a bound, until no reservation is in progress. */
   async drain(): Promise<void> {
-    const outcomes = [...this.#inProgress.values()].map(({ outcome }) => outcome)
+    const outcomes = Array.from(this.#inProgress.values(), ({ outcome }) => outcome)
     await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS).catch(() => {})
   }
 }

@@ -1,7 +1,7 @@
 /** Once a sale is sold out, newcomers are answered from memory, with the same answers as before. */
 import { expect, test } from 'vitest'
 import { startRedis } from '../../dev/redis.ts'
-import { type Answer, eventually, useOrigin } from '../../test/origin-process.ts'
+import { type Answer, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useReturning } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -18,21 +18,19 @@ async function withoutGate(): Promise<number> {
 }
 
 const allSold = (sale: string, units: number) =>
-  eventually(
-    () => origin.stock(sale),
-    ({ sold, held }) => sold === units && held === 0,
-  )
+  expect.poll(() => origin.stock(sale), { timeout: 15_000 }).toMatchObject({ sold: units, held: 0 })
 
-/** Checks out as a newcomer until the answer needs no Redis, which is away. */
-const untilKnown = (sale: string) =>
-  eventually(
-    async () => {
-      const before = await withoutGate()
-      expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
-      return (await withoutGate()) - before
-    },
-    (asked) => asked === 0,
-  )
+/** Stops Redis, and checks out as a newcomer until the answer needs none. */
+async function withoutRedis(sale: string): Promise<void> {
+  await gate.kill()
+  const asked = async () => {
+    const before = await withoutGate()
+    expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
+    return (await withoutGate()) - before
+  }
+  await expect.poll(asked, { timeout: 15_000 }).toBe(0)
+  await gate.start()
+}
 
 test('answers newcomers without the stores, and visitors with an order as before', async () => {
   const sale = await origin.sale({ total: 2 })
@@ -43,7 +41,7 @@ test('answers newcomers without the stores, and visitors with an order as before
   await origin.call('DELETE', `/orders/${first.body.order_id}`, { token: gaveBack })
   await origin.checkout(sale, { token: buyer, key: 'b', body: PAID })
   await origin.checkout(sale, { token: other, key: 'o', body: PAID })
-  expect(await allSold(sale, 2)).toMatchObject({ sold: 2 })
+  await allSold(sale, 2)
 
   const newcomer = await origin.token(sale, 'newcomer')
   const calls = [
@@ -72,57 +70,37 @@ test('answers newcomers without the stores, and visitors with an order as before
     201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410,
   ])
 
-  await gate.kill()
-  expect(await untilKnown(sale)).toBe(0)
-  await gate.start()
-  await eventually(
-    () => origin.call('GET', '/readyz'),
-    ({ body }) => body.gate === true,
-  )
+  await withoutRedis(sale)
+  const ready = () => origin.call('GET', '/readyz')
+  await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ body: { gate: true } })
   expect(await responses()).toEqual(before)
 }, 60_000)
 
 test('sells a restock at once, and knows its buyers after it is sold out again', async () => {
   const sale = await origin.sale({ total: 1 })
   await origin.checkout(sale, { body: PAID })
-  expect(await allSold(sale, 1)).toMatchObject({ sold: 1 })
+  await allSold(sale, 1)
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
-  await gate.kill()
-  expect(await untilKnown(sale)).toBe(0)
-  await gate.start()
+  await withoutRedis(sale)
 
-  const late = await origin.token(sale, 'late')
-  expect(await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })).toMatchObject({
-    status: 200,
-  })
-  const bought = await origin.checkout(sale, { token: late, key: 'l', body: PAID })
-  expect(bought).toMatchObject({ status: 201 })
-  expect(await allSold(sale, 2)).toMatchObject({ sold: 2 })
+  const late = { token: await origin.token(sale, 'late'), key: 'l', body: PAID }
+  const restocked = await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })
+  expect(restocked).toMatchObject({ status: 200 })
+  const { status, body } = await origin.checkout(sale, late)
+  expect(status).toBe(201)
+  await allSold(sale, 2)
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
-  await gate.kill()
-  expect(await untilKnown(sale)).toBe(0)
-  await gate.start()
-  expect(await origin.checkout(sale, { token: late, key: 'l', body: PAID })).toMatchObject({
-    status: 201,
-    body: { order_id: bought.body.order_id },
-  })
+  await withoutRedis(sale)
+  expect(await origin.checkout(sale, late)).toMatchObject({ status, body: { order_id: body.order_id } })
 }, 60_000)
 
 test('asks the gate while another product is available', async () => {
-  const product = { name: 'One', unit_price_minor: 1000, currency: 'EUR' }
-  const sale = await origin.sale({
-    products: [
-      { ...product, product_id: 'one', total: 1 },
-      { ...product, product_id: 'two', total: 1 },
-    ],
-  })
-  const two = { product_id: 'two', ...PAID }
+  const product = { name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 1 }
+  const products = ['one', 'two'].map((product_id) => ({ ...product, product_id }))
+  const sale = await origin.sale({ products })
   await origin.checkout(sale, { body: PAID })
-  expect(await allSold(sale, 1)).toMatchObject({ sold: 1 })
+  await allSold(sale, 1)
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
-  expect(
-    await origin.checkout(sale, { key: 'k', token: await origin.token(sale, 'v'), body: two }),
-  ).toMatchObject({
-    status: 201,
-  })
+  const two = await origin.checkout(sale, { body: { product_id: 'two', ...PAID } })
+  expect(two).toMatchObject({ status: 201 })
 }, 60_000)

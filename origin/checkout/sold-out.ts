@@ -1,7 +1,6 @@
 /**
- * Answers "sold out" from memory. Once every unit of a sale is sold, nobody can get an order any more, and of the visitors
- * who still ask only those with an earlier order have anything to find. Their names are read once; everyone else is
- * answered without asking either store.
+ * Answers "sold out" from memory. Once every unit of a sale is sold, only visitors with an earlier order have anything to
+ * find. Their names are read once; everyone else is answered without asking either store.
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
@@ -15,7 +14,7 @@ const MAX_NAMES = 250_000
 const RETRY_MS = 1_000
 
 interface ClosedSale {
-  /** The row whose stock was compared last, and that stock: with another, there may be new orders. */
+  /** The row compared last, and its stock: with another stock, there may be new orders. */
   row: SaleRow
   readonly stock: string
   /** Products of which the fast gate has nothing left either. */

@@ -8,7 +8,6 @@ import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
 import {
   ADMISSION,
   type AdmissionClaims,
-  INVALID,
   ORDER,
   ORDER_TOKEN_TTL_SECONDS,
   readToken,
@@ -115,21 +114,16 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   })
 
   /** The admission in the token. Throws unless it is valid and for this sale. */
-  async function admissionTo(saleId: string, token: string | undefined): Promise<AdmissionClaims> {
-    const read =
-      token === undefined ? INVALID : await readToken(ADMISSION, keys.admission, token, sales.nowMs())
-    if (!read.ok)
-      return refuse(
-        problem('not-admitted', {
-          ...(read.reason === 'expired' && { detail: 'The admission has expired.' }),
-          queue: `/sales/${encodeURIComponent(saleId)}/queue`,
-          retry_after_seconds: 5,
-        }),
-      )
+  async function admissionTo(saleId: string, token = ''): Promise<AdmissionClaims> {
+    const read = await readToken(ADMISSION, keys.admission, token, sales.nowMs())
+    if (!read.ok) {
+      const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
+      const queue = `/sales/${encodeURIComponent(saleId)}/queue`
+      return refuse(problem('not-admitted', { ...expired, queue, retry_after_seconds: 5 }))
+    }
     const { claims } = read
-    if (claims.sale !== saleId)
-      refuse(problem('wrong-sale', { detail: `The admission is for ${claims.sale}.` }))
-    return claims
+    if (claims.sale === saleId) return claims
+    return refuse(problem('wrong-sale', { detail: `The admission is for ${claims.sale}.` }))
   }
 
   /**
@@ -175,10 +169,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   }
 
   /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
-  async function rightOf(
-    token: string | undefined,
-  ): Promise<{ sale: string; visitor?: string; order?: string } | null> {
-    if (token === undefined) return null
+  async function rightOf(token = ''): Promise<{ sale: string; visitor?: string; order?: string } | null> {
     const nowMs = sales.nowMs()
     const admission = await readToken(ADMISSION, keys.admission, token, nowMs)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
@@ -188,14 +179,9 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
 
-  function tokenFor(order: Order): string {
+  function tokenFor({ order_id: sub, sale }: Order): string {
     const iat = Math.floor(sales.nowMs() / 1000)
-    return signToken(ORDER, keys.order, {
-      sub: order.order_id,
-      sale: order.sale,
-      iat,
-      exp: iat + ORDER_TOKEN_TTL_SECONDS,
-    })
+    return signToken(ORDER, keys.order, { sub, sale, iat, exp: iat + ORDER_TOKEN_TTL_SECONDS })
   }
 
   return app

@@ -1,12 +1,12 @@
 /**
- * The operator's export of a sale's orders as CSV (RFC 4180) or NDJSON, all orders of a visitor together. It is streamed in
- * pages, so a slow reader holds no connection and no transaction. An order that changes meanwhile appears once, in its old
- * or new state. An export that fails ends the connection before the body is complete.
+ * The operator's export of a sale's orders as CSV (RFC 4180) or NDJSON, streamed in pages: a slow reader holds no transaction.
+ * An order that changes meanwhile appears once, in its old or new state. A failure ends the connection before the body does.
  */
 import type { Context } from 'hono'
-import { invalidField, ProblemError } from '../../shared/problem.ts'
+import { invalidField } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type ExportedOrder, exportPages } from '../ledger/orders.ts'
+import { refuse } from './request.ts'
 
 const COLUMNS = [
   'order_id',
@@ -41,10 +41,10 @@ const FORMATS = {
   },
 } as const
 
-export function exportOrders({ sql }: { readonly sql: Sql }, c: Context, saleId: string): Response {
+export function exportOrders(sql: Sql, c: Context, saleId: string): Response {
   const format = c.req.query('format') ?? 'ndjson'
   if (format !== 'csv' && format !== 'ndjson')
-    throw new ProblemError(invalidField('format', 'csv or ndjson is required'))
+    return refuse(invalidField('format', 'csv or ndjson is required'))
   const { type, header, line } = FORMATS[format]
   const encoder = new TextEncoder()
   const pages = exportPages(sql, saleId)

@@ -1,10 +1,7 @@
 /**
- * Sheds load by the number of checkouts in progress in this process. By Little's law that is their rate times the time each
- * takes, so it is where overload shows first. On overload, calls of sales above their fair share are shed; every sale with
- * calls in progress has the same share, so that a hammered sale is in nobody's way but its own.
- *
- * A sale that was alone may have taken all the room. Sales that come then have their share all the same, beyond the bound
- * for as long as those calls take: the nth sale adds at most an nth of the bound.
+ * Sheds load by the number of checkouts in progress in this process: by Little's law their rate times the time each takes,
+ * so it is where overload shows first. On overload, calls of sales above their fair share are shed. Sales that come when one
+ * has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it.
  */
 
 /** Calls in progress from which the edge slows down: about 100 ms of work. */

@@ -31,9 +31,7 @@ import type { HealthOf } from './internal.ts'
 import { keyOf, readBody, refuse, requireSecret } from './request.ts'
 
 /** How an oversell should be resolved, in the query. */
-const Decision = v.object({
-  oversell: v.optional(OversellPolicy),
-})
+const Decision = v.object({ oversell: v.optional(OversellPolicy) })
 
 interface OperatorDeps {
   readonly config: { readonly ADMIN_TOKEN: string }
@@ -86,9 +84,8 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
       const sale = await known(saleId)
       if (name !== 'end' && phaseOf(sale, sales.nowMs()) === 'ended') {
         refuseEnded(sale)
-        conflict(
-          `The sale ended at its ends_at, ${sale.ends_at?.toISOString()}: PUT it with a later one first.`,
-        )
+        const endsAt = sale.ends_at?.toISOString()
+        conflict(`The sale ended at its ends_at, ${endsAt}: PUT it with a later one first.`)
       }
       await flip(sql, saleId)
       return c.json(await publish(saleId))
@@ -122,10 +119,7 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
     const saleId = c.req.param('sale')
     // Where the policy leaves an oversell to a person, this is how they decide.
     const { oversell } = parse(Decision, c.req.query())
-    const reconciled = await reconciler.reconcileSale(saleId, {
-      recount: true,
-      ...(oversell && { oversell }),
-    })
+    const reconciled = await reconciler.reconcileSale(saleId, { recount: true, oversell })
     await publish(saleId)
     return c.json(reconciled)
   })
@@ -135,7 +129,7 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   // Findings without a sale, such as a charge for an unknown order.
   app.get('/findings', async (c) => c.json(await readFindings(sql, NO_SALE)))
 
-  app.get('/sales/:sale/orders', (c) => exportOrders(deps, c, c.req.param('sale')))
+  app.get('/sales/:sale/orders', (c) => exportOrders(sql, c, c.req.param('sale')))
 
   app.post('/sales/:sale/orders/:order/fulfil', async (c) => {
     const { sale: saleId, order: orderId } = c.req.param()

@@ -32,10 +32,9 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): 
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const type = UNREADABLE[error.code ?? ''] ?? 'invalid-request'
   const { status, headers, body } = problemResponse(problem(type))
-  const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' })
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
-  )
+  const all = { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
 /** Answers a parsed request of which no `Request` can be made; the app handles every other error. */
@@ -56,10 +55,7 @@ export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
-/**
- * The body, unless it is too large; every body is read through here. A given length is trusted, since Node reads no
- * further; a body without one is counted as it arrives.
- */
+/** The body, unless it is too large. A given length is trusted, since Node reads no further; else bytes are counted. */
 export function readText(c: Context): Promise<string> {
   const length = c.req.header('content-length')
   if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedText(c)
@@ -78,7 +74,7 @@ async function countedText(c: Context): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-/** The JSON body, parsed; an empty one counts as `{}`, for schemas whose fields all have defaults. */
+/** The JSON body, parsed; an empty one counts as `{}`. */
 export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>): Promise<T> {
   return parseBody(c, schema, await readText(c))
 }

@@ -1,10 +1,8 @@
 /**
- * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` gathers the calls of one
- * turn of the event loop and hands them over as one group. Calls that come meanwhile wait, and go together as soon as the
- * group is done: a call that would wait at the next station waits here instead, in a larger and so cheaper group. The queue
- * is bounded; a call that finds it full is rejected at once.
+ * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` hands over the calls of
+ * one turn of the event loop as one group. Calls that come meanwhile go together as soon as the group is done. The queue is
+ * bounded; a call that finds it full is rejected at once.
  */
-
 interface BatcherLimits {
   /** Most calls in one group. */
   readonly size: number
@@ -16,11 +14,7 @@ export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 }
 
-interface Waiting<Call, Result> {
-  readonly call: Call
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: unknown) => void
-}
+type Waiting<Call, Result> = Omit<PromiseWithResolvers<Result>, 'promise'> & { readonly call: Call }
 
 export class Batcher<Call, Result> {
   readonly #limits: BatcherLimits

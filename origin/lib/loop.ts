@@ -1,4 +1,4 @@
-/** A background actor: one round after the other until it is stopped. Stopping waits for the round in progress. */
+/** A background actor: one round after the other until it is stopped, which waits for the round in progress. */
 import type { Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
 import { Signal } from './signal.ts'

@@ -1,7 +1,7 @@
 /**
- * The metrics of one process, for Prometheus at /metrics. Counters of a process run as long as it does; those of a sale end
- * a day after their last change, since a year of sales would make every scrape slow. Gauges that describe something shared
- * (stock, the queue) show the latest value seen, and nothing once it is too old: a stale value looks like a true one.
+ * The metrics of one process, for Prometheus at /metrics. Counters of a sale end a day after their last change, since a year
+ * of sales would make every scrape slow. Gauges of something shared (stock, the queue) show the latest value seen, and
+ * nothing once it is too old: a stale value looks like a true one.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
 
@@ -78,42 +78,21 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     registry,
 
     // -- Checkout --
-    checkouts: saleCounter(
-      'checkouts_total',
-      'Checkout calls by outcome; the sale is "unknown" where it does not exist',
-      'sale',
-      'outcome',
-    ),
+    checkouts: saleCounter('checkouts_total', 'Checkout calls by outcome', 'sale', 'outcome'),
     checkoutSeconds: histogram('checkout_seconds', 'Time from a checkout call to its response', SECONDS),
     recordSeconds: histogram('record_batch_seconds', 'Time of one batch in the ledger', [...SECONDS, 10]),
     recordSize: histogram('record_batch_size', 'Reservations in one batch', BATCH_SIZES),
     degraded: counter('degraded_total', 'Checkouts served without a store', 'without'),
-    orders: saleCounter(
-      'order_transitions_total',
-      'Orders by new status and reason',
-      'sale',
-      'status',
-      'reason',
-    ),
+    orders: saleCounter('order_transitions_total', 'Orders by new status', 'sale', 'status', 'reason'),
 
     // -- Payment --
     payments: counter('payment_attempts_total', 'Attempts to authorize a charge, by outcome', 'outcome'),
-    captures: counter(
-      'capture_attempts_total',
-      'Attempts to capture a charge; gone: not authorized any more',
-      'outcome',
-    ),
+    captures: counter('capture_attempts_total', 'Attempts to capture a charge, by outcome', 'outcome'),
     refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', 'outcome'),
 
     // -- Stock --
     stock: gauge('stock_units', 'Units by state, from the ledger', 'sale', 'product', 'state'),
-    drift: gauge(
-      'stock_drift_units',
-      'Units the gate has beyond the ledger; should be 0',
-      'sale',
-      'product',
-      'state',
-    ),
+    drift: gauge('stock_drift_units', 'Units in the gate beyond the ledger', 'sale', 'product', 'state'),
     oversold: expiring(Gauge<'sale' | 'product'>, ORDERS_MAX_AGE_MS, {
       name: 'oversold_units',
       help: 'Live units beyond the total; must be 0',
@@ -121,12 +100,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     }),
     gateOpen: gauge('gate_open', '1 while the fast gate is in use, 0 without it', 'sale', 'product'),
     intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale', 'product'),
-    findings: saleCounter(
-      'findings_total',
-      'Findings; without a sale where none is concerned',
-      'sale',
-      'kind',
-    ),
+    findings: saleCounter('findings_total', 'Findings; some concern no sale', 'sale', 'kind'),
 
     // -- Redis and actors --
     redisMemoryUsed: gauge('redis_memory_used_bytes', 'Memory that a Redis node uses', 'node'),
@@ -143,10 +117,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     arrivals: queueGauge('arrivals', 'Ticket numbers whose first checkout call has come'),
     waitingForStock: queueGauge('hopeful', 'Visitors who found all units in carts and still ask'),
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
-    queueWait: queueGauge(
-      'queue_wait_seconds',
-      'Time until the last in the queue is called; none while it stands',
-    ),
+    queueWait: queueGauge('queue_wait_seconds', 'Time until the last in the queue is called'),
     admissionRate: queueGauge('admission_rate_per_second', 'Positions that the edge calls per second now'),
     admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),
     lineBoost: queueGauge('line_boost', 'Factor on the rate that makes up for no-shows; 1 or more'),

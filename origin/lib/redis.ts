@@ -1,7 +1,6 @@
 /**
- * The connection to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail
- * at once: the exact gate serves instead, and nobody waits for a reconnection. A server that vanishes silently is noticed
- * after one second, in which commands wait.
+ * The connection to Redis: one server, one behind Sentinels, or a Cluster. While Redis is known to be away, commands fail at
+ * once, and nobody waits for a reconnection. A server that vanishes silently is noticed after one second.
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Logger } from 'pino'
@@ -136,15 +135,12 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
 
 /** How a Redis may lose data, by its INFO. */
 export function lossesIn(info: string): string[] {
+  const losses: string[] = []
+  if (/^aof_enabled:0/m.test(info))
+    losses.push('this Redis may lose promised orders when it restarts: set appendonly yes')
   const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
-  return [
-    ...(/^aof_enabled:0/m.test(info)
-      ? ['this Redis may lose promised orders when it restarts: set appendonly yes']
-      : []),
-    ...(policy === undefined
-      ? []
-      : [`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`]),
-  ]
+  if (policy) losses.push(`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
+  return losses
 }
 
 /** Measures how much memory each node uses, and may use. A full node accepts no writes. */

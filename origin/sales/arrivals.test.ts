@@ -18,10 +18,10 @@ beforeAll(async () => {
   redis = defineScripts(connectRedis(way.through(server.url), log))
   await once(redis, 'ready')
   arrivals = new Arrivals({ redis, metrics: createMetrics(), log })
-  arrivals.start()
+  arrivals.actor.start()
 })
 afterAll(async () => {
-  await arrivals.stop()
+  await arrivals.actor.stop()
   redis.disconnect()
 })
 

@@ -1,14 +1,14 @@
 /**
  * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
  * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
- * carts and still ask, who go before anyone who is not admitted yet. Notes are written in batches, behind the responses.
- * While Redis is away or full the counts stand still and say so (`counted`): the edge then takes nobody for a no-show and goes
- * by the units that are taken. The notes wait until Redis is back.
+ * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts stand still
+ * and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back.
  */
 import { Recent } from '../../shared/recent-map.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { Store } from '../stock/scripts.ts'
 
 const FLUSH_MS = 200
 /** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
@@ -56,36 +56,21 @@ interface SaleArrivals {
 
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
-/** Redis with the script that counts who waits for stock. */
-interface ArrivalsStore {
-  pfadd(key: string, ...members: number[]): Promise<unknown>
-  pfcount(key: string): Promise<number>
-  pexpire(key: string, ms: number): Promise<unknown>
-  countWaitingForStock(key: string, ...args: (string | number)[]): Promise<number>
-}
-
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: ArrivalsStore
+  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
-export class Arrivals implements Actor {
+export class Arrivals {
   readonly #deps: ArrivalsDeps
   readonly #sales = new Map<string, SaleArrivals>()
   readonly #seen = new Recent<string, true>(MAX_SEEN)
-  readonly #loop: Actor
+  /** Counts, as long as it runs. */
+  readonly actor: Actor
 
   constructor(deps: ArrivalsDeps) {
     this.#deps = deps
-    this.#loop = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
-  }
-
-  start(): void {
-    this.#loop.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
+    this.actor = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
   }
 
   /** Counts by ticket number, which nobody can choose: whoever joins again and is admitted again arrives again. */
@@ -112,7 +97,7 @@ export class Arrivals implements Actor {
       waiting.set(visitor, waits)
   }
 
-  /** When a visitor who found all units in carts should ask again, jittered. */
+  /** When a visitor who waits for stock should ask again, jittered. */
   askAgainSeconds(saleId: string): number {
     return this.#meanAskSeconds(saleId) * (0.75 + Math.random() / 2)
   }
@@ -197,7 +182,7 @@ export class Arrivals implements Actor {
 
   async #countWaiting(
     saleId: string,
-    visitors: readonly (readonly [visitor: string, waits: boolean])[],
+    visitors: readonly [visitor: string, waits: boolean][],
   ): Promise<number> {
     // Before the first count other processes may have given out the longest interval.
     const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.most

@@ -6,7 +6,7 @@ import { shouldLog } from '../lib/loop.ts'
 const ATTEMPTS = 4
 const TIMEOUT_MS = 2_000
 
-export interface EdgeAddress {
+interface EdgeAddress {
   /** Without one the edge learns of changes by its own polling. */
   readonly EDGE_URL?: string | undefined
   readonly EDGE_TOKEN: string

@@ -4,28 +4,20 @@
  */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
+import type { SaleRow } from '../ledger/sales.ts'
 import { type Metrics, QUEUE_MAX_AGE_MS } from '../lib/metrics.ts'
 
-type QueueGauges = Pick<
-  Metrics,
-  'queueWaiting' | 'queueWait' | 'admissionRate' | 'admissionRateTarget' | 'lineBoost' | 'lineThrottle'
->
-
-interface ReportedSale {
-  readonly sale_id: string
-  readonly rate_per_second: number
-}
-
 export class QueueReports {
-  readonly #metrics: QueueGauges
+  readonly #metrics: Metrics
   readonly #latest = new Map<string, { report: LineFigures; atMs: number }>()
 
-  constructor(metrics: QueueGauges) {
+  constructor(metrics: Metrics) {
     this.#metrics = metrics
   }
 
   /** Keeps the report in a query. An edge of another version may send none, or one of another form. */
-  add({ sale_id: sale, rate_per_second }: ReportedSale, query: Readonly<Record<string, string>>): void {
+  add(of: Pick<SaleRow, 'sale_id' | 'rate_per_second'>, query: Readonly<Record<string, string>>): void {
+    const { sale_id: sale, rate_per_second } = of
     const parsed = v.safeParse(LineFigures, query)
     if (!parsed.success) return
     const report = parsed.output

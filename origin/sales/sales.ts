@@ -1,11 +1,11 @@
 /**
- * The sales in memory, read from the ledger four times a second: all sales in use, and for a while those long over that
- * somebody asked for by name. The time is the ledger's, carried forward by this machine's monotonic clock, so that a wrong
- * local clock does not matter.
+ * The sales in memory, read from the ledger four times a second: all in use, and for a while those long over that somebody
+ * asked for by name. The time is the ledger's, carried forward by the monotonic clock: a wrong local clock does not matter.
  */
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { ProductRef } from '../ledger/reconciliation.ts'
 import { readSales, type SaleRow } from '../ledger/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
@@ -14,7 +14,7 @@ import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 export const REFRESH_MS = 250
 /** A ledger that has not responded for this long is unresponsive: nobody waits for it. */
 const LEDGER_TIMEOUT_MS = 2_000
-/** Unknown names looked up in one read. Anyone can invent names; a name beyond this is told to try again. */
+/** Unknown names looked up in one read; more get try-again. Anyone can invent names. */
 const MAX_LOOKUPS = 500
 /** Sales long over that are read along: a hundred cost each read some milliseconds .. */
 const MAX_OLD = 100
@@ -31,7 +31,6 @@ export class Sales {
   #clock = { ledgerMs: Date.now(), monotonicMs: performance.now() }
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | undefined
-  #stopped = false
   /** When the ledger last responded, on the monotonic clock. */
   #respondedAtMs = Number.NEGATIVE_INFINITY
 
@@ -42,18 +41,13 @@ export class Sales {
   /** Reads once, then keeps reading; fails only if the first read does. */
   async start(): Promise<void> {
     await this.refresh()
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    const refresh = () => this.refresh().catch(() => {})
-    this.#timer = setTimeout(() => refresh().finally(() => this.#schedule()), REFRESH_MS)
+    this.#timer = setInterval(() => {
+      if (!this.#reading) this.refresh().catch(() => {})
+    }, REFRESH_MS)
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
+    clearInterval(this.#timer)
     await this.#reading?.catch(() => {})
   }
 
@@ -139,9 +133,9 @@ export class Sales {
   }
 
   /** The products that may have holds, intents or a counter to look after. */
-  productsInUse(): { sale: string; product: string }[] {
-    return this.inUse().flatMap(({ sale_id, products }) =>
-      products.map((p) => ({ sale: sale_id, product: p.product_id })),
+  productsInUse(): ProductRef[] {
+    return this.inUse().flatMap(({ sale_id: sale, products }) =>
+      products.map(({ product_id: product }) => ({ sale, product })),
     )
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The fast gate of one product: its stock in Redis, behind a few scripts. Redis may be wrong, after a failover for
- * instance, so the gate is asked first and the ledger decides. The gate knows when its counter may be wrong: it is then
- * fenced, and says so. All keys of a product share one hash tag, so that on a Cluster they lie on one node.
+ * The fast gate of one product: its stock in Redis, behind a few scripts. Redis may be wrong, after a failover for instance:
+ * then the gate is fenced, and says so. It is asked first, and the ledger decides. Its keys share one hash tag, and so a node.
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
@@ -28,7 +27,7 @@ const REBUILD_CHUNK = 500
 const KEPT_MS = 24 * 3_600_000
 
 /** The sale's terms, the same for all callers of one batch. */
-export interface Terms {
+interface Terms {
   readonly holdMs: number
   readonly limit: number
 }

@@ -1,7 +1,6 @@
 /**
- * Records intents that nobody has recorded, because the process that made them died, or because the ledger was away. Any
- * worker may do it; the ledger records each once. They are retried for as long as it takes. Only an intent that the ledger
- * can never take is set aside, for a person to look at.
+ * Records intents whose process died, or that came while the ledger was away. Any worker may do it; the ledger records each
+ * once. They are retried for as long as it takes; only one that the ledger can never take is set aside for a person.
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
@@ -26,7 +25,6 @@ const BATCH = 500
 /** Younger intents are being recorded by the process that made them. */
 export const INTENT_GRACE_MS = 1_500
 
-/** One round over all products. */
 export async function recordAllIntents(
   deps: IntentDeps & { readonly sales: Sales; readonly work: ProductWork },
 ): Promise<void> {
@@ -71,13 +69,14 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
   const verdicts = intents.length > 0 ? await record(sql, ref.sale, intents, true) : []
   const rejected = intents.filter((intent, i) => {
     const verdict = verdicts[i]
-    if (verdict?.verdict === 'recorded') metrics.orders.inc({ sale: ref.sale, status: 'reserved' })
+    if (verdict?.verdict === 'recorded') {
+      metrics.orders.inc({ sale: ref.sale, status: 'reserved' })
+      return false
+    }
     // Recorded before, by its own process or another worker.
-    const isRecorded =
-      verdict?.verdict === 'recorded' || (verdict?.verdict === 'replay' && verdict.order === intent.order)
-    if (!isRecorded)
-      metrics.orders.inc({ sale: ref.sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
-    return !isRecorded
+    if (verdict?.verdict === 'replay' && verdict.order === intent.order) return false
+    metrics.orders.inc({ sale: ref.sale, status: 'cancelled', reason: verdict?.verdict ?? '' })
+    return true
   })
   // If this process dies here, the next round finds them recorded.
   await gate.settle(rejected.map(refused))
@@ -85,17 +84,15 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
   for (const one of batch) {
     if (!one.intent) await setAside(stream, one, 'it cannot be read')
   }
-  const counts = { intents: batch.length, refused: rejected.length }
-  log.info({ ...ref, ...counts }, 'recorded intents')
+  log.info({ ...ref, intents: batch.length, refused: rejected.length }, 'recorded intents')
 }
 
 async function setAside(stream: Stream, { entry, intent, fields }: Intent, error: string): Promise<void> {
   const { sql, metrics, log, ref, gate } = stream
-  const detail = { intent: fields, error }
   await note(sql, {
     ...{ ...ref, kind: 'unreadable_intent', subject: entry },
     units: intent?.quantity ?? 0,
-    detail,
+    detail: { intent: fields, error },
   })
   metrics.findings.inc({ sale: ref.sale, kind: 'unreadable_intent' })
   log.error({ ...ref, entry, error }, 'set an intent aside')

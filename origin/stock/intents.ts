@@ -19,7 +19,6 @@ export interface Intent {
 
 const text = v.pipe(v.string(), v.minLength(1))
 const integer = v.pipe(v.number(), v.safeInteger())
-/** A reservation as it is stored in the stream. */
 const StoredReservation = v.object({
   order: text,
   sale: text,

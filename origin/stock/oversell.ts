@@ -1,7 +1,6 @@
 /**
- * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most the total. The
- * transactions of this system keep it so; a restored backup, a repair by hand or a bug might not. Counters are repaired only
- * against the version of the row that was counted, so nothing that happens meanwhile is lost.
+ * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most the total. A restored
+ * backup, a repair by hand or a bug might break that. Counters are repaired only against the version of the row counted.
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
@@ -24,7 +23,7 @@ import type { Sales } from '../sales/sales.ts'
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const MAX_AUTOMATIC_SHARE = 0.05
-/** The row may change while its orders are counted. In a quiet moment one attempt is enough. */
+/** The row may change while its orders are counted. */
 const ATTEMPTS = 5
 
 export interface RecountDeps {
@@ -126,11 +125,8 @@ async function resolveOversell(
 }
 
 /** Cancels and refunds the latest orders until the others can be served. Returns false if that is not enough. */
-async function cancelLatest(
-  { sql, refunds, metrics }: RecountDeps,
-  ref: ProductRef,
-  actor: string,
-): Promise<boolean> {
+async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): Promise<boolean> {
+  const { sql, refunds, metrics } = deps
   const { cancelled, served } = await sql.begin(async (tx) => {
     const { total, orders: all } = await lockAndCount(tx, ref)
     const statuses = await lockLatestOrders(tx, ref, all.held + all.sold - total)
@@ -140,15 +136,12 @@ async function cancelLatest(
       charge_id ? [{ charge: charge_id, order: order_id, reason: 'oversold' }] : [],
     )
     await refunds.addRefunds(tx, owed)
-    await audit(
-      tx,
-      cancelled.map(({ order_id, charge_id }) => ({
-        ...{ actor, action: 'cancelled the latest, being oversold', ...ref },
-        order: order_id,
-        before: { status: statuses.get(order_id) },
-        after: { status: 'cancelled', ...(charge_id && { refund: charge_id }) },
-      })),
-    )
+    const changes = cancelled.map(({ order_id: order, charge_id }) => ({
+      ...{ ...ref, actor, action: 'cancelled the latest, being oversold', order },
+      before: { status: statuses.get(order) },
+      after: { status: 'cancelled', ...(charge_id && { refund: charge_id }) },
+    }))
+    await audit(tx, changes)
     const { orders } = await countOrders(tx, ref)
     const sold = Math.min(orders.sold, total)
     await setCounters(tx, ref, { total, sold, held: Math.min(orders.held, total - sold) })

@@ -1,4 +1,5 @@
-/** Work on every product of one process: side by side, with a bound, and one product's trouble holds up no other. */
+/** Work on every product of one process, side by side, within a bound: one product's trouble holds up no other. */
+import type { ProductRef } from '../ledger/reconciliation.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 
 /**
@@ -9,20 +10,15 @@ const CONCURRENCY = 3
 /** A round waits this long for one product. Slower work goes on beside it and is not started again meanwhile. */
 const TIMEOUT_MS = 2_000
 
-interface Product {
-  readonly sale: string
-  readonly product: string
-}
-
 export class ProductWork {
   readonly #inProgress = new Set<string>()
   #rebuilds = 0
 
   /** Works on every product; throws at the end if any failed or timed out. */
-  async each<P extends Product>(
+  async each(
     actor: string,
-    products: readonly P[],
-    work: (product: P) => Promise<unknown>,
+    products: readonly ProductRef[],
+    work: (product: ProductRef) => Promise<unknown>,
     timeoutMs = TIMEOUT_MS,
   ): Promise<void> {
     const failed: string[] = []

@@ -1,7 +1,6 @@
 /**
- * Compares the fast gate with the ledger, and the ledger with itself, and repairs differences. The ledger is right: the gate
- * is rebuilt from it when it differs for longer than orders are in flight, and always before it is used in a new run of
- * Redis. Meanwhile the exact gate serves alone.
+ * Compares the fast gate with the ledger, and the ledger with itself, and repairs differences. The gate is rebuilt when it
+ * differs for longer than orders are in flight, and before it is used in a new run of Redis; the exact gate serves meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -43,7 +42,6 @@ const MAX_INTENTS = 5_000
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
 
-/** What comparing a gate with the ledger found. */
 interface Comparison {
   /** fenced: the gate was not in use; drift: it counted otherwise than the ledger. */
   readonly found: 'ok' | 'fenced' | 'drift'
@@ -66,7 +64,7 @@ interface ReconcileOptions {
   /** Counts the orders as well. */
   readonly recount?: boolean
   /** An operator's decision about an oversell. */
-  readonly oversell?: OversellPolicy
+  readonly oversell?: OversellPolicy | undefined
 }
 
 export interface ReconcilerDeps extends RecountDeps {
@@ -79,8 +77,8 @@ export interface ReconcilerDeps extends RecountDeps {
 
 export class Reconciler {
   readonly #deps: ReconcilerDeps
-  /** When the orders of a product were counted last; null while it is oversold, so that every round counts them. */
-  readonly #countedAtMs = new Map<string, number | null>()
+  /** When the orders of a product were counted last. Not set while it is oversold, so that every round counts them. */
+  readonly #countedAtMs = new Map<string, number>()
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps
@@ -96,13 +94,14 @@ export class Reconciler {
 
   async #roundOf(ref: ProductRef): Promise<void> {
     const name = `${ref.sale}:${ref.product}`
-    const last = this.#countedAtMs.get(name)
-    const isDue = last === undefined || last === null || performance.now() - last > RECOUNT_EVERY_MS
+    const lastMs = this.#countedAtMs.get(name) ?? Number.NEGATIVE_INFINITY
+    const isDue = performance.now() - lastMs > RECOUNT_EVERY_MS
     const finding = await this.#reconcile(ref, { recount: isDue })
     await this.#deps.gates.of(ref.sale, ref.product).extendExpiry()
     if (!isDue) return
     const isOpen = finding.recount?.found === 'oversold' && !finding.recount.healed
-    this.#countedAtMs.set(name, isOpen ? null : performance.now())
+    if (isOpen) this.#countedAtMs.delete(name)
+    else this.#countedAtMs.set(name, performance.now())
   }
 
   /**
@@ -125,11 +124,7 @@ export class Reconciler {
     await work.each('gate watch', sales.productsInUse(), watchOne, RECONCILE_TIMEOUT_MS)
   }
 
-  /** Compares and repairs every product of a sale now. */
-  async reconcileSale(
-    saleId: string,
-    options: ReconcileOptions = {},
-  ): Promise<{ sale: string; findings: Finding[] }> {
+  async reconcileSale(saleId: string, options: ReconcileOptions = {}) {
     const { sales } = this.#deps
     await sales.refresh()
     const findings: Finding[] = []
@@ -143,10 +138,8 @@ export class Reconciler {
     const { sql, sales } = this.#deps
     if (sales.isLedgerUnresponsive()) return null
     try {
-      const comparing = Promise.all(
-        products.map(({ product_id: product }) => this.#compare({ sale, product })),
-      )
-      const all = await withTimeout(comparing, AGREE_TIMEOUT_MS)
+      const comparing = products.map(({ product_id: product }) => this.#compare({ sale, product }))
+      const all = await withTimeout(Promise.all(comparing), AGREE_TIMEOUT_MS)
       if (all.some(({ found }) => found === 'fenced')) return null
       return all.every(({ found }) => found === 'ok') && !(await isMiscounted(sql, sale))
     } catch {
@@ -154,11 +147,9 @@ export class Reconciler {
     }
   }
 
-  async #reconcile(
-    ref: ProductRef,
-    { force = false, recount: isDue = false, oversell }: ReconcileOptions,
-  ): Promise<Finding> {
+  async #reconcile(ref: ProductRef, options: ReconcileOptions): Promise<Finding> {
     const { metrics } = this.#deps
+    const { force = false, recount: isDue, oversell } = options
     const recounted = isDue || oversell ? await recount(this.#deps, ref, oversell) : undefined
     // The gate was not loaded from repaired counters.
     const isStale = recounted !== undefined && recounted.found !== 'ok'
@@ -206,7 +197,6 @@ export class Reconciler {
     return { found: stock === null ? 'fenced' : differs ? 'drift' : 'ok', drift, heldDrift, ledger }
   }
 
-  /** Logs what was found and repaired. */
   async #noteRepair(ref: ProductRef, seen: Comparison): Promise<void> {
     const { found, drift, heldDrift, ledger } = seen
     if (found === 'ok') return
@@ -216,11 +206,12 @@ export class Reconciler {
     log.warn({ ...ref, found, drift, heldDrift }, 'rebuilt a gate that differed')
     metrics.findings.inc({ sale: ref.sale, kind: found })
     const action = 'gate rebuilt from the ledger'
+    const { available, held } = ledger
+    const before = { found, available: available + drift, held: held + heldDrift }
+    const after = { available, held }
     await sql.begin(async (tx) => {
       await note(tx, { ...ref, kind: found, units: drift, detail: { ledger, held: heldDrift } })
       await close(tx, ref.sale, ref.product, found, action)
-      const before = { found, available: ledger.available + drift, held: ledger.held + heldDrift }
-      const after = { available: ledger.available, held: ledger.held }
       await audit(tx, [{ ...ref, actor: 'reconciler', action, before, after }])
     })
   }
