@@ -203,24 +203,11 @@ export async function readConfig(env: Env) {
   if (production) refusePublicSecrets(worker)
   if (!canSign(worker.ADMISSION_KEYS))
     throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
-  const shop = env.SHOP_JWKS_URL ? read(Shop, env) : null
-  const protect = env.PROTECT_UPSTREAM ? read(Protect, env) : null
   return {
     ...worker,
     production,
-    shop: shop && {
-      jwksUrl: shop.SHOP_JWKS_URL,
-      issuer: shop.SHOP_ISSUER,
-      audience: shop.SHOP_AUDIENCE,
-      cookie: shop.SHOP_COOKIE,
-    },
-    protect: protect && {
-      upstream: protect.PROTECT_UPSTREAM,
-      sale: protect.PROTECT_SALE,
-      paths: protect.PROTECT_PATHS,
-      bypass: protect.PROTECT_BYPASS,
-      sessionSeconds: protect.PROTECT_SESSION_SECONDS,
-    },
+    shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
+    protect: env.PROTECT_UPSTREAM ? read(Protect, env) : null,
     brand: await brandOf(worker),
     keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
   }

@@ -67,7 +67,7 @@ function route(call: Call): Handled | null {
   const [, root, name = '', ...rest] = path.split('/', 8)
   switch (root) {
     case 'sales':
-      return protect && name !== protect.sale ? null : saleRoute(name, rest, call)
+      return protect && name !== protect.PROTECT_SALE ? null : saleRoute(name, rest, call)
     case 'orders':
       return protect ? null : orderRoute(path, name, rest, call)
     case 'assets': {

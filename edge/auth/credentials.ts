@@ -95,7 +95,7 @@ async function verifyPlace(token: string, { config, nowMs }: Call): Promise<Veri
   return verified
 }
 
-/** Signs the place of a ticket number, and sets the cookie by which its visitor is known again. */
+/** Signs the place of a ticket number, and sets its cookie and the one by which its visitor is known again. */
 export function issuePlace(
   { name, secret }: { readonly name: string; readonly secret: string | null },
   num: number,
@@ -108,8 +108,8 @@ export function issuePlace(
 }
 
 /**
- * The same place for longer: an opening or end was put off, or its holder has waited for a while. Null where it lasts long
- * enough. A place must not have expired when the turn comes.
+ * The same place for longer, with its cookie: an opening or end was put off, or its holder has waited for a while. Null
+ * where it lasts long enough. A place must not have expired when the turn comes.
  */
 export async function renewPlace({ claims }: Place, schedule: Schedule, call: Call): Promise<Place | null> {
   const exp = placeExpiry(schedule, Math.floor(call.nowMs / 1000))
@@ -117,16 +117,14 @@ export async function renewPlace({ claims }: Place, schedule: Schedule, call: Ca
 }
 
 async function signPlace(claims: QueueClaims, call: Call): Promise<Place> {
-  return { claims, token: await signToken(QUEUE, call.config.keys.queue, claims) }
+  const token = await signToken(QUEUE, call.config.keys.queue, claims)
+  setCookie(`queue-${claims.sale}`, token, claims.exp - Math.floor(call.nowMs / 1000), call)
+  return { claims, token }
 }
 
 function placeExpiry(schedule: Schedule, nowSeconds: number): number {
   const lastMs = Math.max(schedule.anchor_at_ms, schedule.ends_at_ms ?? 0)
   return Math.max(nowSeconds, Math.floor(lastMs / 1000)) + PLACE_TTL_SECONDS
-}
-
-export function setPlaceCookie({ claims, token }: Place, call: Call): void {
-  setCookie(`queue-${claims.sale}`, token, claims.exp - Math.floor(call.nowMs / 1000), call)
 }
 
 export const deletePlaceCookie = (sale: string, call: Call) => deleteCookie(`queue-${sale}`, call)

@@ -50,7 +50,7 @@ async function readAccount(call: Call): Promise<string | null> {
   const { shop } = config
   if (!shop) return null
   const header = request.headers.get(SESSION_HEADER)
-  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.cookie, request)
+  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, request)
   if (!token) return null
   try {
     const { sub } = await verifySession(token, shop, call)
@@ -89,7 +89,7 @@ function refuseForNow(): never {
 /** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
 async function verifySession(
   token: string,
-  { jwksUrl: url, issuer, audience }: NonNullable<Call['config']['shop']>,
+  { SHOP_JWKS_URL: url, SHOP_ISSUER: issuer, SHOP_AUDIENCE: audience }: NonNullable<Call['config']['shop']>,
   call: Call,
 ): Promise<JWTPayload> {
   if (shopKeys?.url !== url)

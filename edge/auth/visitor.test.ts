@@ -227,9 +227,9 @@ it('reads a known place only until it expires, and only with the key that signed
   const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
   const ctx = {} as ExecutionContext
   const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [] }
-  const holder = { kind: 'holder', place: { token, claims } }
+  const holder = { place: { token, claims }, refusal: null }
   for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
-  const bad = { kind: 'bad-token' }
+  const bad = { place: null, refusal: 'invalid-token' }
   expect(await authenticate('another-drop', shown)).toEqual(bad)
   expect(await authenticate('drop', { ...shown, nowMs: nowMs + 61_000 })).toEqual(bad)
   const rotated = await readConfig({ ...edgeEnv, QUEUE_KEYS: keySet('another') })
@@ -265,7 +265,7 @@ async function signedInAt(path: string, kid = 'one') {
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
   return (nowMs: number) =>
-    visitorOf({ kind: 'newcomer' }, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
+    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls

@@ -14,39 +14,37 @@ import { accountOf, mayUse } from './session.ts'
 const NAME_BYTES = 16
 
 /** What a request shows of the place it comes from. */
-export type Caller =
-  | { readonly kind: 'holder'; readonly place: Place }
-  | { readonly kind: 'newcomer' }
-  /** The place is an account's that nobody is signed in with; it is good again after signing in. */
-  | { readonly kind: 'signed-out' }
-  | { readonly kind: 'bad-token' }
+export interface Caller {
+  /** Null for a newcomer, and where the place cannot be used. */
+  readonly place: Place | null
+  /** Why a place cannot be used. One that is `signed-out` is an account's: it is good again after signing in. */
+  readonly refusal: 'signed-out' | 'invalid-token' | null
+}
 
 /** Reads who is asking; once, where a route begins. */
 export async function authenticate(sale: string, call: Call): Promise<Caller> {
   const place = await readPlace(sale, call)
-  if (place === null) return { kind: 'newcomer' }
-  if (place === 'bad') return { kind: 'bad-token' }
-  if (await mayUse(place.claims.sub, call)) return { kind: 'holder', place }
-  return { kind: (await accountOf(call)) === null ? 'signed-out' : 'bad-token' }
+  if (place === null) return { place, refusal: null }
+  if (place === 'bad') return { place: null, refusal: 'invalid-token' }
+  if (await mayUse(place.claims.sub, call)) return { place, refusal: null }
+  return { place: null, refusal: (await accountOf(call)) === null ? 'signed-out' : 'invalid-token' }
 }
 
-/** The same for a route that refuses bad places. A browser's bad cookie is deleted, so that it can join again. */
-export async function authenticateOrRefuse(sale: string, call: Call) {
-  const caller = await authenticate(sale, call)
-  if (caller.kind === 'signed-out') return refuse('signed-out')
-  if (caller.kind === 'bad-token') return refuseToken(sale, call)
-  return caller
+/** The place of the caller, null for a newcomer; throws where it cannot be used. */
+export async function findPlace(sale: string, call: Call): Promise<Place | null> {
+  const { place, refusal } = await authenticate(sale, call)
+  return refusal ? refusePlace(sale, refusal, call) : place
 }
 
 /** The same for a route that needs a place. */
 export async function requirePlace(sale: string, call: Call): Promise<Place> {
-  const caller = await authenticateOrRefuse(sale, call)
-  return caller.kind === 'holder' ? caller.place : refuseToken(sale, call)
+  return (await findPlace(sale, call)) ?? refusePlace(sale, 'invalid-token', call)
 }
 
-function refuseToken(sale: string, call: Call): never {
-  deletePlaceCookie(sale, call)
-  return refuse('invalid-token')
+/** A browser's bad cookie is deleted, so that it can join again. */
+function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
+  if (refusal === 'invalid-token') deletePlaceCookie(sale, call)
+  return refuse(refusal)
 }
 
 export interface Visitor {
@@ -57,9 +55,9 @@ export interface Visitor {
   readonly known: boolean
 }
 
-/** The visitor behind a request; a new one if nothing says who they are. */
-export async function visitorOf(caller: Caller, call: Call): Promise<Visitor> {
-  if (caller.kind === 'holder') return { name: caller.place.claims.sub, secret: null, known: true }
+/** The visitor behind a request, by their place if they have one; a new one if nothing says who they are. */
+export async function visitorOf(place: Place | null, call: Call): Promise<Visitor> {
+  if (place) return { name: place.claims.sub, secret: null, known: true }
   const account = await accountOf(call)
   if (account !== null) return { name: account, secret: null, known: true }
   const kept = readSecret(call)

@@ -55,7 +55,7 @@ export function viewOf(
     brand: brandOf(config, now.facts.name),
     claimSeconds: config.CLAIM_SECONDS,
     ...(config.POW_DIFFICULTY > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
-    protects: config.protect?.sale === sale,
+    protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
     shows,
   }

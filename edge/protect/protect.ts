@@ -51,27 +51,26 @@ const AMBIGUOUS = /[;\\]|\/\/|%(?:[01].|2[35f]|3[bf]|5c|7f)/i
  * Judges the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one is
  * held, so that no spelling of a protected path gets round the line.
  */
-function isHeld(pathname: string, { paths, bypass }: Protect): boolean {
+function isHeld(pathname: string, { PROTECT_PATHS, PROTECT_BYPASS }: Protect): boolean {
   const path = AMBIGUOUS.test(pathname) ? null : decoded(pathname)
-  return path === null || (paths.test(path) && !bypass.test(path))
+  return path === null || (PROTECT_PATHS.test(path) && !PROTECT_BYPASS.test(path))
 }
 
 async function guard(protect: Protect, call: Call): Promise<Response> {
-  const { sale } = protect
+  const sale = protect.PROTECT_SALE
   const admission = await findAdmission(sale, call)
   if (admission) {
     const response = await pass(protect, admission.token, call)
     // Whoever is on the site may stay for a session.
-    await extendAdmission(admission, protect.sessionSeconds, call)
+    await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
     return forOne(response, call)
   }
   const now = await saleNow(sale, call)
   // After the sale there is nothing left to protect.
   if (now.schedule.phase === 'ended') return pass(protect, null, call)
-  const caller = await authenticate(sale, call)
-  const place = caller.kind === 'holder' ? caller.place.claims : null
-  if (!place || now.place(place.num).status !== 'ready') return toTheLine(sale, call)
-  const { token } = await issueAdmission(place, call)
+  const { place } = await authenticate(sale, call)
+  if (!place || now.place(place.claims.num).status !== 'ready') return toTheLine(sale, call)
+  const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }
 
@@ -87,7 +86,7 @@ function toTheLine(sale: string, call: Call): Response {
 
 /** The page that somebody wanted before they were sent to the line; null if this sale protects no site. */
 export function wantedPage(sale: string, call: Call): string | null {
-  if (call.config.protect?.sale !== sale) return null
+  if (call.config.protect?.PROTECT_SALE !== sale) return null
   const wanted = decoded(readCookie(`return-${sale}`, call) ?? '/') ?? '/'
   // A path of this host, and not of another one; browsers drop control characters before they read one.
   return /^\/(?![/\\])[^\p{Cc}]*$/u.test(wanted) ? wanted : '/'
@@ -112,7 +111,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const { request, config } = call
   const url = new URL(request.url)
   const headers = new Headers(request.headers)
-  const cookies = withoutOurs(headers.get('cookie') ?? '', protect.sale, call.secure)
+  const cookies = withoutOurs(headers.get('cookie') ?? '', protect.PROTECT_SALE, call.secure)
   if (cookies === '') headers.delete('cookie')
   else headers.set('cookie', cookies)
   for (const name of [...headers.keys()]) if (TRUSTED.test(name)) headers.delete(name)
@@ -125,7 +124,7 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
   const address = request.headers.get(config.ADDRESS_HEADER)
   if (address) for (const name of ['x-forwarded-for', config.ADDRESS_HEADER]) headers.set(name, address)
   try {
-    const response = await fetch(protect.upstream + url.pathname + url.search, {
+    const response = await fetch(protect.PROTECT_UPSTREAM + url.pathname + url.search, {
       method: request.method,
       headers,
       body: request.body,
@@ -133,9 +132,9 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
       signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS),
     })
     const location = response.headers.get('location')
-    if (!location?.startsWith(`${protect.upstream}/`)) return response
+    if (!location?.startsWith(`${protect.PROTECT_UPSTREAM}/`)) return response
     const passed = new Response(response.body, response)
-    passed.headers.set('location', location.slice(protect.upstream.length))
+    passed.headers.set('location', location.slice(protect.PROTECT_UPSTREAM.length))
     return passed
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'protected site did not respond', why: String(error) }))

@@ -36,11 +36,11 @@ export interface JoinRequest {
   readonly sale: string
   readonly visitor: string
   /** A number of this visitor's whose turn has passed: they get a new one, once. */
-  readonly instead_of?: number
+  readonly instead_of?: number | undefined
   /** A number that this visitor got while unknown, and that was not recorded: it stays theirs. */
   readonly has?: number
   /** The payment for the number (a proof of work), where one is required; a payment never buys a second number. */
-  readonly paid_with?: string
+  readonly paid_with?: string | undefined
 }
 
 export type JoinResponse =

@@ -6,7 +6,7 @@
  * When the refresh fails, requests are answered from the copy at hand, whose line stands still by itself; and the isolate
  * tries more and more seldom, however many requests come: an object in trouble must not meet a crowd.
  */
-import { positionOf } from '../../shared/draw.ts'
+import { type Draw, positionOf } from '../../shared/draw.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
@@ -74,31 +74,13 @@ const refreshes = new Recent<string, Refresh>(MAX_SALES)
 const lookups = new Limiter()
 
 /** A sale at the moment of a request. */
-export class SaleNow {
+export interface SaleNow {
   readonly schedule: Schedule
   readonly facts: SaleFacts
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
-  readonly #positions: Recent<number, number>
-
-  constructor(schedule: Schedule, facts: SaleFacts, atMs: number, positions: Recent<number, number>) {
-    this.schedule = schedule
-    this.facts = facts
-    this.atMs = atMs
-    this.#positions = positions
-  }
-
   /** Where the holder of a ticket number stands. */
-  place(number: number): Place {
-    return placeOf(this.schedule, number, this.atMs, (draw) => {
-      if (number > draw.size) return number
-      const known = this.#positions.get(number)
-      if (known !== undefined) return known
-      const position = positionOf(draw, number)
-      this.#positions.set(number, position)
-      return position
-    })
-  }
+  place(number: number): Place
 }
 
 /** The sale as it is now. Throws a ProblemError: `unknown-sale`, or `try-again` when no copy can be had. */
@@ -111,7 +93,8 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
       call.ctx.waitUntil(refresh(name, call, nowMs))
     }
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
-    await pollWhile((atMs) => !hasAnswer(name, atMs) && isRefreshing(name, atMs))
+    const isRefreshing = (atMs: number) => isAhead(refreshes.get(name)?.waitUntilMs ?? 0, atMs, REFRESH_MS)
+    await pollWhile((atMs) => !hasAnswer(name, atMs) && isRefreshing(atMs))
     nowMs = Date.now()
   }
   const sale = sales.get(name)
@@ -151,10 +134,6 @@ function isUsable(sale: CachedSale, nowMs: number): boolean {
 /** True in a final phase, with nothing else announced. */
 function isSettled({ snapshot: { timeline }, clockMs }: CachedSale, nowMs: number): boolean {
   return isFinal(inEffect(timeline, nowMs + clockMs).phase) && isFinal(latest(timeline).schedule.phase)
-}
-
-function isRefreshing(name: string, nowMs: number): boolean {
-  return isAhead(refreshes.get(name)?.waitUntilMs ?? 0, nowMs, REFRESH_MS)
 }
 
 function mayRefresh(name: string, nowMs: number): boolean {
@@ -249,10 +228,20 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
 function viewAt(sale: CachedSale, nowMs: number): SaleNow {
   const { snapshot, asOfMs, clockMs, positions } = sale
   const certainUntilMs = isSettled(sale, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
-  const atMs = Math.min(nowMs, certainUntilMs) + clockMs
-  const schedule = inEffect(snapshot.timeline, atMs)
-  if (nowMs - certainUntilMs <= PAUSED_AFTER_MS) return new SaleNow(schedule, snapshot.facts, atMs, positions)
-  return new SaleNow(pausedAt(schedule, atMs), snapshot.facts, nowMs + clockMs, positions)
+  const certainMs = Math.min(nowMs, certainUntilMs) + clockMs
+  const current = inEffect(snapshot.timeline, certainMs)
+  const isPaused = nowMs - certainUntilMs > PAUSED_AFTER_MS
+  const schedule = isPaused ? pausedAt(current, certainMs) : current
+  const atMs = isPaused ? nowMs + clockMs : certainMs
+  const drawn = (draw: Draw, number: number) => {
+    if (number > draw.size) return number
+    const known = positions.get(number)
+    if (known !== undefined) return known
+    const position = positionOf(draw, number)
+    positions.set(number, position)
+    return position
+  }
+  return { schedule, facts: snapshot.facts, atMs, place: (number) => placeOf(schedule, number, atMs, drawn) }
 }
 
 /** The line paused where it was last certain; the clock goes on meanwhile. */

@@ -18,19 +18,11 @@ import {
   issuePlace,
   type Place,
   renewPlace,
-  setPlaceCookie,
   setSecretCookie,
 } from '../auth/credentials.ts'
 import { challengeFor, proofRequired, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
-import {
-  authenticate,
-  authenticateOrRefuse,
-  type Caller,
-  requirePlace,
-  type Visitor,
-  visitorOf,
-} from '../auth/visitor.ts'
+import { authenticate, findPlace, requirePlace, type Visitor, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
 import { forget, type Given, nextNumber, numberOf } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
@@ -41,21 +33,14 @@ export const JOINED = 'joined'
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
-  const caller = await authenticateOrRefuse(sale, call)
+  const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
-  const held = caller.kind === 'holder' ? caller.place : null
-  const { place, first } =
-    held && now.place(held.claims.num).status !== 'missed_turn'
-      ? { place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
-      : await newPlace(sale, now, caller, call)
-  return respond(first ? 201 : 200, now, place, true, call)
-}
-
-/** The place of a caller without one, or instead of one whose turn has passed. */
-async function newPlace(sale: string, now: SaleNow, caller: Caller, call: Call) {
+  if (held && now.place(held.claims.num).status !== 'missed_turn')
+    return respond(200, now, (await renewPlace(held, now.schedule, call)) ?? held, true, call)
   refuseUnlessJoinable(now)
-  const { visitor, number, first } = await takeNumber(sale, now, caller, call)
-  return { place: await issuePlace(visitor, number, now.schedule, call), first }
+  const { visitor, number, first } = await takeNumber(sale, now, held, call)
+  const place = await issuePlace(visitor, number, now.schedule, call)
+  return respond(first ? 201 : 200, now, place, true, call)
 }
 
 function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
@@ -67,28 +52,27 @@ function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
   refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
 }
 
+/** The number of a caller without a place, or instead of the one they held, whose turn has passed. */
 async function takeNumber(
   sale: string,
   now: SaleNow,
-  caller: Caller,
+  missed: Place | null,
   call: Call,
 ): Promise<Given & { readonly visitor: Visitor }> {
   const { config } = call
   const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
-  const asking = await visitorOf(caller, call)
+  const asking = await visitorOf(missed, call)
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (!visitor.known) return { visitor, ...(await nextNumber(sale, call)) }
 
   limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
-  const request = { sale, visitor: visitor.name, ...(proof && { paid_with: proof.paidWith }) }
-  const missed = caller.kind === 'holder' ? { instead_of: caller.place.claims.num } : {}
-  const given = await numberOf({ ...request, ...missed }, call)
+  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith }
+  const given = await numberOf({ ...request, instead_of: missed?.claims.num }, call)
   // Whoever lost their token finds their old number, and its turn may have passed.
   const hasPassed = !given.first && now.place(given.number).status === 'missed_turn'
-  if (!hasPassed) return { visitor, ...given }
-  return { visitor, ...(await numberOf({ ...request, instead_of: given.number }, call)) }
+  return { visitor, ...(hasPassed ? await numberOf({ ...request, instead_of: given.number }, call) : given) }
 }
 
 /** `GET /sales/{sale}/queue/status` */
@@ -136,7 +120,8 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   limitAddress('challenge', call.config.JOINS_PER_ADDRESS, call)
   if (call.config.POW_DIFFICULTY === 0) refuse('not-found')
   // A holder too: they may need a number instead of one whose turn has passed.
-  const visitor = await visitorOf(await authenticate(sale, call), call)
+  const { place } = await authenticate(sale, call)
+  const visitor = await visitorOf(place, call)
   const challenge = await challengeFor(sale, visitor.name, call)
   setSecretCookie(visitor.secret, call)
   return sendJson(challenge)
@@ -153,7 +138,6 @@ async function respond(
   const { num } = place.claims
   const standing = now.place(num)
   const admission = standing.status === 'ready' ? await issueAdmission(place.claims, call) : null
-  if (isNew) setPlaceCookie(place, call)
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {
     ...bodyOf(num, standing),

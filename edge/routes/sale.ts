@@ -8,7 +8,6 @@ import {
   issueAdmission,
   latestOrder,
   renewPlace,
-  setPlaceCookie,
 } from '../auth/credentials.ts'
 import { authenticate, type Caller, visitorOf } from '../auth/visitor.ts'
 import { type Call, isCached, NO_STORE, seeOther, sendJson, wantsJson } from '../http.ts'
@@ -66,7 +65,7 @@ export async function visitorPage(
   call: Call,
 ): Promise<Response> {
   const caller = await authenticate(sale, call)
-  const place = caller.kind === 'holder' ? caller.place : null
+  const { place, refusal } = caller
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
   const admission =
@@ -74,9 +73,8 @@ export async function visitorPage(
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
 
-  const renewed = place && (await renewPlace(place, now.schedule, call))
-  if (renewed) setPlaceCookie(renewed, call)
-  if (caller.kind === 'bad-token') {
+  if (place) await renewPlace(place, now.schedule, call)
+  if (refusal === 'invalid-token') {
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
   }
@@ -99,15 +97,15 @@ function standing(number: number | null, admittedUntilSeconds: number | undefine
 }
 
 /** Why a browser does not show the place that it was given. */
-async function missingPlace(caller: Caller, call: Call) {
+async function missingPlace({ place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
-  if (caller.kind === 'signed-out') return shows(problem('signed-out'))
+  if (refusal === 'signed-out') return shows(problem('signed-out'))
   const { url, headers } = call.request
   // Sent there by our own form, and not by a link from somebody else.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
-  if (caller.kind !== 'newcomer' || !hasJoined) return null
+  if (place || refusal || !hasJoined) return null
   // The address stays when the place was given up: whoever is known all the same has a browser that keeps cookies.
-  return (await visitorOf(caller, call)).known ? null : shows(problem('cookies-required'))
+  return (await visitorOf(null, call)).known ? null : shows(problem('cookies-required'))
 }
 
 /** How long the landing page is sent again: it is the same for all who have not joined. */

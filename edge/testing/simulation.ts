@@ -155,29 +155,18 @@ export function stateOf(
   const { available, held, sold, arrivals, hopeful } = stock
   return {
     sale: 'simulated',
-    name: 'Simulated',
+    name: 'A sale',
     phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
     read_ago_ms: 0,
     pre_queue_opens_at: null,
-    pre_queue_opens_in_ms: -1,
+    pre_queue_opens_in_ms: -1_000,
     opens_at: new Date(BEGINNING_MS).toISOString(),
-    opens_in_ms: -1,
+    opens_in_ms: -1_000,
     ends_at: null,
     ends_in_ms: null,
     hold_seconds: 90,
     limit_per_visitor: 1,
-    products: [
-      {
-        product_id: 'lamp',
-        name: 'Lamp',
-        unit_price_minor: 1,
-        currency: 'EUR',
-        total: available + held + sold,
-        available,
-        held,
-        sold,
-      },
-    ],
+    products: [product(available, held, sold)],
     admission: { rate_per_second: rate, max_inside: maxInside },
     arrivals,
     arrived_lately: [],
@@ -185,6 +174,12 @@ export function stateOf(
     counted: origin !== 'uncounted',
     health: origin === 'slow' ? 'slow' : 'ok',
   }
+}
+
+export function product(available: number, held = 0, sold = 0): SaleState['products'][number] {
+  const total = available + held + sold
+  const price = { unit_price_minor: 100, currency: 'EUR' }
+  return { product_id: 'lamp', name: 'Lamp', ...price, total, available, held, sold }
 }
 
 export function beforeOpening(rate: number): Schedule {

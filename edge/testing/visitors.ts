@@ -7,6 +7,9 @@ import type { Env } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
 import worker from '../worker.ts'
+import { product, stateOf } from './simulation.ts'
+
+export { product }
 
 export const edgeEnv = env as unknown as Env
 
@@ -35,26 +38,13 @@ export class TestSale {
 
   #state(): SaleState {
     const opens_in_ms = this.#opensAtMs - Date.now()
+    const stock = { available: 10_000, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
     return {
+      ...stateOf({ rate: 100, maxInside: null }, stock, 'ok'),
       sale: this.name,
-      name: 'A sale',
       phase: opens_in_ms > 0 ? 'upcoming' : 'open',
-      read_ago_ms: 0,
-      pre_queue_opens_at: null,
-      pre_queue_opens_in_ms: -1_000,
       opens_at: new Date(this.#opensAtMs).toISOString(),
       opens_in_ms,
-      ends_at: null,
-      ends_in_ms: null,
-      hold_seconds: 90,
-      limit_per_visitor: 1,
-      products: [product(10_000)],
-      admission: { rate_per_second: 100, max_inside: null },
-      arrivals: 0,
-      arrived_lately: [],
-      hopeful: 0,
-      counted: true,
-      health: 'ok',
     }
   }
 
@@ -118,20 +108,6 @@ export class TestSale {
   leave(token: string) {
     const headers = { authorization: `Bearer ${token}` }
     return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers })
-  }
-}
-
-export function product(available: number, held = 0, sold = 0): SaleState['products'][number] {
-  const total = available + held + sold
-  return {
-    product_id: 'lamp',
-    name: 'Lamp',
-    unit_price_minor: 100,
-    currency: 'EUR',
-    total,
-    available,
-    held,
-    sold,
   }
 }
 
