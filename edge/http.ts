@@ -1,4 +1,5 @@
 /** A request on its way through the Worker, and the responses that handlers share. */
+import { MAX_BODY_BYTES } from '../shared/parse.ts'
 import {
   type Problem,
   ProblemError,
@@ -78,4 +79,19 @@ export function isCached(request: Request, etag: string): boolean {
   if (cached === null || cached === etag) return cached !== null
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
   return cached.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
+}
+
+export type Fields = Readonly<Record<string, string>>
+
+/** The fields of a form; null if the body is none, or too large. */
+export async function formFields(request: Request): Promise<Fields | null> {
+  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
+  try {
+    const fields = [...(await request.formData())]
+    return Object.fromEntries(
+      fields.filter((field): field is [string, string] => typeof field[1] === 'string'),
+    )
+  } catch {
+    return null
+  }
 }

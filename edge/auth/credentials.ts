@@ -22,7 +22,7 @@ import {
   type Verified,
 } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
-import { cookiesNamed, deleteCookie, readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
+import { cookiesNamed, deleteCookie, readCookie, setCookie } from './cookies.ts'
 import { mayUse } from './session.ts'
 
 /** The token of an `Authorization: Bearer` header. */
@@ -37,21 +37,6 @@ export function bearer(request: Request): string | null {
 function presented(name: string, call: Call): string | null {
   const [sent, kept] = [bearer(call.request), readCookie(name, call)]
   return (call.config.protect ? (kept ?? sent) : (sent ?? kept)) || null
-}
-
-// -- Visitors' secrets -------------------------------------------------------------------------------------------------
-
-const SECRET = /^[A-Za-z0-9_-]{16,64}$/
-/** It outlives the sale, so that the next one knows the visitor. */
-const SECRET_TTL_SECONDS = 365 * 24 * 3600
-
-export function readSecret(call: Call): string | null {
-  const secret = readCookie(SECRET_COOKIE, call)
-  return secret !== null && SECRET.test(secret) ? secret : null
-}
-
-export function setSecretCookie(secret: string | null, call: Call): void {
-  if (secret !== null) setCookie(SECRET_COOKIE, secret, SECRET_TTL_SECONDS, call)
 }
 
 // -- Places in line ----------------------------------------------------------------------------------------------------
@@ -95,16 +80,10 @@ async function verifyPlace(token: string, { config, nowMs }: Call): Promise<Veri
   return verified
 }
 
-/** Signs the place of a ticket number, and sets its cookie and the one by which its visitor is known again. */
-export function issuePlace(
-  { name, secret }: { readonly name: string; readonly secret: string | null },
-  num: number,
-  schedule: Schedule,
-  call: Call,
-): Promise<Place> {
-  setSecretCookie(secret, call)
+/** Signs a visitor's place, and sets its cookie. */
+export function issuePlace(sub: string, num: number, schedule: Schedule, call: Call): Promise<Place> {
   const iat = Math.floor(call.nowMs / 1000)
-  return signPlace({ sub: name, sale: schedule.sale, num, iat, exp: placeExpiry(schedule, iat) }, call)
+  return signPlace({ sub, sale: schedule.sale, num, iat, exp: placeExpiry(schedule, iat) }, call)
 }
 
 /**

@@ -9,9 +9,8 @@ import { type Challenge, createChallenge, randomInt, verifySolution } from 'altc
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { MAX_BODY_BYTES } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import type { Call } from '../http.ts'
+import { type Call, formFields } from '../http.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
@@ -72,19 +71,12 @@ export function proofRequired(sale: string): Problem {
 
 async function payloadOf(request: Request): Promise<v.InferOutput<typeof Payload> | null> {
   try {
-    const text = request.headers.get(PROOF_HEADER) ?? (await fieldOf(request))
-    if (text === null || text.length > MAX_PROOF_BYTES) return null
+    const text = request.headers.get(PROOF_HEADER) ?? (await formFields(request))?.[PROOF_FIELD]
+    if (text === undefined || text.length > MAX_PROOF_BYTES) return null
     const bytes = base64url.decode(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
     const payload = v.safeParse(Payload, JSON.parse(new TextDecoder().decode(bytes)))
     return payload.success ? payload.output : null
   } catch {
     return null
   }
-}
-
-async function fieldOf(request: Request): Promise<string | null> {
-  const length = Number(request.headers.get('content-length') ?? Number.NaN)
-  if (!(length <= MAX_BODY_BYTES)) return null
-  const field = (await request.formData()).get(PROOF_FIELD)
-  return typeof field === 'string' ? field : null
 }

@@ -7,11 +7,15 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import { type Call, refuse } from '../http.ts'
-import { deletePlaceCookie, type Place, readPlace, readSecret } from './credentials.ts'
+import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
+import { deletePlaceCookie, type Place, readPlace } from './credentials.ts'
 import { accountOf, mayUse } from './session.ts'
 
 /** Enough that no two random secrets are the same, nor two names. */
 const NAME_BYTES = 16
+const SECRET = /^[A-Za-z0-9_-]{16,64}$/
+/** It outlives the sale, so that the next one knows the visitor. */
+const SECRET_TTL_SECONDS = 365 * 24 * 3600
 
 /** What a request shows of the place it comes from. */
 export interface Caller {
@@ -60,9 +64,15 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
   if (place) return { name: place.claims.sub, secret: null, known: true }
   const account = await accountOf(call)
   if (account !== null) return { name: account, secret: null, known: true }
-  const kept = readSecret(call)
+  const cookie = readCookie(SECRET_COOKIE, call)
+  const kept = cookie !== null && SECRET.test(cookie) ? cookie : null
   const secret = kept ?? base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
   // Of two blocks of text WebCrypto's way there and back costs several times as much.
   const mac = hmac(sha256, call.config.keys.visitor, new TextEncoder().encode(secret))
   return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known: kept !== null }
+}
+
+/** Sets the cookie by which a visitor is known again. */
+export function setSecretCookie(secret: string | null, call: Call): void {
+  if (secret !== null) setCookie(SECRET_COOKIE, secret, SECRET_TTL_SECONDS, call)
 }

@@ -225,7 +225,7 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
   const { uncounted_until_ms } = memory
   if (uncounted_until_ms > 0 && settledMs - wantedMs < uncounted_until_ms) return { share: 1, sureShare: 1 }
   // The window begins at a sample, since arrivals between two refreshes are not known.
-  const from = memory.samples[sampleAfter(memory, memory.open_ms - wantedMs) - 1] ?? OPENING
+  const from = sampleUntil(memory, memory.open_ms - wantedMs)
   const windowMs = memory.open_ms - from.open_ms
   const called = PRIOR_CALLED + at(memory, settledMs, 'called') - at(memory, settledMs - windowMs, 'called')
   const arrived = PRIOR_CALLED + memory.arrivals - from.arrivals
@@ -268,29 +268,20 @@ function boostAfter(memory: Memory, elapsedSeconds: number, settings: Settings):
 
 /** A sampled figure at a moment of the open clock, interpolated between samples. */
 function at(memory: Memory, openMs: number, of: 'called' | 'arrivals'): number {
-  const index = sampleAfter(memory, openMs)
-  const after = memory.samples[index]
-  const before = memory.samples[index - 1] ?? OPENING
   if (openMs < 0) return 0
+  const before = sampleUntil(memory, openMs)
+  const after = memory.samples.find(({ open_ms }) => open_ms > openMs)
   if (!after) return before[of]
   const share = (openMs - before.open_ms) / (after.open_ms - before.open_ms)
   return before[of] + (after[of] - before[of]) * share
 }
 
-/** The index of the first sample after a moment. */
-function sampleAfter({ samples }: Memory, openMs: number): number {
-  let low = 0
-  let high = samples.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((samples[middle]?.open_ms ?? 0) <= openMs) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+/** The last sample up to a moment. */
+const sampleUntil = ({ samples }: Memory, openMs: number) =>
+  samples.findLast(({ open_ms }) => open_ms <= openMs) ?? OPENING
 
 function withSample(samples: readonly Sample[], sample: Sample, settings: Settings): readonly Sample[] {
-  const last = samples[samples.length - 1]
+  const last = samples.at(-1)
   if (last && sample.open_ms - last.open_ms < 1_000) return samples
   const coarseMs = Math.max(1_000, (settings.claimSeconds * 1000) / COARSE_SAMPLES)
   const keepMs = Math.max(FINE_SAMPLES_MS, settings.claimSeconds * 1000) + coarseMs

@@ -93,12 +93,23 @@ async function giveBackAtItsEnd(sale: string, block: Block, livesMs: number, sha
   if (rest) await shard.takeBack({ sale, rest }).catch(() => {})
 }
 
-/** The number of a known visitor, new or not. Throws `try-again`, or `proof-of-work-required` if the proof was used before. */
-export async function numberOf(request: JoinRequest, call: Call): Promise<Given> {
-  const joined = await withRetries(() => shardFor(request.sale, request.visitor, call).join(request))
-  if (joined?.joined) return { number: joined.number, first: joined.first }
+/**
+ * The number of a known visitor, new or not. Whoever lost their token finds their old number; a new one replaces it where
+ * `hasPassed`. Throws `try-again`, or `proof-of-work-required` if the proof was used before.
+ */
+export async function numberOf(
+  request: JoinRequest,
+  call: Call,
+  hasPassed = (_number: number) => false,
+): Promise<Given> {
+  const { sale, visitor } = request
+  const joined = await withRetries(() => shardFor(sale, visitor, call).join(request))
+  if (joined?.joined) {
+    const { number, first } = joined
+    return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, call)
+  }
   if (joined?.reason === 'closed') throw closed()
-  if (joined?.reason === 'paid-already') throw new ProblemError(proofRequired(request.sale))
+  if (joined?.reason === 'paid-already') throw new ProblemError(proofRequired(sale))
   throw unreachable()
 }
 

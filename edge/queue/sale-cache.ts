@@ -13,7 +13,7 @@ import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../
 import { Limiter } from '../auth/rate-limits.ts'
 import type { Call } from '../http.ts'
 import { isAhead, pollWhile } from '../poll.ts'
-import { type ShardCalls, shardOf, withRetries } from './rpc.ts'
+import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
   CLOCK_TOLERANCE_MS,
@@ -88,10 +88,7 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
   // Not when the request came: it may have waited for others since, while the copy was refreshed.
   let nowMs = Date.now()
   if (!hasAnswer(name, nowMs)) {
-    if (mayRefresh(name, nowMs)) {
-      if (!sales.get(name) && lookups.take('', LOOKUPS, nowMs) > 0) throw tryAgain()
-      call.ctx.waitUntil(refresh(name, call, nowMs))
-    }
+    keepFresh(name, call, nowMs)
     // At the opening a new isolate meets a crowd before it knows the sale: one request refreshes, and all wait for it.
     const isRefreshing = (atMs: number) => isAhead(refreshes.get(name)?.waitUntilMs ?? 0, atMs, REFRESH_MS)
     await pollWhile((atMs) => !hasAnswer(name, atMs) && isRefreshing(atMs))
@@ -99,19 +96,21 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
   }
   const sale = sales.get(name)
   if (!sale) throw isUnknown(name, nowMs) ? new ProblemError(problem('unknown-sale')) : tryAgain()
-  keepFresh(name, sale, call, nowMs)
+  keepFresh(name, call, nowMs)
   return viewAt(sale, nowMs)
 }
 
 const tryAgain = () => new ProblemError(problem('try-again', { retry_after_seconds: 1 }))
 
-/** Refreshes behind the response, if the copy grows old. */
-function keepFresh(name: string, sale: CachedSale, call: Call, nowMs: number) {
-  if (!mayRefresh(name, nowMs)) return
-  if (isSettled(sale, nowMs)) {
-    if (!isAhead(sale.listeningUntilMs, nowMs, LISTEN_LOST_MS))
-      call.ctx.waitUntil(listen(name, sale, call, nowMs))
-  } else if (nowMs - sale.asOfMs > FRESH_MS) call.ctx.waitUntil(refresh(name, call, nowMs))
+/** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. */
+function keepFresh(name: string, call: Call, nowMs: number) {
+  if (isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)) return
+  const sale = sales.get(name)
+  if (!sale && lookups.take('', LOOKUPS, nowMs) > 0) throw tryAgain()
+  const usable = sale && isUsable(sale, nowMs) ? sale : null
+  if (usable && isSettled(usable, nowMs)) {
+    if (!isListening(usable, nowMs)) call.ctx.waitUntil(listen(name, usable, call, nowMs))
+  } else if (!usable || nowMs - usable.asOfMs > FRESH_MS) call.ctx.waitUntil(refresh(name, call, nowMs))
 }
 
 /** True with a usable copy, or when the name is known to be unknown. */
@@ -128,21 +127,19 @@ function isUnknown(name: string, nowMs: number): boolean {
 function isUsable(sale: CachedSale, nowMs: number): boolean {
   const ageMs = nowMs - sale.asOfMs
   if (ageMs >= 0 && ageMs <= USABLE_MS) return true
-  return isSettled(sale, nowMs) && isAhead(sale.listeningUntilMs, nowMs, LISTEN_LOST_MS)
+  return isSettled(sale, nowMs) && isListening(sale, nowMs)
 }
+
+const isListening = (sale: CachedSale, nowMs: number) => isAhead(sale.listeningUntilMs, nowMs, LISTEN_LOST_MS)
 
 /** True in a final phase, with nothing else announced. */
 function isSettled({ snapshot: { timeline }, clockMs }: CachedSale, nowMs: number): boolean {
   return isFinal(inEffect(timeline, nowMs + clockMs).phase) && isFinal(latest(timeline).schedule.phase)
 }
 
-function mayRefresh(name: string, nowMs: number): boolean {
-  return !isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)
-}
-
 /**
- * Requests the next snapshot from any ticket shard: they hand on the waiting room's. A late response, for which nobody
- * waits any more, is stored all the same: where this machine itself is slow, every response is late.
+ * Requests the next snapshot. A late response, for which nobody waits any more, is stored all the same: where this machine
+ * itself is slow, every response is late.
  */
 async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
   const state = refreshOf(name)
@@ -153,7 +150,7 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
     isLate = true
     rest(state)
   }, REFRESH_MS)
-  const response = await withRetries(() => anyShard(name, call).look({ sale: name }))
+  const response = await look(call, () => ({ sale: name }))
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !sales.get(name)) {
     unknownUntilMs.set(name, Date.now() + UNKNOWN_MS)
@@ -173,11 +170,9 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
 async function listen(name: string, sale: CachedSale, call: Call, fromMs: number) {
   sale.listeningUntilMs = fromMs + LISTEN_LOST_MS
   const newer_than = latest(sale.snapshot.timeline).schedule.version
-  const response = await withRetries(() => {
-    // A retry waits for what is left of the time.
-    const wait_ms = Math.max(0, fromMs + LISTEN_MS - Date.now())
-    return anyShard(name, call).look({ sale: name, newer_than, wait_ms })
-  }, LISTEN_LOST_MS)
+  // A retry waits for what is left of the time.
+  const waitMs = () => Math.max(0, fromMs + LISTEN_MS - Date.now())
+  const response = await look(call, () => ({ sale: name, newer_than, wait_ms: waitMs() }), LISTEN_LOST_MS)
   const nowMs = Date.now()
   sale.listeningUntilMs = 0
   // How long the response took is unknown; taken for so old, it is soon refreshed.
@@ -200,8 +195,12 @@ function rest(state: Refresh) {
   state.restUntilMs = Date.now() + restMs * (1 - Math.random() / 2)
 }
 
-function anyShard(name: string, { env, config }: Call): ShardCalls {
-  return shardOf(name, Math.floor(Math.random() * config.TICKET_SHARDS), env)
+/** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
+function look({ env, config }: Call, request: () => SnapshotRequest, withinMs?: number) {
+  return withRetries(() => {
+    const asked = request()
+    return shardOf(asked.sale, Math.floor(Math.random() * config.TICKET_SHARDS), env).look(asked)
+  }, withinMs)
 }
 
 /** Stores a snapshot requested at `requestedAtMs`; false if a newer one is at hand: responses can overtake each other. */

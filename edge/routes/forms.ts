@@ -3,21 +3,18 @@
  * page, or shows the problem it met on the sale's page, with the form to send again where that may help.
  */
 import { isLive } from '../../shared/order-status.ts'
-import { MAX_BODY_BYTES } from '../../shared/parse.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { findOrderToken, refuseAdmission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
-import { type Call, refuse, seeOther } from '../http.ts'
+import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'
 import { saleNow } from '../queue/sale-cache.ts'
 import { callOrigin } from './checkout.ts'
 import { ALREADY, limitOrders, orderIn } from './orders.ts'
 import { visitorPage } from './sale.ts'
 
-type Fields = Readonly<Record<string, string>>
-
 /** `POST /sales/{sale}/buy` */
 export async function buyForm(sale: string, call: Call): Promise<Response> {
-  const sent = await fieldsOf(call.request)
+  const sent = await formFields(call.request)
   const fields = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
   const form = { action: `/sales/${sale}/buy`, fields: fields ?? {} }
   return orProblemPage(sale, form, call, () => buy(sale, fields, call))
@@ -46,7 +43,7 @@ async function buy(sale: string, fields: Fields | null, call: Call): Promise<Res
 
 /** `POST /sales/{sale}/order/{order}/payment` and `/cancel` */
 export async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
-  const fields = (await fieldsOf(call.request)) ?? {}
+  const fields = (await formFields(call.request)) ?? {}
   const page = `/sales/${sale}/order/${order}`
   return orProblemPage(sale, { action: `${page}/${change}`, fields }, call, async () => {
     limitOrders(call)
@@ -84,16 +81,3 @@ const jsonHeaders = (token: string) => ({
   authorization: `Bearer ${token}`,
   'content-type': 'application/json',
 })
-
-/** The fields of a form; null if the body is none, or too large. */
-async function fieldsOf(request: Request): Promise<Fields | null> {
-  if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
-  try {
-    const fields = [...(await request.formData())].filter(
-      (field): field is [string, string] => typeof field[1] === 'string',
-    )
-    return Object.fromEntries(fields)
-  } catch {
-    return null
-  }
-}

@@ -18,13 +18,12 @@ import {
   issuePlace,
   type Place,
   renewPlace,
-  setSecretCookie,
 } from '../auth/credentials.ts'
 import { challengeFor, proofRequired, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
-import { authenticate, findPlace, requirePlace, type Visitor, visitorOf } from '../auth/visitor.ts'
+import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
-import { forget, type Given, nextNumber, numberOf } from '../queue/numbers.ts'
+import { forget, nextNumber, numberOf } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
@@ -35,12 +34,31 @@ export async function join(sale: string, call: Call): Promise<Response> {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
-  if (held && now.place(held.claims.num).status !== 'missed_turn')
-    return respond(200, now, (await renewPlace(held, now.schedule, call)) ?? held, true, call)
-  refuseUnlessJoinable(now)
-  const { visitor, number, first } = await takeNumber(sale, now, held, call)
-  const place = await issuePlace(visitor, number, now.schedule, call)
+  const { place, first } =
+    held && !hasPassed(held.claims.num, now)
+      ? { place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
+      : await newPlace(sale, now, held, call)
   return respond(first ? 201 : 200, now, place, true, call)
+}
+
+const hasPassed = (number: number, now: SaleNow) => now.place(number).status === 'missed_turn'
+
+/** The place of a caller who has none, or has missed the turn of the one they held. */
+async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: Call) {
+  refuseUnlessJoinable(now)
+  const { config } = call
+  const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
+  const asking = await visitorOf(missed, call)
+  // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
+  if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
+  const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
+  if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
+  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: missed?.claims.num }
+  const { number, first } = visitor.known
+    ? await numberOf(request, call, (found) => hasPassed(found, now))
+    : await nextNumber(sale, call)
+  setSecretCookie(visitor.secret, call)
+  return { place: await issuePlace(visitor.name, number, now.schedule, call), first }
 }
 
 function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
@@ -50,29 +68,6 @@ function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
   const opensInSeconds = (preQueueOpensAtMs(schedule) - atMs) / 1000
   const retry_after_seconds = Math.max(1, Math.min(60, opensInSeconds))
   refuse('not-open', { opens_at, pre_queue_opens_at, retry_after_seconds })
-}
-
-/** The number of a caller without a place, or instead of the one they held, whose turn has passed. */
-async function takeNumber(
-  sale: string,
-  now: SaleNow,
-  missed: Place | null,
-  call: Call,
-): Promise<Given & { readonly visitor: Visitor }> {
-  const { config } = call
-  const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
-  const asking = await visitorOf(missed, call)
-  // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
-  if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
-  const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
-  if (!visitor.known) return { visitor, ...(await nextNumber(sale, call)) }
-
-  limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
-  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith }
-  const given = await numberOf({ ...request, instead_of: missed?.claims.num }, call)
-  // Whoever lost their token finds their old number, and its turn may have passed.
-  const hasPassed = !given.first && now.place(given.number).status === 'missed_turn'
-  return { visitor, ...(hasPassed ? await numberOf({ ...request, instead_of: given.number }, call) : given) }
 }
 
 /** `GET /sales/{sale}/queue/status` */
