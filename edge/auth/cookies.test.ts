@@ -88,8 +88,9 @@ it('passes the protected site all of its own cookies and none of ours, even with
   const shown = (pairs: string[], secure: boolean) =>
     withoutOurs(pairs.join('; '), 'drop', secure).split('; ')
   expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])
-  expect(shown([...named, 'order-by=price', 'queue-another=x'], false)).toEqual([
-    'order-by=price',
-    'queue-another=x',
-  ])
+  const theirs = ['visitor_id1234=abc', 'order-by=price', 'return-url=x', 'queue-another=x']
+  expect(shown([...named, ...theirs], false)).toEqual(theirs)
+  // And no empty pairs.
+  expect(shown(['', named[0] ?? '', '', 'basket=1', ''], false)).toEqual(['basket=1'])
+  expect(shown([' ', named[0] ?? ''], false)).toEqual([''])
 })

@@ -114,18 +114,6 @@ it('gives a revalidating cache no old server time', async () => {
   expect((await body()).version).toBe(version)
 })
 
-it('leaves the caching of the protected site’s responses alone', async () => {
-  const sale = await new TestSale().publish()
-  const env: Env = {
-    ...edgeEnv,
-    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
-    PROTECT_SALE: sale.name,
-    PROTECT_PATHS: '/shop/*',
-  }
-  await stub('/open', 200, 'the site')
-  expect((await call('/open', {}, env)).headers.get('cache-control')).toBeNull()
-})
-
 it('sends its own asset for one of another version, uncached', async () => {
   const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
   const page = await (
@@ -146,12 +134,4 @@ it('sends its own asset for one of another version, uncached', async () => {
     '/assets/0123456789abcdef.css',
   ])
     expect((await call(path, {}, env)).status, path).toBe(404)
-})
-
-it('lets the sold-out page be cached for half a minute to a minute', async () => {
-  const sale = await new TestSale().publish({ phase: 'sold_out', products: [product(0, 0, 1)] })
-  const page = await call(`/sales/${sale.name}`, { headers: HTML })
-  const [, seconds] = /^public, max-age=(\d+)$/.exec(page.headers.get('cache-control') ?? '') ?? []
-  expect(Number(seconds)).toBeGreaterThanOrEqual(30)
-  expect(Number(seconds)).toBeLessThanOrEqual(60)
 })

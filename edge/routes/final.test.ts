@@ -44,7 +44,8 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   const others = calls.others
 
   const page = await call(`/sales/${sale.name}`, { headers: HTML }, env)
-  expect(page.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/)
+  // For half a minute to a minute.
+  expect(page.headers.get('cache-control')).toMatch(/^public, max-age=([3-5]\d|60)$/)
   expect(page.headers.getSetCookie()).toEqual([])
   const etag = page.headers.get('etag') ?? ''
   // Published again, the response is still the same.
