@@ -1,7 +1,7 @@
 /** One system at a time uses a data folder, and the next start cleans up after one that was killed. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadSecrets, takeFolder } from './data-folder.ts'
@@ -28,7 +28,7 @@ test('a start stops what a killed one left running, and no other process', async
   const [left, other] = [spawn('sleep', ['60']), spawn('sleep', ['60'])]
   writePidFile(join(path, 'server.pid'), left.pid ?? 0)
   // An earlier process had the same number.
-  const stale = { pid: other.pid, startedAt: '1', host: hostname() }
+  const stale = { pid: other.pid, startedAt: '1' }
   writeFileSync(join(path, 'stale.pid'), JSON.stringify(stale))
   const ended = new Promise((resolve) => left.once('exit', (_, signal) => resolve(signal)))
   const { release } = await takeFolder(path)
@@ -37,15 +37,6 @@ test('a start stops what a killed one left running, and no other process', async
   other.kill()
   expect(['server.pid', 'stale.pid'].filter((file) => existsSync(join(path, file)))).toEqual([])
   await release()
-})
-
-test.each([
-  ['file', (lock: string) => writeFileSync(lock, '999999999 1\n')],
-  ['link', (lock: string) => symlinkSync('999999999 1', lock)],
-])('the lock of an earlier version, a %s, is ignored', async (_, leave) => {
-  const path = folder()
-  leave(join(path, 'lock'))
-  await (await takeFolder(path)).release()
 })
 
 test('opens a folder of the version before, adds the missing keys and still verifies its places', () => {

@@ -3,28 +3,17 @@
  * again. Secrets are made once, so that tokens outlive a restart.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  globSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
 import { newKeySet, SecretJwkSet } from '../shared/tokens.ts'
 import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writePidFile } from './leftovers.ts'
 
-/** A lock that its owner has not renewed for so long is free: the owner was killed. It renews the lock every second. */
+/** A lock that its owner has not renewed for so long is free: the owner was killed. The wait for it is a little longer. */
 const LOCK_STALE_MS = 5_000
-const LOCK_RETRY_MS = 250
-const LOCK = 'start.lock'
+const LOCK_RETRIES = { retries: 24, factor: 1, minTimeout: 250 }
 
 /** Takes the folder into use until `release`, a temporary one where none is wanted, and stops what a killed start left there. */
 export async function takeFolder(wanted: string | undefined) {
@@ -34,16 +23,15 @@ export async function takeFolder(wanted: string | undefined) {
     chmodSync(path, 0o711)
     return { path, release: async () => remove() }
   }
-  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  const owner = removedAtEnd(join(path, 'start.pid'))
-  const unlock = await lockFolder(path, owner.path)
-  writePidFile(owner.path, process.pid)
-  removedAtEnd(join(path, LOCK))
+  const owner = join(path, 'start.pid')
+  const unlock = await lockFolder(path, owner)
   await stopLeftovers(path)
+  writePidFile(owner, process.pid)
+  const { remove: removeOwner } = removedAtEnd(owner)
   // The logs of the run before stay once, so that logs never fill the disk.
   for (const log of globSync('*/*.log', { cwd: path })) renameSync(join(path, log), join(path, `${log}.old`))
   const release = async () => {
-    owner.remove()
+    removeOwner()
     await unlock().catch(() => {})
   }
   return { path, release }
@@ -51,27 +39,20 @@ export async function takeFolder(wanted: string | undefined) {
 
 /** Keeps a second system off the same data. */
 async function lockFolder(folder: string, owner: string): Promise<() => Promise<void>> {
-  const deadline = performance.now() + LOCK_STALE_MS + 1_000
-  const options = {
-    lockfilePath: join(folder, LOCK),
-    ...{ stale: LOCK_STALE_MS, update: 1_000 },
+  const inUse = (pid: number | string = '(unknown)') =>
+    new LocalError(
+      `Process ${pid} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
+    )
+  const found = readPidFile(owner)
+  if (found?.runs) throw inUse(found.pid)
+  return lock(folder, {
+    lockfilePath: join(folder, 'start.lock'),
+    ...{ stale: LOCK_STALE_MS, update: 1_000, retries: LOCK_RETRIES },
     // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
     onCompromised() {},
-  }
-  while (true) {
-    const { pid, runs } = readPidFile(owner) ?? {}
-    const isOpen = !runs || pid === process.pid
-    try {
-      if (isOpen) return await lock(folder, options)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error
-    }
-    if (runs || performance.now() > deadline)
-      throw new LocalError(
-        `Process ${pid ?? '(unknown)'} is already running a system on ${folder}: stop it, or choose another folder with --data.`,
-      )
-    await sleep(LOCK_RETRY_MS)
-  }
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOCKED' ? inUse(readPidFile(owner)?.pid) : error
+  })
 }
 
 /** Turns what the file system refuses in the data folder, whichever part wanted it, into a line for the person. */

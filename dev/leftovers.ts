@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -23,21 +23,19 @@ interface PidFile {
   readonly pid: number
   /** When the process began, so that a later one with the same number is not taken for it. */
   readonly startedAt: string
-  /** Another container may share the folder, but not the numbers. */
-  readonly host: string
 }
 
 export function writePidFile(file: string, pid: number): void {
-  const content: PidFile = { pid, startedAt: startedAt(pid), host: hostname() }
+  const content: PidFile = { pid, startedAt: startedAt(pid) }
   writeFileSync(file, `${JSON.stringify(content)}\n`)
 }
 
-/** The process of this machine that a pid file names, and whether it still runs. */
+/** The process that a pid file names, and whether it still runs. */
 export function readPidFile(file: string): { readonly pid: number; readonly runs: boolean } | undefined {
   try {
     const content = JSON.parse(readFileSync(file, 'utf8')) as PidFile
-    if (content.host !== hostname() || content.startedAt === '') return undefined
-    return { pid: content.pid, runs: startedAt(content.pid) === content.startedAt }
+    const runs = content.startedAt !== '' && startedAt(content.pid) === content.startedAt
+    return { pid: content.pid, runs }
   } catch {
     return undefined
   }
@@ -60,7 +58,6 @@ function startedAt(pid: number): string {
 export async function stopLeftovers(folder: string): Promise<void> {
   const stop = async (file: string) => {
     const left = readPidFile(file)
-    if (left?.pid === process.pid) return
     if (left?.runs) {
       // All of them stop on SIGINT; Postgres would wait for its clients on SIGTERM.
       process.kill(left.pid, 'SIGINT')

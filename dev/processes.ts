@@ -3,8 +3,7 @@
  * stop them in order. Each has a pid file beside its log, for the case that SIGKILL ends this process (leftovers.ts).
  */
 import { randomInt } from 'node:crypto'
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
@@ -20,7 +19,6 @@ const PROBE_EVERY_MS = 25
 /** How often and after what pause a start is repeated, for as long as a crashed server's processes hold its data. */
 const MAX_START_ATTEMPTS = 20
 const START_AGAIN_AFTER_MS = 250
-const LOG_TAIL_BYTES = 8 * 1024
 
 // -- One process -----------------------------------------------------------------------------------------------------
 
@@ -33,10 +31,12 @@ export interface ChildOptions {
   readonly logFile: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
-  readonly uid?: number | undefined
-  readonly gid?: number | undefined
-  /** Stops the process in good order; default SIGTERM. */
-  readonly stopSignal?: 'SIGTERM' | 'SIGINT'
+  readonly uid?: number
+  readonly gid?: number
+  /** In milliseconds; without it, the process may run for ever. */
+  readonly timeout?: number
+  /** Stops the process in good order. */
+  readonly killSignal?: 'SIGTERM' | 'SIGINT'
 }
 
 export interface Child {
@@ -45,7 +45,7 @@ export interface Child {
   /** Resolves when the process has ended, with how it ended ("exit code 1", "SIGKILL"). Never rejects. */
   readonly ended: Promise<string>
   running(): boolean
-  /** The last lines that it logged since its start. */
+  /** What it logged since its start. */
   logTail(): string
   /** Stops it with its stop signal, and kills it if it has not ended within a bound. */
   stop(): Promise<void>
@@ -77,25 +77,20 @@ export function killEverything(): void {
 /** Starts a process. Rejects only when the command cannot be run at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   if (ending) throw new LocalError(`${options.name} was not started: everything is being stopped.`)
-  const { name, logFile, stopSignal = 'SIGTERM' } = options
+  const { name, logFile, command, args, ...settings } = options
   mkdirSync(dirname(logFile), { recursive: true })
   const log = openSync(logFile, 'a', 0o600)
   const logStart = fstatSync(log).size
   // Execa's type knows the smallest file descriptors only.
   const output = log as 3
-  const subprocess = execa(options.command, options.args, {
-    detached: true,
-    stdin: 'ignore',
-    stdout: output,
-    stderr: output,
-    env: options.env ?? process.env,
+  const subprocess = execa(command, args, {
+    env: process.env,
+    ...settings,
     extendEnv: false,
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-    ...(options.uid !== undefined && { uid: options.uid }),
-    ...(options.gid !== undefined && { gid: options.gid }),
+    detached: true,
+    stdio: ['ignore', output, output],
     buffer: false,
     reject: false,
-    killSignal: stopSignal,
     forceKillAfterDelay: STOP_WITHIN_MS,
   })
   closeSync(log)
@@ -106,17 +101,17 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
   const pidFile = /\.log$/.test(logFile) ? logFile.replace(/log$/, 'pid') : undefined
   if (pidFile !== undefined) writePidFile(pidFile, pid)
-  const ended = subprocess.then(({ signal, exitCode }) => {
+  const ended = subprocess.then(({ signal, exitCode, timedOut }) => {
     running.delete(child)
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
-    return signal ?? `exit code ${exitCode}`
+    return timedOut ? `not within ${options.timeout} ms` : (signal ?? `exit code ${exitCode}`)
   })
   const child: Child = {
     name,
     pid,
     ended,
     running: () => running.has(child),
-    logTail: () => tailOf(logFile, logStart),
+    logTail: () => (existsSync(logFile) ? readFileSync(logFile).subarray(logStart).toString() : ''),
     async stop() {
       if (!running.has(child)) return
       subprocess.kill()
@@ -133,11 +128,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 }
 
 /** Runs a program to its end. Fails with the most useful line of its log when its exit code is not 0. */
-export async function runToEnd(options: ChildOptions, withinMs?: number): Promise<void> {
+export async function runToEnd(options: ChildOptions): Promise<void> {
   const child = await startChild(options)
-  const timedOut = sleep(withinMs ?? 0, `not within ${withinMs} ms`, { ref: false })
-  const how = await (withinMs === undefined ? child.ended : Promise.race([child.ended, timedOut]))
-  await child.stop()
+  const how = await child.ended
   if (how !== 'exit code 0') throw new LocalError(`${options.name} failed (${how})${quote(child.logTail())}`)
 }
 
@@ -181,29 +174,17 @@ function messageOf(line: string): string {
   return message === undefined ? line.trim() : String(JSON.parse(message))
 }
 
-function tailOf(file: string, start: number): string {
-  if (!existsSync(file)) return ''
-  const log = openSync(file, 'r')
-  try {
-    const from = Math.max(start, fstatSync(log).size - LOG_TAIL_BYTES)
-    const buffer = Buffer.alloc(LOG_TAIL_BYTES)
-    return buffer.toString('utf8', 0, readSync(log, buffer, 0, LOG_TAIL_BYTES, from))
-  } finally {
-    closeSync(log)
-  }
-}
-
 // -- A server that can go away and come back -------------------------------------------------------------------------
 
 export interface ServerOptions {
   readonly url: string
   readonly port: number
-  /** The process to start; called at each start, always for the same port and data. */
+  /** Called at each start, always for the same port and data. */
   readonly process: () => ChildOptions
   /** Whether it serves, as in `untilReady`. */
   readonly probe: (child: Child) => Promise<boolean>
-  /** Whether a start that failed with this log is worth repeating, because the obstacle goes away by itself. */
-  readonly startAgain?: (log: string) => boolean
+  /** A start that failed with this in its log is repeated, because the obstacle goes away by itself. */
+  readonly startAgain?: RegExp
   /** Called after `stop`: removes data that nobody needs any more. */
   readonly remove?: () => void
 }
@@ -214,6 +195,8 @@ export class Server {
   readonly port: number
   readonly #options: ServerOptions
   readonly #failure = Promise.withResolvers<string>()
+  /** Resolves when the process first ends without having been asked to, with how it ended. */
+  readonly failed = this.#failure.promise
   #child: Child | undefined
   #asked = false
 
@@ -227,19 +210,14 @@ export class Server {
     return this.#child?.pid ?? 0
   }
 
-  /** Resolves when the process first ends without having been asked to, with how it ended. */
-  get failed(): Promise<string> {
-    return this.#failure.promise
-  }
-
-  /** The last lines that it logged since its last start. */
+  /** What it logged since its last start. */
   logTail(): string {
     return this.#child?.logTail() ?? ''
   }
 
   /** Starts it and waits until it serves. */
   async start(): Promise<this> {
-    const { process, probe, startAgain = () => false } = this.#options
+    const { process, probe, startAgain } = this.#options
     this.#asked = false
     for (let attempt = 1; ; attempt++) {
       const child = await startChild(process())
@@ -251,7 +229,7 @@ export class Server {
         })
         return this
       } catch (error) {
-        if (this.#asked || attempt === MAX_START_ATTEMPTS || !startAgain(child.logTail())) throw error
+        if (this.#asked || attempt === MAX_START_ATTEMPTS || !startAgain?.test(child.logTail())) throw error
       }
       await sleep(START_AGAIN_AFTER_MS)
     }
@@ -290,16 +268,6 @@ export function freePort(): Promise<number> {
   return getPort({ port: portNumbers(first, first + PORTS_TRIED), reserve: true })
 }
 
-/** Keeps a port for whoever asked for it, so that `freePort` gives it to nobody else. */
-export async function reservePort(port: number): Promise<void> {
-  await getPort({ port, reserve: true })
-}
-
-/** True when something on this machine listens on the port. */
-export function portTaken(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, LOOPBACK)
-    socket.once('error', () => resolve(false))
-    socket.once('connect', () => resolve(true)).once('connect', () => socket.destroy())
-  })
-}
+/** Keeps a port from `freePort`, for whoever asked for it. False when something already uses it. */
+export const reservePort = async (port: number): Promise<boolean> =>
+  (await getPort({ port, reserve: true })) === port

@@ -1,16 +1,15 @@
 /** Installing Redis with a stand-in for apt-get that takes its time or fails: nothing stays behind. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { eventually } from '../test/origin-process.ts'
 import { temporaryFolder } from './processes.ts'
 import { installWithApt } from './redis.ts'
 
 const folder = temporaryFolder('install-test')
-const policy = join(folder.path, 'policy-rc.d')
 const pidFile = join(folder.path, 'pid')
 afterAll(() => folder.remove())
+const POLL = { timeout: 15_000 }
 
 /** Stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as that does on a second Ctrl-C. */
 const INSTALLER = `
@@ -23,70 +22,40 @@ const INSTALLER = `
 /** Starts an installation that never ends by itself; returns it and the pid of its apt-get. */
 async function startInstaller() {
   rmSync(pidFile, { force: true })
-  const aptGet = program(`echo $$ > ${pidFile}; exec sleep 60`)
-  const args = ['--input-type=module', '-e', INSTALLER, aptGet, policy]
+  const args = ['--input-type=module', '-e', INSTALLER, aptGet(`echo $$ > ${pidFile}; exec sleep 60`)]
   // The temporary folders of a killed installer are this test's own.
   const env = { ...process.env, TMPDIR: folder.path }
   const installer = spawn(process.execPath, args, { stdio: 'inherit', env })
-  const pid = Number(await eventually(async () => read(pidFile), Boolean))
-  expect(existsSync(policy)).toBe(true)
-  return { installer, pid }
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), POLL).toMatch(/^\d+\n$/)
+  return { installer, pid: Number(readFileSync(pidFile, 'utf8')) }
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'on %s during the installation, neither apt-get nor its policy file stays',
-  async (signal) => {
-    const { installer, pid } = await startInstaller()
-    installer.kill(signal)
-    const left = async () => [existsSync(policy) && policy, isRunning(pid) && pid].filter(Boolean)
-    expect(await eventually(left, (files) => files.length === 0)).toEqual([])
-  },
-)
+test.each(['SIGINT', 'SIGTERM'] as const)('%s during the installation ends apt-get', async (signal) => {
+  const { installer, pid } = await startInstaller()
+  installer.kill(signal)
+  await expect.poll(() => isRunning(pid), POLL).toBe(false)
+})
 
-test('after SIGKILL during the installation, the policy file forbids nothing, and the next start stops apt-get', async () => {
+test('after SIGKILL during the installation, the next start stops apt-get', async () => {
   const first = await startInstaller()
   first.installer.kill('SIGKILL')
-  await eventually(
-    async () => isRunning(first.installer.pid ?? 0),
-    (runs) => !runs,
-  )
-  expect(execFileSync(policy).length).toBe(0)
+  await new Promise((resolve) => first.installer.once('exit', resolve))
   const next = await startInstaller()
-  expect(
-    await eventually(
-      async () => isRunning(first.pid),
-      (runs) => !runs,
-    ),
-  ).toBe(false)
+  await expect.poll(() => isRunning(first.pid), POLL).toBe(false)
   next.installer.kill('SIGTERM')
-  expect(
-    await eventually(
-      async () => existsSync(policy),
-      (exists) => !exists,
-    ),
-  ).toBe(false)
 })
 
-test('quotes an apt-get that fails, and removes its policy file', async () => {
-  const aptGet = program('echo Reading; echo "E: Unable to locate package" >&2; exit 100')
-  await expect(installWithApt(aptGet, policy)).rejects.toThrow('E: Unable to locate package')
-  expect(existsSync(policy)).toBe(false)
+test('quotes an apt-get that fails', async () => {
+  const failing = aptGet('echo Reading; echo "E: Unable to locate package" >&2; exit 100')
+  await expect(installWithApt(failing)).rejects.toThrow('E: Unable to locate package')
 })
 
-test('leaves the policy file of somebody else as it is', async () => {
-  writeFileSync(policy, 'of somebody else')
-  await installWithApt(program('exit 0'), policy)
-  expect(read(policy)).toBe('of somebody else')
-})
-
-function program(script: string): string {
+function aptGet(script: string): string {
   const file = join(folder.path, 'apt-get')
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
   chmodSync(file, 0o755)
   return file
 }
-
-const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '')
 
 function isRunning(pid: number): boolean {
   try {

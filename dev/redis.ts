@@ -3,10 +3,10 @@
  * system's package manager installs it where we may, and otherwise the person gets the one command to run. Redis appends
  * everything to a file and flushes it every second, as in production.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
-import { folderFor, LocalError, removedAtEnd, temporaryFolder } from './leftovers.ts'
+import { folderFor, LocalError, temporaryFolder } from './leftovers.ts'
 import { freePort, LOOPBACK, runToEnd, Server } from './processes.ts'
 
 export interface RedisOptions {
@@ -67,13 +67,11 @@ async function answers(port: number, pid: number): Promise<boolean> {
 // -- Finding and installing ------------------------------------------------------------------------------------------
 
 const BINARIES = ['redis-server', 'valkey-server']
-/** Homebrew and system packages install here, and not every PATH says so. */
-const FURTHER_FOLDERS = ['/usr/bin', '/usr/local/bin', '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
 const HOW_TO =
   'Redis is needed, and there is none here: install it (Debian and Ubuntu: "sudo apt-get install redis-server"; macOS: "brew install redis"), or set REDIS_URL.'
 
 function findOnPath(...names: string[]): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...FURTHER_FOLDERS].filter(Boolean)
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file))
 }
 
@@ -101,44 +99,27 @@ async function install(say: (line: string) => void): Promise<string> {
   return binary
 }
 
-/** Debian starts a service as soon as it is installed, unless this file forbids it; we want the program only. */
-const POLICY = '/usr/sbin/policy-rc.d'
-const POLICY_MARK = '# Written by flash-sale while it installs Redis.'
-
-export async function installWithApt(aptGet: string, policyFile = POLICY): Promise<void> {
-  const isFree = !existsSync(policyFile) || readFileSync(policyFile, 'utf8').includes(POLICY_MARK)
-  const policy = isFree ? removedAtEnd(policyFile) : undefined
-  // If we are killed by SIGKILL, the file stays and forbids nothing.
-  const script = `#!/bin/sh\n${POLICY_MARK}\nif kill -0 ${process.pid} 2>/dev/null; then exit 101; fi\n`
-  if (isFree) writeFileSync(policyFile, script, { mode: 0o755 })
+export async function installWithApt(aptGet: string): Promise<void> {
   // Without a terminal of its own, dpkg stays in apt-get's process group, and is never left behind.
   const apt = (...args: string[]) => run(aptGet, ['-o', 'Dpkg::Use-Pty=0', ...args])
   const redis = () => apt('install', '-y', '--no-install-recommends', 'redis-server')
-  try {
-    await redis().catch(async () => {
-      await apt('update')
-      await redis()
-    })
-  } finally {
-    policy?.remove()
-  }
+  await redis().catch(async () => {
+    await apt('update')
+    await redis()
+  })
 }
 
 async function run(command: string, args: readonly string[]): Promise<void> {
   const folder = temporaryFolder('install')
   try {
-    await runToEnd(
-      {
-        name: basename(command),
-        command,
-        args,
-        logFile: join(folder.path, 'install.log'),
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-        // With this signal, apt-get first finishes the package it is at; SIGTERM would leave half of it.
-        stopSignal: 'SIGINT',
-      },
-      INSTALL_WITHIN_MS,
-    )
+    await runToEnd({
+      ...{ name: basename(command), command, args, logFile: join(folder.path, 'install.log') },
+      // We want the program only: systemd must not start Debian's service.
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' },
+      // With this signal, apt-get first finishes the package it is at; SIGTERM would leave half of it.
+      killSignal: 'SIGINT',
+      timeout: INSTALL_WITHIN_MS,
+    })
   } finally {
     folder.remove()
   }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
 import { checkDatabase, checkRedis } from './given-stores.ts'
 import { startPostgres } from './postgres.ts'
-import { freePort, LOOPBACK, LocalError, portTaken, reservePort, Server } from './processes.ts'
+import { freePort, LOOPBACK, LocalError, reservePort, Server } from './processes.ts'
 import { startRedis } from './redis.ts'
 import { startEdge } from './workerd.ts'
 
@@ -105,8 +105,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
     const edgeUrl = `http://${LOOPBACK}:${edgePort}`
     const originEnv = {
-      ...inherited(),
-      // Some shells have one that names the machine, or its kind.
+      ...process.env,
+      // Whatever the shell says of this machine, this system is for playing with.
+      NODE_ENV: 'development',
       HOST: LOOPBACK,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
@@ -116,8 +117,6 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
-      // Whatever NODE_ENV says of this machine, this system is for playing with.
-      PAYMENT_PROVIDER: process.env.PAYMENT_PROVIDER || 'sandbox',
       ...options.originEnv,
     }
     const origin = await part('the origin', () =>
@@ -189,24 +188,14 @@ function bypassProxies(): void {
   process.env.no_proxy = [bypassed, LOOPBACK].filter(Boolean).join(',')
 }
 
-/** Our environment, without what a test runner adds to it for its own processes. */
-function inherited(): NodeJS.ProcessEnv {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST') && name !== 'NODE_OPTIONS'),
-  )
-  if (env.NODE_ENV === 'test') delete env.NODE_ENV
-  return env
-}
-
 async function choosePort(wanted: number | undefined, name: string, other?: number): Promise<number> {
   if (wanted === undefined) return freePort()
   if (wanted === other) throw new LocalError(`PORT and EDGE_PORT are both ${wanted}: they must differ.`)
-  if (await portTaken(wanted))
+  if (!(await reservePort(wanted)))
     throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
   // fetch refuses the ports of other protocols, as browsers do.
   const why = await fetch(`http://${LOOPBACK}:${wanted}`).catch((error: Error) => error.cause)
   if ((why as Error | undefined)?.message === 'bad port')
     throw new LocalError(`Browsers refuse port ${wanted}: set ${name} to another.`)
-  await reservePort(wanted)
   return wanted
 }

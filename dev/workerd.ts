@@ -23,12 +23,6 @@ interface EdgeOptions {
 /** The date the Worker is tested with; workerd refuses one later than its own. */
 const COMPATIBILITY_DATE = '2026-08-15'
 
-/** The Durable Object classes. The unique key decides where objects are stored; it must never change. */
-const OBJECTS = [
-  { binding: 'WAITING_ROOM', className: 'WaitingRoom', uniqueKey: 'flash-sale-waiting-room' },
-  { binding: 'TICKET_SHARD', className: 'TicketShard', uniqueKey: 'flash-sale-ticket-shard' },
-]
-
 /** Settings of the Worker that the system itself decides. */
 const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'ENVIRONMENT']
 /** Settings of the Worker that a person may set in the environment of `npm start`. */
@@ -78,15 +72,15 @@ function findWorkerd(): string {
   }
 }
 
-/** The config, in Cap'n Proto's text format. */
+/** The config, in Cap'n Proto's text format, whose strings JSON's are. */
 function config(port: number, objects: string, names: readonly string[]): string {
-  const list = (items: readonly string[]) => `[\n${items.map((item) => `    ${item},`).join('\n')}\n  ]`
+  const variables = names.map((name) => `    (name = "${name}", fromEnvironment = "${name}"),`)
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
   services = [
     (name = "edge", worker = .edge),
-    (name = "objects", disk = (path = ${text(objects)}, writable = true)),
+    (name = "objects", disk = (path = ${JSON.stringify(objects)}, writable = true)),
     # The origin is on this machine, or at least in this network.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
@@ -96,24 +90,17 @@ const config :Workerd.Config = (
 const edge :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
   compatibilityDate = "${COMPATIBILITY_DATE}",
-  bindings = ${list([
-    ...names.map((name) => `(name = ${text(name)}, fromEnvironment = ${text(name)})`),
-    ...OBJECTS.map(
-      (object) => `(name = ${text(object.binding)}, durableObjectNamespace = ${text(object.className)})`,
-    ),
-  ])},
-  durableObjectNamespaces = ${list(
-    OBJECTS.map(
-      (object) =>
-        `(className = ${text(object.className)}, uniqueKey = ${text(object.uniqueKey)}, enableSql = true)`,
-    ),
-  )},
+  bindings = [
+    (name = "WAITING_ROOM", durableObjectNamespace = "WaitingRoom"),
+    (name = "TICKET_SHARD", durableObjectNamespace = "TicketShard"),
+${variables.join('\n')}
+  ],
+  # The unique key decides where objects are stored; it must never change.
+  durableObjectNamespaces = [
+    (className = "WaitingRoom", uniqueKey = "flash-sale-waiting-room", enableSql = true),
+    (className = "TicketShard", uniqueKey = "flash-sale-ticket-shard", enableSql = true),
+  ],
   durableObjectStorage = (localDisk = "objects"),
 );
 `
-}
-
-/** Text as Cap'n Proto reads it. */
-function text(value: string): string {
-  return `"${value.replace(/[\\"]/g, '\\$&')}"`
 }

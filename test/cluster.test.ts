@@ -26,14 +26,11 @@ afterAll(async () => {
 })
 
 const stores = () => ({ databaseUrl: database.url, redisUrl: cluster.url })
-const role = (ROLE: string) => () => ({
-  ROLE,
-  ...(origins[0] === undefined ? {} : { ADMISSION_KEYS: JSON.stringify(first.keys) }),
-})
 const first = useOrigin(stores, { ROLE: 'api' })
-const origins = [first, useOrigin(stores, role('api'))] as const
-useOrigin(stores, role('worker'))
-useOrigin(stores, role('worker'))
+const ADMISSION_KEYS = JSON.stringify(first.keys)
+const origins = [first, useOrigin(stores, { ROLE: 'api', ADMISSION_KEYS })] as const
+useOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
+useOrigin(stores, { ROLE: 'worker', ADMISSION_KEYS })
 
 interface TestSale {
   readonly id: string

@@ -34,7 +34,7 @@ export interface SaleOptions {
 /** Starts an origin before the tests of a file, and stops it after them. */
 export function useOrigin(
   stores: () => { databaseUrl: string; redisUrl: string },
-  env: Record<string, string> | (() => Record<string, string>) = {},
+  env: Record<string, string> = {},
 ) {
   const folder = temporaryFolder('origin-test')
   let server: Server
@@ -55,7 +55,7 @@ export function useOrigin(
       WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
       ADMISSION_KEYS: JSON.stringify(keys),
       LOG_LEVEL: 'warn',
-      ...(typeof env === 'function' ? env() : env),
+      ...env,
     }
   }
 

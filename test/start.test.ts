@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
-import { freePort, portTaken } from '../dev/processes.ts'
+import { freePort } from '../dev/processes.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -156,8 +156,7 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   expect(stopped.err).toBe('')
   expect(stopped.out).toMatch(/Stopped\.\n$/)
   expect(await remains(stopped)).toEqual([])
-  expect(await portTaken(first.port)).toBe(false)
-  expect(await portTaken(first.edgePort)).toBe(false)
+  for (const url of [first.originUrl, first.edgeUrl]) await expect(fetch(url)).rejects.toThrow('fetch failed')
 
   const again = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
   await again.up()
