@@ -10,7 +10,7 @@ import { proofScript, proofStyle, script, style } from './assets.ts'
 import { drawCard } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
-import { BEFORE, during, finalCard, landingPage, linePage } from './queue.ts'
+import { BEFORE, during, finalPage, landingPage, linePage } from './queue.ts'
 import type { Again, Brand, Content, SaleView, Shown } from './view.ts'
 import { type Language, WORDS, type Words } from './words.ts'
 
@@ -39,10 +39,8 @@ function contentOf(shown: Shown): Content {
       const wrong = wrongFields(shown, problem)
       return lessIsLeft(shown, problem) ?? problemContent(problem, words, view.sale, { again, path, wrong })
     }
-    case 'final': {
-      const title = shows.phase === 'sold_out' ? words.soldOut : words.ended
-      return { title, main: finalCard(shown, shows.phase), aside: aside(), reloadSeconds: 60, named: true }
-    }
+    case 'final':
+      return { ...finalPage(shown, shows.phase), aside: aside() }
   }
 }
 
@@ -97,13 +95,12 @@ export function renderProblem(
   const words = WORDS[lang]
   const { title, main } = problemContent(problem, words, sale)
   const home = sale === null ? null : `/sales/${sale}`
-  const target = home === null ? '' : `;url=${home}`
   const head =
-    problem.status === 503 && (home !== null || mayReload)
-      ? html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${target}">`
-      : null
+    problem.status === 503 &&
+    (home !== null || mayReload) &&
+    html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`
   const body = html`<main id="main">${main}</main>`
-  return shell({ lang, words, brand, hasMark: true, home, title, head }, body).text
+  return shell({ lang, brand, hasMark: true, home, title, head }, body).text
 }
 
 /** Spread, so that visitors refused together do not come back together. */
@@ -131,8 +128,8 @@ function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Ht
     quantity: `${words.quantity}: ${most}`,
     payment_method: words.payWith,
   }
-  const wrong = errors.flatMap(({ field }) => names[field] ?? [])
-  return wrong.length > 0 ? html`<ul>${wrong.map((name) => html`<li>${name}</li>`)}</ul>` : null
+  const wrong = errors.flatMap(({ field }) => names[field] ?? []).map((name) => html`<li>${name}</li>`)
+  return wrong.length > 0 ? html`<ul>${wrong}</ul>` : null
 }
 
 function problemContent(
@@ -195,7 +192,7 @@ ${aside && html`<aside>${aside}</aside>`}
   const fullTitle = title === state.name ? title : `${title} · ${state.name}`
   // Without a named brand the header would repeat the sale's name.
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
-  return shell({ lang, words, brand, hasMark, home: `/sales/${sale}`, title: fullTitle, head }, body)
+  return shell({ lang, brand, hasMark, home: `/sales/${sale}`, title: fullTitle, head }, body)
 }
 
 /**
@@ -223,18 +220,16 @@ function pagePath({ sale, shows }: SaleView): string | null {
   return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
 }
 
-interface Shell {
-  readonly lang: Language
-  readonly words: Words
-  readonly brand: Brand
+interface Shell extends Pick<SaleView, 'lang' | 'brand'> {
   /** Whether the header shows the brand. */
   readonly hasMark: boolean
   readonly home: string | null
   readonly title: string
-  readonly head: Html | null
+  readonly head: Html | false
 }
 
-function shell({ lang, words, brand, hasMark, home, title, head }: Shell, body: Html): Html {
+function shell({ lang, brand, hasMark, home, title, head }: Shell, body: Html): Html {
+  const words = WORDS[lang]
   return html`<!doctype html>
 <html lang="${lang}">
 <head>

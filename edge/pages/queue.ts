@@ -199,13 +199,16 @@ export function endsBeforeTurn(
 // -- The end -------------------------------------------------------------------------------------------------------------
 
 /** The same for everyone, so that it can come from a cache. */
-export function finalCard(shown: Shown, phase: 'sold_out' | 'ended'): Html {
+export function finalPage(shown: Shown, phase: 'sold_out' | 'ended'): Content {
   const { view, words } = shown
-  return html`<section class="card final" id="final" data-tone="quiet">
+  const [title, text] =
+    phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
+  const main = html`<section class="card final" id="final" data-tone="quiet">
     <p class="label"><bdi>${view.state.name}</bdi></p>
-    ${phase === 'sold_out' ? heading(words.soldOut, words.soldOutText) : heading(words.ended, words.endedText)}
+    ${heading(title, text)}
     ${phase === 'ended' && toWanted(shown)}
   </section>`
+  return { title, main, reloadSeconds: 60, named: true }
 }
 
 /** After the sale its site is open to all. The link is the same for all: a cookie holds the page that a visitor wanted. */

@@ -15,10 +15,15 @@ const LOBBY = 12_480
 const POSITION = positionOf({ seed: SEED, size: LOBBY }, NUMBER)
 const ORDER_ID = '019a1fcb-824e-74eb-bb3e-e54755d9709e'
 
-export interface Sample {
-  readonly name: string
-  readonly html: string
+const PRODUCT = { currency: 'EUR', total: 600 }
+const VINYL = {
+  ...PRODUCT,
+  product_id: 'vinyl',
+  name: 'Vinyl, blue marble',
+  unit_price_minor: 3_900,
+  available: 412,
 }
+const TAPE = { ...PRODUCT, product_id: 'tape', name: 'Cassette', unit_price_minor: 1_450, available: 1 }
 
 interface SampleOptions {
   readonly lang: Language
@@ -29,30 +34,26 @@ interface SampleOptions {
 }
 
 /** All pages there are. */
-export function samples({
-  lang,
-  nowMs,
-  brand = { name: 'Halfway Records' },
-  called,
-}: SampleOptions): Sample[] {
+export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, called }: SampleOptions) {
   const view = (schedule: Schedule, changes: Partial<SaleView> = {}): SaleView => ({
     sale: 'demo',
     schedule,
     state: {
-      sale: 'demo',
+      ...schedule,
       name: called ?? 'Night Swim, first pressing',
-      phase: schedule.phase,
-      pre_queue_opens_at: schedule.pre_queue_opens_at,
-      opens_at: schedule.opens_at,
-      ends_at: schedule.ends_at,
       hold_seconds: 90,
       limit_per_visitor: 2,
       products: [
-        product('vinyl', called ?? 'Vinyl, blue marble', 3_900, 600, 412),
-        product('box', 'Box set with signed print', 12_900, 100, 0),
-        product('tape', 'Cassette', 1_450, 300, 87),
+        { ...VINYL, name: called ?? VINYL.name },
+        {
+          ...PRODUCT,
+          product_id: 'box',
+          name: 'Box set with signed print',
+          unit_price_minor: 12_900,
+          available: 0,
+        },
+        { ...TAPE, available: 87 },
       ],
-      server_time_ms: nowMs,
     },
     number: null,
     nowMs,
@@ -71,24 +72,19 @@ export function samples({
   const landing = (phase: Phase, changes: Partial<SaleView> = {}) =>
     renderSale(view(scheduled(phase), changes))
   const open = scheduled('open')
-  const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) =>
-    renderSale(
-      view(schedule, {
-        number,
-        shows: { kind: 'line', place: placeOf(schedule, number, nowMs), number },
-        ...changes,
-      }),
-    )
+  const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) => {
+    const shows: Shows = { kind: 'line', place: placeOf(schedule, number, nowMs), number }
+    return renderSale(view(schedule, { number, shows, ...changes }))
+  }
   const isCalled = { anchor_position: POSITION + 3 }
   const shop = view(scheduled('open', isCalled), { number: NUMBER, shows: { kind: 'landing' } })
   const inShop = (shows: Shows, changes: Partial<SaleView> = {}) => renderSale({ ...shop, shows, ...changes })
   const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
   const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
-  const last = product('tape', 'Cassette', 1_450, 300, 1)
-  const ordered = (status: OrderStatus, changes: Partial<Order> = {}): Extract<Shows, { kind: 'order' }> => ({
+  const ordered = (status: OrderStatus, changes: Partial<Order> = {}, alreadyHas = false): Shows => ({
     kind: 'order',
     order: { ...order(status, nowMs), ...changes },
-    alreadyHas: false,
+    alreadyHas,
   })
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
@@ -115,10 +111,10 @@ export function samples({
     turn: inShop(turn()),
     'turn-half-over': inShop(turn(83_000)),
     'turn-ordered': inShop(turn(), { order: ORDER_ID }),
-    'turn-last-one': inShop(turn(), stocked([last])),
-    'turn-all-in-carts': inShop(turn(), stocked([{ ...last, available: 0 }])),
+    'turn-last-one': inShop(turn(), stocked([TAPE])),
+    'turn-all-in-carts': inShop(turn(), stocked([{ ...TAPE, available: 0 }])),
     'order-paid-elsewhere': inShop(ordered('reserved'), { paymentPage: '/pay/{order}' }),
-    'order-had-already': inShop({ ...ordered('reserved'), alreadyHas: true }),
+    'order-had-already': inShop(ordered('reserved', {}, true)),
     'site-open': landing('open', { protects: true }),
     'site-ended': landing('ended', { protects: true }),
     'site-line-ended': line(scheduled('ended'), NUMBER, { protects: true }),
@@ -167,32 +163,15 @@ function scheduleIn(phase: Phase, nowMs: number): Schedule {
   }
 }
 
-const product = (
-  product_id: string,
-  name: string,
-  unit_price_minor: number,
-  total: number,
-  available: number,
-) => ({
-  product_id,
-  name,
-  unit_price_minor,
-  currency: 'EUR',
-  total,
-  available,
+const order = (status: OrderStatus, nowMs: number): Order => ({
+  order_id: ORDER_ID,
+  sale: 'demo',
+  product_id: VINYL.product_id,
+  quantity: 2,
+  unit_price_minor: VINYL.unit_price_minor,
+  currency: VINYL.currency,
+  status,
+  reserved_until: new Date(nowMs + 68_000).toISOString(),
+  expires_in_seconds: status === 'reserved' ? 68 : 0,
+  created_at: new Date(nowMs - 22_000).toISOString(),
 })
-
-function order(status: OrderStatus, nowMs: number): Order {
-  return {
-    order_id: ORDER_ID,
-    sale: 'demo',
-    product_id: 'vinyl',
-    quantity: 2,
-    unit_price_minor: 3_900,
-    currency: 'EUR',
-    status,
-    reserved_until: new Date(nowMs + 68_000).toISOString(),
-    expires_in_seconds: status === 'reserved' ? 68 : 0,
-    created_at: new Date(nowMs - 22_000).toISOString(),
-  }
-}

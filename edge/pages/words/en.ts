@@ -56,7 +56,7 @@ export const en = {
   progress: 'Progress of the line towards your place',
   nowServing: 'Now serving',
   yourPlace: 'Your place',
-  ahead: { one: 'person ahead of you', other: 'people ahead of you' } as Plural,
+  ahead: { one: 'person ahead of you', other: 'people ahead of you' },
   next: 'You are next',
   waitAbout: 'About {t} to go',
   waitUntil: 'around {t}',
@@ -242,20 +242,9 @@ export const en = {
       'Please try again shortly. If you have a place in line, you keep it.',
     ],
   },
-} satisfies Catalogue
+} as const
 
 /** The shape of the English catalogue, with any words. */
-type Translated<T> = T extends string
-  ? string
-  : T extends Plural
-    ? Plural
-    : { readonly [key in keyof T]: Translated<T[key]> }
+type Translated<T> = T extends string ? string : { readonly [key in keyof T]: Translated<T[key]> }
 
-export type Words = Translated<typeof en>
-
-type Catalogue = {
-  readonly [key: string]:
-    | string
-    | Readonly<Record<string, string | Plural>>
-    | Readonly<Record<string, readonly [title: string, text: string]>>
-}
+export type Words = Omit<Translated<typeof en>, 'ahead'> & { readonly ahead: Plural }
