@@ -1,9 +1,8 @@
 /** The page's script on a stub of a page: its requests, how often, and what it does with the responses. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { commitmentOf } from '../../shared/draw.ts'
+import { scheduleIn } from '../pages/samples.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
-const SEED = '5e'.repeat(32)
 /** On the origin's clock, which is an hour behind. */
 const iso = (inMs: number) => new Date(NOW_MS - 3_600_000 + inMs).toISOString()
 
@@ -40,24 +39,12 @@ const reload = vi.fn()
 const replaceState = vi.fn()
 const browser = { onLine: true }
 
+const OPEN = { ...scheduleIn('open', NOW_MS), version: 3, pre_queue_size: 0 }
 const schedule = (changes: object = {}) => ({
-  sale: 'demo',
-  version: 3,
-  phase: 'open',
-  anchor_at_ms: NOW_MS,
+  ...OPEN,
   anchor_position: 1,
   rate_per_second: 0.01,
-  ceiling: Number.MAX_SAFE_INTEGER,
-  missed_through: 0,
-  pre_queue_size: 0,
-  draw_commitment: commitmentOf(SEED),
-  draw_seed: SEED,
-  draw_beacon: null,
-  pre_queue_opens_at: iso(-120_000),
   opens_at: iso(-60_000),
-  ends_at: null,
-  pre_queue_opens_at_ms: NOW_MS - 120_000,
-  ends_at_ms: null,
   server_time_ms: Date.now(),
   ...changes,
 })
@@ -68,23 +55,22 @@ const responding =
   (path) =>
     path.endsWith('/schedule') ? schedule(changes) : other
 
+/** A redirect to another site, which is opaque to the script. */
+const ELSEWHERE = { ok: false, status: 0 }
+
 const times = (path: RegExp) => requested.filter((one) => path.test(one)).length
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-async function begin(
-  page: { path?: string | null; number?: string; [thing: string]: unknown } = {},
-): Promise<void> {
-  const { path = '/sales/demo', number = '50' } = page
-  const here = path === null ? {} : { path }
-  const stage = {
+async function begin({ path, number = '50' }: { path?: string | null; number?: string } = {}): Promise<void> {
+  const stage = new Thing({
     sale: 'demo',
-    ...here,
+    ...(path === null ? {} : { path: path ?? '/sales/demo' }),
     number,
     nowMs: String(NOW_MS),
-    commitment: commitmentOf(SEED),
+    commitment: OPEN.draw_commitment,
     name: 'Air · Max',
-  }
-  things = { stage: new Thing(stage), announcement: new Thing(), offline: new Thing(), ...things }
+  })
+  things = { stage, announcement: new Thing(), offline: new Thing(), ...things }
   const { start } = await import('./live.ts')
   start((act) => void setInterval(act, 500))
 }
@@ -108,12 +94,10 @@ beforeEach(() => {
   })
   vi.stubGlobal('addEventListener', listen)
   const next = { ...document, getElementById: () => new Thing() }
-  vi.stubGlobal(
-    'DOMParser',
-    class {
-      parseFromString = () => next
-    },
-  )
+  const DOMParser = class {
+    parseFromString = () => next
+  }
+  vi.stubGlobal('DOMParser', DOMParser)
   vi.stubGlobal('scrollTo', () => {})
   vi.stubGlobal('location', { pathname: '/sales/demo/buy', reload })
   vi.stubGlobal('history', { replaceState })
@@ -161,54 +145,35 @@ it('counts down to an opening that an operator puts off', async () => {
   await begin()
   await passes(2_600)
   expect(label.textContent).toBe('Opening')
-  answer = () =>
-    schedule({
-      phase: 'pre_queue',
-      draw_seed: null,
-      opens_at: iso(3_600_000),
-      anchor_at_ms: NOW_MS + 3_600_000,
-    })
+  const later = { opens_at: iso(3_600_000), anchor_at_ms: NOW_MS + 3_600_000 }
+  answer = () => schedule({ phase: 'pre_queue', draw_seed: null, ...later })
   await passes(30_000)
-  expect([label.textContent, timer.textContent]).toEqual([
-    'The sale opens in',
-    expect.stringMatching(/^59:2\d$/),
-  ])
+  expect(label.textContent).toBe('The sale opens in')
+  expect(timer.textContent).toMatch(/^59:2\d$/)
 })
 
 it('understands a schedule of the version before, which has moments for people only', async () => {
   timers = [new Thing({ at: 'pre_queue_opens_at_ms' })]
-  const before = {
-    phase: 'upcoming',
-    draw_seed: null,
-    pre_queue_opens_at_ms: undefined,
-    ends_at_ms: undefined,
-  }
-  answer = () => schedule({ ...before, pre_queue_opens_at: new Date(NOW_MS + 30_000).toISOString() })
+  const before = { pre_queue_opens_at_ms: undefined, ends_at_ms: undefined }
+  const pre_queue_opens_at = new Date(NOW_MS + 30_000).toISOString()
+  answer = () => schedule({ ...before, phase: 'upcoming', draw_seed: null, pre_queue_opens_at })
   await begin({ number: '' })
   await passes(20_000)
   expect(times(/schedule$/)).toBeGreaterThan(1)
 })
 
-/** The turn has come, and leads to a page of another site, whose response is opaque. */
-const readyElsewhere: typeof answer = (path) => {
-  if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
-  return path.endsWith('/status') ? { json: async () => ({ status: 'ready' }) } : { ok: false, status: 0 }
-}
-
-it('reloads when the turn leads to a protected site, whose response is opaque', async () => {
+it.each([20, 20_000])('claims its turn on a protected site, with responses in %i ms', async (ms) => {
   things = { line: new Thing({ status: 'waiting' }) }
-  answer = readyElsewhere
+  answersInMs = ms
+  const ready = { json: async () => ({ status: 'ready' }) }
+  answer = (path) =>
+    path.endsWith('/schedule')
+      ? schedule({ anchor_position: 100 })
+      : path.endsWith('/status')
+        ? ready
+        : ELSEWHERE
   await begin()
-  await passes(10_000)
-  expect(reload).toHaveBeenCalledOnce()
-})
-
-it('claims its turn, however slow the responses are', async () => {
-  things = { line: new Thing({ status: 'waiting' }) }
-  answersInMs = 20_000
-  answer = readyElsewhere
-  await begin()
-  await passes(180_000)
+  await passes(9 * ms + 9_000)
   expect(reload).toHaveBeenCalledOnce()
 })
 
@@ -238,11 +203,11 @@ it('refreshes a turn with nothing to choose when there is stock, and not before'
   const turn = new Thing()
   things = { turn }
   const missed = { anchor_position: 500, missed_through: 400 }
-  answer = responding({ ...missed, phase: 'all_in_carts' }, { ok: false, status: 0 })
+  answer = responding({ ...missed, phase: 'all_in_carts' }, ELSEWHERE)
   await begin()
   await passes(20_000)
   expect(times(/demo$/)).toBe(0)
-  answer = responding({ ...missed, version: 4 }, { ok: false, status: 0 })
+  answer = responding({ ...missed, version: 4 }, ELSEWHERE)
   await passes(10_000)
   expect(reload).toHaveBeenCalledOnce()
 })
@@ -262,30 +227,38 @@ const standing = () => ({
   wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
 })
 
-it('announces the place that it shows', async () => {
+it('shows and announces the place, and leaves a translation of it until it changes', async () => {
   things = standing()
-  const said = () => things.announcement?.textContent
+  const announced = () => things.announcement?.textContent
+  const who = things['ahead-of-you']
   answer = () => schedule({ anchor_position: 48 })
   await begin()
   await passes(100)
-  expect(said()).toBe('1 person ahead. About 3 minutes.')
+  expect(announced()).toBe('1 person ahead. About 3 minutes.')
+  Object.assign(who ?? {}, { textContent: 'personne devant' })
+  await passes(2_000)
+  expect(who?.textContent).toBe('personne devant')
   answer = () =>
     schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
   await passes(70_000)
-  expect(said()).toBe('You are next. Too late.')
+  expect(who?.textContent).toBe('You are next')
+  expect(announced()).toBe('You are next. Too late.')
   expect(document.title).toBe('You are next · Air · Max')
 })
 
-it('shows the weekday of a turn that is not today', async () => {
+it.each([
+  ['in the page’s language', 'en', 2, /^at 2:0\d.PM$/],
+  ['with the weekday, on another day', 'en', 28, /^at Saturday 4:0\d.PM$/],
+  ['in the browser’s language, where the page’s is no language', 'en_US', 2, /^at 14:0\d$/],
+])('shows the time of the turn %s', async (_where, lang, inHours, text) => {
   const until = new Thing()
   things = { ...standing(), 'wait-until': until }
-  answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / 7_200 })
+  vi.stubGlobal('navigator', { ...browser, language: 'de' })
+  Object.assign(document.documentElement, { lang })
+  answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / (inHours * 3_600) })
   await begin()
   await passes(100)
-  expect(until.textContent).toMatch(/^at 2:0\d.PM$/)
-  answer = () => schedule({ version: 4, anchor_position: 49, rate_per_second: 1 / 100_800 })
-  await passes(40_000)
-  expect(until.textContent).toMatch(/^at Saturday 4:0\d.PM$/)
+  expect(until.textContent).toMatch(text)
 })
 
 it('shows a late visitor’s progress from where they started', async () => {
@@ -336,21 +309,16 @@ function press(form = new Thing()) {
   return event.preventDefault
 }
 
-it('joins once, however long the response takes: a second number would be a later place', async () => {
+it.each([
+  ['a join for long: a second number would be a later place', 'queue', 50_000, true],
+  ['an order for some seconds only, since it has a key', 'buy', 10_000, false],
+])('does not repeat %s', async (_why, path, ms, isHeld) => {
   await begin()
-  const join = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/queue' })
-  expect(press(join)).not.toHaveBeenCalled()
-  await passes(50_000)
-  expect(press(join)).toHaveBeenCalledOnce()
-})
-
-it('may send an order again after a while, since it has a key', async () => {
-  await begin()
-  const buy = new Thing()
-  expect(press(buy)).not.toHaveBeenCalled()
-  expect(press(buy)).toHaveBeenCalledOnce()
-  await passes(10_000)
-  expect(press(buy)).not.toHaveBeenCalled()
+  const form = Object.assign(new Thing(), { action: `https://shop.example/sales/demo/${path}` })
+  expect(press(form)).not.toHaveBeenCalled()
+  expect(press(form)).toHaveBeenCalledOnce()
+  await passes(ms)
+  expect(press(form)).toHaveBeenCalledTimes(isHeld ? 1 : 0)
 })
 
 it('sends no form while offline, and says so', async () => {
@@ -365,16 +333,12 @@ it('sends no form while offline, and says so', async () => {
   expect(things.offline?.focus).toHaveBeenCalledOnce()
 })
 
-it('replaces a problem’s address by that of the form’s page', async () => {
-  await begin({ path: null })
-  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
-})
-
-it('shows no connection on a problem’s page, except that it is offline', async () => {
+it('on a problem’s page takes the form’s address, and shows a connection only if offline', async () => {
   const sign = new Thing({ online: 'Connected', offline: 'Offline' })
   things = { connection: sign }
   const shown = vi.spyOn(sign, 'toggleAttribute')
   await begin({ path: null })
+  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
   await passes(10_000)
   expect(requested).toEqual([])
   expect(shown).toHaveBeenLastCalledWith('hidden', true)
@@ -398,29 +362,6 @@ it('retries an order’s page that could not be shown, until it can be', async (
   away = false
   await passes(120_000)
   expect(replaced).toHaveBeenCalledOnce()
-})
-
-it('uses the browser’s language where the page’s is no language', async () => {
-  things = { ...standing(), 'wait-until': new Thing() }
-  vi.stubGlobal('navigator', { ...browser, language: 'de' })
-  Object.assign(document.documentElement, { lang: 'en_US' })
-  answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / 7_200 })
-  await begin()
-  await passes(100)
-  expect(things['wait-until']?.textContent).toMatch(/^at 14:0\d$/)
-})
-
-it('does not overwrite the browser’s translation of an unchanged text', async () => {
-  things = standing()
-  answer = () => schedule({ anchor_position: 48 })
-  await begin()
-  await passes(100)
-  Object.assign(things['ahead-of-you'] ?? {}, { textContent: 'personne devant' })
-  await passes(2_000)
-  expect(things['ahead-of-you']?.textContent).toBe('personne devant')
-  answer = () => schedule({ version: 4, anchor_position: 49 })
-  await passes(70_000)
-  expect(things['ahead-of-you']?.textContent).toBe('You are next')
 })
 
 it('keeps a page from the back-forward cache while offline', async () => {

@@ -137,7 +137,7 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
   return Object.entries(pages).map(([name, html]) => ({ name, html }))
 }
 
-function scheduleIn(phase: Phase, nowMs: number): Schedule {
+export function scheduleIn(phase: Phase, nowMs: number): Schedule {
   const isBefore = phase === 'upcoming' || phase === 'pre_queue'
   const opensAtMs = nowMs + (phase === 'upcoming' ? 2.1 * 86_400_000 : isBefore ? 754_000 : -240_000)
   const lobbyAtMs = opensAtMs - 7_200_000
