@@ -45,7 +45,6 @@ export function sendProblem(problem: Problem): Response {
   return new Response(body, { status, headers })
 }
 
-/** To a page, after a form was sent. */
 export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location, 'cache-control': NO_STORE } })
 }

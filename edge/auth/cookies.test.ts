@@ -11,9 +11,7 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
   expect(await joined.json()).not.toHaveProperty('queue_token')
   for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
   await scheduler.wait(100)
-  const ready = await call(`/sales/${sale.name}/queue/status`, {
-    headers: { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' },
-  })
+  const ready = await sale.status(null, { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' })
   expect(await ready.json()).toSatisfy(
     (body: object) => 'admission_expires_at' in body && !('admission_token' in body),
   )

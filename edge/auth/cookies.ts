@@ -9,7 +9,6 @@ import type { Call } from '../http.ts'
 const PREFIX = '__Host-'
 const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
 
-/** A cookie of ours. */
 export function readCookie(name: string, { request, secure }: Call): string | null {
   return readShopCookie(fullName(name, secure), request)
 }
@@ -39,7 +38,6 @@ export function cookiesNamed(prefix: string, { request, secure }: Call): string[
     .map((name) => name.slice(full.length))
 }
 
-/** Sets a cookie with the response. */
 export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
   const { secure, setCookies } = call
   const common = `Path=/; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}; HttpOnly; SameSite=Lax`

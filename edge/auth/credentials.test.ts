@@ -9,7 +9,6 @@ import {
   jwtVerify,
 } from 'jose'
 import { expect, it } from 'vitest'
-import type { QueueAnswer } from '../../shared/api/public.ts'
 import {
   ADMISSION,
   EDGE_ISSUER,
@@ -32,10 +31,7 @@ it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can 
   expect(published).toEqual({ keys: [{ kty, crv, x, kid: 'e', alg: 'EdDSA', use: 'sig' }] })
   const sale = await new TestSale().publish()
   const { queue_token, number } = await sale.ready()
-  const place = { headers: { authorization: `Bearer ${queue_token}` } }
-  const { admission_token = '' } = await (
-    await call(`/sales/${sale.name}/queue/status`, place, env)
-  ).json<QueueAnswer>()
+  const { admission_token = '' } = await sale.statusOf(queue_token, env)
   const { payload } = await jwtVerify(admission_token, createLocalJWKSet(published), {
     issuer: EDGE_ISSUER,
     audience: 'checkout',
@@ -53,28 +49,23 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   const [before, during, after] = [withKeys('old'), withKeys('new', 'old'), withKeys('new')]
   const path = `/sales/${sale.name}`
   const cookie = 'visitor-secret=somebody-who-is-known'
-  const join = async (env: Env, headers: Record<string, string>) =>
-    (await call(`${path}/queue`, { method: 'POST', headers }, env)).json<QueueAnswer>()
-  const first = await join(before, { cookie })
-  const statusOf = async (env: Env, token = '') => {
-    const headers = { authorization: `Bearer ${token}` }
-    return (await call(`${path}/queue/status`, { headers }, env)).json<QueueAnswer>()
-  }
+  const first = await sale.joined({ cookie }, before)
   // The place that the old key signed, and the visitor by their cookie alone, are known while both keys are there.
-  expect(await statusOf(during, first.queue_token)).toMatchObject({ number: first.number })
-  const again = await join(during, { cookie })
+  expect(await sale.statusOf(first.queue_token, during)).toMatchObject({ number: first.number })
+  const again = await sale.joined({ cookie }, during)
   expect(again.number).toBe(first.number)
-  expect(decodeProtectedHeader(again.queue_token ?? '').kid).toBe('new')
+  expect(decodeProtectedHeader(again.queue_token).kid).toBe('new')
   await stub(`${path}/checkout`, 201, {})
   const checkout = async (env: Env, token = '') =>
     (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
       .status
-  let turn = await statusOf(before, first.queue_token)
-  for (; turn.status !== 'ready'; turn = await statusOf(before, first.queue_token)) await scheduler.wait(20)
+  let turn = await sale.statusOf(first.queue_token, before)
+  for (; turn.status !== 'ready'; turn = await sale.statusOf(first.queue_token, before))
+    await scheduler.wait(20)
   expect(await checkout(during, turn.admission_token)).toBe(201)
-  const { admission_token } = await statusOf(during, again.queue_token)
+  const { admission_token } = await sale.statusOf(again.queue_token, during)
   expect(await checkout(after, admission_token)).toBe(201)
-  expect(await statusOf(after, again.queue_token)).toMatchObject({ number: first.number })
+  expect(await sale.statusOf(again.queue_token, after)).toMatchObject({ number: first.number })
   expect(await checkout(after, turn.admission_token)).toBe(429)
 })
 
@@ -122,7 +113,7 @@ it('refuses bad, expired, foreign and changed tokens, and never responds with a 
       expect(JSON.stringify(body)).not.toMatch(/token":|eyJ/)
     }
   }
-  expect((await call(`/sales/${sale.name}/queue/status`)).status).toBe(401)
+  expect((await sale.status(null)).status).toBe(401)
 })
 
 it('extends a place when the opening is put off', async () => {
@@ -134,7 +125,7 @@ it('extends a place when the opening is put off', async () => {
   const again = await sale.joined({ authorization: `Bearer ${queue_token}` })
   expect(decodeJwt(again.queue_token).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
   const cookie = `queue-${sale.name}=${queue_token}`
-  const page = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
+  const page = await sale.page({ cookie })
   const kept = cookiesOf(page).split('=')[1] ?? ''
   expect(decodeJwt(kept).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
 })
@@ -154,9 +145,7 @@ it('extends the place of a waiting visitor, and signs it only now and then', asy
   expect(decodeJwt(renewed).exp).toBeGreaterThan(seconds + 72_000)
   expect(await sale.statusOf(renewed)).not.toHaveProperty('queue_token')
   const cookie = `queue-${sale.name}=${old}`
-  const browser = await call(`/sales/${sale.name}/queue/status`, {
-    headers: { cookie, 'sec-fetch-site': 'same-origin' },
-  })
+  const browser = await sale.status(null, { cookie, 'sec-fetch-site': 'same-origin' })
   expect(await browser.json()).not.toHaveProperty('queue_token')
   const kept = /queue-[^=]*=([^;]*)/.exec(cookiesOf(browser))?.[1] ?? ''
   expect(decodeJwt(kept).exp).toBeGreaterThan(seconds + 72_000)

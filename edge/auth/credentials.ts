@@ -25,7 +25,6 @@ import { type Call, refuse } from '../http.ts'
 import { cookiesNamed, deleteCookie, readCookie, setCookie } from './cookies.ts'
 import { mayUse } from './session.ts'
 
-/** The token of an `Authorization: Bearer` header. */
 export function bearer(request: Request): string | null {
   return /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
 }

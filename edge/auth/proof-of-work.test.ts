@@ -17,16 +17,12 @@ async function solved(sale: TestSale, headers: Record<string, string> = {}): Pro
 }
 
 const joinWith = (sale: TestSale, proof: string, headers: Record<string, string> = {}) =>
-  call(
-    `/sales/${sale.name}/queue`,
-    { method: 'POST', headers: { 'x-proof-of-work': proof, ...headers } },
-    priced,
-  )
+  sale.join({ 'x-proof-of-work': proof, ...headers }, priced)
 
 it('requires a proof of work only where one is configured', async () => {
   const sale = await new TestSale().publish()
   expect((await call(`/sales/${sale.name}/challenge`)).status).toBe(404)
-  const unpaid = await call(`/sales/${sale.name}/queue`, { method: 'POST' }, priced)
+  const unpaid = await sale.join({}, priced)
   expect(unpaid.status).toBe(401)
   expect(await unpaid.json()).toMatchObject({
     type: '/problems/proof-of-work-required',
@@ -36,9 +32,7 @@ it('requires a proof of work only where one is configured', async () => {
   expect(paid.status).toBe(201)
   // Whoever has a place need not pay again to see it.
   const { queue_token, number } = await paid.json<{ queue_token: string; number: number }>()
-  const headers = { authorization: `Bearer ${queue_token}` }
-  const again = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, priced)
-  expect(await again.json()).toMatchObject({ number })
+  expect(await sale.joined({ authorization: `Bearer ${queue_token}` }, priced)).toMatchObject({ number })
 })
 
 it('accepts a proof in a form field, as the widget sends it', async () => {

@@ -9,8 +9,7 @@ import { type Challenge, createChallenge, randomInt, verifySolution } from 'altc
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import { type Call, formFields } from '../http.ts'
+import { type Call, formFields, refuse } from '../http.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
@@ -56,17 +55,17 @@ export interface Proof {
 /** The proof in a request. Throws `proof-of-work-required` without a valid one for this sale. */
 export async function requireProof(sale: string, call: Call): Promise<Proof> {
   const payload = await payloadOf(call.request)
-  if (!payload) throw new ProblemError(proofRequired(sale))
+  if (!payload) return refuseProof(sale)
   const { challenge, solution } = payload
   const { data } = challenge.parameters
   const signed = challenge as unknown as Challenge
   const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
-  if (!verified || data.sale !== sale) throw new ProblemError(proofRequired(sale))
+  if (!verified || data.sale !== sale) return refuseProof(sale)
   return { visitor: data.visitor, paidWith: challenge.signature }
 }
 
-export function proofRequired(sale: string): Problem {
-  return problem('proof-of-work-required', { challenge: `/sales/${sale}/challenge` })
+export function refuseProof(sale: string): never {
+  return refuse('proof-of-work-required', { challenge: `/sales/${sale}/challenge` })
 }
 
 async function payloadOf(request: Request): Promise<v.InferOutput<typeof Payload> | null> {

@@ -11,7 +11,7 @@ import { readShopCookie } from './cookies.ts'
 const SESSION_HEADER = 'x-shop-authorization'
 /** Accounts and visitors known by a cookie never have the same name. */
 const ACCOUNT_PREFIX = 'user:'
-/** Together with the prefix no longer than a token's subject may be. */
+/** With the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
@@ -80,7 +80,6 @@ interface ShopKeys {
 
 let shopKeys: ShopKeys | null = null
 
-/** Without the keys nothing is known about the session. */
 function refuseForNow(): never {
   const detail = 'It cannot be seen who you are. You keep your place.'
   return refuse('try-again', { detail, retry_after_seconds: MISSING_RETRY_MS / 1000 })

@@ -42,11 +42,8 @@ function session(subject: string, changed: Partial<Session> = {}) {
 
 const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
 
-async function join(sale: TestSale, headers: Record<string, string>, settings = env) {
-  const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers }, settings)
-  expect(response.status).toBeLessThan(300)
-  return response.json<{ number: number; queue_token: string }>()
-}
+const join = (sale: TestSale, headers: Record<string, string>, settings = env) =>
+  sale.joined(headers, settings)
 
 it('gives an account one number on all its devices', async () => {
   const sale = await new TestSale().publish()
@@ -61,12 +58,7 @@ it('gives an account one number on all its devices', async () => {
 it('refuses a place or admission that was copied or sold', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
-  const status = (headers: Record<string, string>) =>
-    call(
-      `/sales/${sale.name}/queue/status`,
-      { headers: { authorization: `Bearer ${queue_token}`, ...headers } },
-      env,
-    )
+  const status = (headers: Record<string, string>) => sale.status(queue_token, headers, env)
   expect((await status({})).status).toBe(401)
   expect((await status(await signedIn('mallory'))).status).toBe(401)
   await sale.ready()
@@ -220,7 +212,7 @@ it('reads a known place only until it expires, and only with the key that signed
 it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetched', async () => {
   const sale = await new TestSale().publish()
   const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
-  const first = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: browser }, env)
+  const first = await sale.join(browser, env)
   const { number } = await first.json<{ number: number }>()
   const returning = { ...browser, cookie: `${browser.cookie}; ${cookiesOf(first)}` }
   await stub('/shop/away', 503, {})
@@ -234,8 +226,7 @@ it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetche
     if (path !== 'checkout') expect([path, response.status]).toEqual([path, 503])
     expect(response.headers.getSetCookie()).toEqual([])
   }
-  const later = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers: returning }, env)
-  expect(await later.json()).toMatchObject({ number })
+  expect(await join(sale, returning)).toMatchObject({ number })
 })
 
 /** A signed-in visitor of a shop with its keys at this path, who comes at a given time. */

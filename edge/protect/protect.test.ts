@@ -28,14 +28,10 @@ it('holds visitors of protected paths until their turn, and lets them through th
   expect((await requestsTo(path)).calls).toBe(0)
 
   await sale.ready()
-  const joined = await call(
-    `/sales/${sale.name}/queue`,
-    { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } },
-    env,
-  )
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' }, env)
   const cookie = `${cookiesOf(held)}; ${cookiesOf(joined)}`
   await scheduler.wait(100)
-  const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
+  const turn = await sale.page({ cookie }, env)
   expect(turn.status).toBe(303)
   expect(turn.headers.get('location')).toBe(path)
 
@@ -150,14 +146,11 @@ it('redirects nobody to another host', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   const { queue_token } = await sale.ready()
-  for (const wanted of ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']) {
-    const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${encodeURIComponent(wanted)}`
-    const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
-    expect(turn.headers.get('location')).toBe('/')
+  const elsewhere = ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']
+  for (const wanted of [...elsewhere.map(encodeURIComponent), '%']) {
+    const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${wanted}`
+    expect((await sale.page({ cookie }, env)).headers.get('location')).toBe('/')
   }
-  const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=%`
-  const turn = await call(`/sales/${sale.name}`, { headers: { ...page, cookie } }, env)
-  expect(turn.headers.get('location')).toBe('/')
 })
 
 it('holds visitors when sold out, and opens the site once the sale has ended', async () => {
@@ -181,9 +174,7 @@ it('links those who waited until the end to the page they wanted', async () => {
   await sale.push()
   await sale.until(({ phase }) => phase === 'ended')
   const wanted = `/sales/${sale.name}/wanted`
-  expect(await (await call(`/sales/${sale.name}`, { headers: page }, env)).text()).toContain(
-    `href="${wanted}"`,
-  )
+  expect(await (await sale.page({}, env)).text()).toContain(`href="${wanted}"`)
   const onwards = await call(wanted, { headers: { ...page, cookie } }, env)
   expect([onwards.status, onwards.headers.get('location')]).toEqual([303, path])
   expect((await call(wanted, { headers: page })).status).toBe(404)
@@ -245,8 +236,7 @@ it('knows a visitor whose requests carry the site’s credentials, and passes no
     expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
   }
   // An unreadable token may be the site's own, and is no bad place.
-  const join = { method: 'POST', headers: { authorization: 'bearer' } }
-  expect((await call(`/sales/${sale.name}/queue`, join, env)).status).toBe(201)
+  expect((await sale.join({ authorization: 'bearer' }, env)).status).toBe(201)
 })
 
 it('lets no shared cache keep what only admitted visitors see', async () => {

@@ -6,7 +6,6 @@ import { call, TestSale, withShards } from '../testing/visitors.ts'
 import type { SnapshotRequest } from './rpc.ts'
 
 const HOUR_MS = 3_600_000
-const HTML = { accept: 'text/html' }
 
 /** A sale of an origin whose clock is an hour behind: all its moments of the next hour have passed here. */
 function saleBehind(opensInMs: number, { lobbyInMs = -1_000, endsInMs = 7_200_000 } = {}) {
@@ -30,7 +29,7 @@ it('shows the lobby the time until the opening, and a sensible poll interval', a
   const { estimated_wait_time, poll_after_ms } = await sale.statusOf(queue_token)
   expect(estimated_wait_time).toBeGreaterThan(590)
   expect(poll_after_ms).toBeGreaterThan(10_000)
-  const page = await (await call(`/sales/${sale.name}`, { headers: HTML })).text()
+  const page = await (await sale.page()).text()
   expect(countedDown(page, 'anchor_at_ms')).toBeGreaterThan(590_000)
   expect(page).toContain('<meta http-equiv="refresh" content="60">')
 })
@@ -39,7 +38,7 @@ it('shows when the lobby opens', async () => {
   const sale = await saleBehind(900_000, { lobbyInMs: 40_000 })
   const { retry_after_seconds } = await (await sale.join()).json<Problem>()
   expect(retry_after_seconds).toBeGreaterThan(30)
-  const page = await (await call(`/sales/${sale.name}`, { headers: HTML })).text()
+  const page = await (await sale.page()).text()
   expect(countedDown(page, 'pre_queue_opens_at_ms')).toBeGreaterThan(30_000)
 })
 
@@ -48,12 +47,9 @@ it('does not take the end for passed while it is still to come', async () => {
   await sale.publish({ admission: { rate_per_second: 1, max_inside: null } })
   const { queue_token } = await sale.joined()
   for (let i = 0; i < 20; i++) await sale.joined()
-  const page = async (token: string) => {
-    const headers = { ...HTML, cookie: `queue-${sale.name}=${token}` }
-    return (await call(`/sales/${sale.name}`, { headers })).text()
-  }
   const last = await sale.joined()
-  expect(await page(last.queue_token)).toMatch(/<b id="wait"[^>]*>About/)
+  const page = await sale.page({ cookie: `queue-${sale.name}=${last.queue_token}` })
+  expect(await page.text()).toMatch(/<b id="wait"[^>]*>About/)
   const { ends_at_ms } = await sale.schedule()
   expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_790_000)
   // A place lasts for a day after the end.
@@ -71,7 +67,7 @@ it('shows the sale and its line from a snapshot of the version before', async ()
       return response
     },
   }))
-  const page = await call(`/sales/${sale.name}`, { headers: HTML }, older)
+  const page = await sale.page({}, older)
   expect(page.status).toBe(200)
   expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(590_000)
   expect(await (await call(`/sales/${sale.name}/schedule`, {}, older)).json()).not.toHaveProperty(

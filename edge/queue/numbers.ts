@@ -3,10 +3,9 @@
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
 import { hashOf } from '../../shared/hash.ts'
-import { ProblemError, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
-import { proofRequired } from '../auth/proof-of-work.ts'
-import type { Call } from '../http.ts'
+import { refuseProof } from '../auth/proof-of-work.ts'
+import { type Call, refuse } from '../http.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
@@ -61,7 +60,7 @@ async function numberFrom(counter: Counter, sale: string, call: Call): Promise<n
       )
     else await leaseBlock(counter, sale, untilMs, call)
   }
-  throw unreachable()
+  return refuseUnreachable()
 }
 
 async function leaseBlock(counter: Counter, sale: string, untilMs: number, call: Call) {
@@ -79,7 +78,7 @@ async function leaseBlock(counter: Counter, sale: string, untilMs: number, call:
     return
   }
   counter.leasingUntilMs = 0
-  if (!leased.granted) throw closed()
+  if (!leased.granted) return refuseClosed()
   const block = new Block(leased.lease, nowMs, Date.now())
   counter.block = block
   call.ctx.waitUntil(giveBackAtItsEnd(sale, block, leased.lease.lives_ms, shard))
@@ -108,20 +107,18 @@ export async function numberOf(
     const { number, first } = joined
     return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, call)
   }
-  if (joined?.reason === 'closed') throw closed()
-  if (joined?.reason === 'paid-already') throw new ProblemError(proofRequired(sale))
-  throw unreachable()
+  if (joined?.reason === 'paid-already') return refuseProof(sale)
+  return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
-/** A visitor gives their number back. */
 export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
   await withRetries(() => shardFor(sale, visitor, call).leave({ visitor }))
 }
 
-const tryAgain = (detail: string, retry_after_seconds: number) =>
-  new ProblemError(problem('try-again', { detail, retry_after_seconds }))
-const closed = () => tryAgain('Nobody can join at this moment.', 2)
-const unreachable = () => tryAgain('The line could not be reached.', 1)
+const refuseClosed = () =>
+  refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
+const refuseUnreachable = () =>
+  refuse('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
 
 const anyOf = (shards: number) => Math.floor(Math.random() * shards)
 
@@ -134,7 +131,6 @@ function counterOf(sale: string, shards: number): Counter {
   return counter
 }
 
-/** A known visitor's shard is always the same. */
 function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
   return shardOf(sale, hashOf(visitor) % config.TICKET_SHARDS, env)
 }

@@ -24,10 +24,7 @@ export interface LeaseRequest {
   readonly rest?: UnusedRange
 }
 
-export interface ReturnRequest {
-  readonly sale: string
-  readonly rest: UnusedRange
-}
+export type ReturnRequest = { readonly sale: string; readonly rest: UnusedRange }
 
 /** A lease; `granted` is false while nobody can join. */
 export type LeaseResponse = { readonly granted: true; readonly lease: Lease } | { readonly granted: false }
@@ -62,12 +59,10 @@ export interface ShardCalls {
   leave(request: { readonly visitor: string }): Promise<void>
 }
 
-/** The coordinator of a sale. */
 export function roomOf(sale: string, env: Env): RoomCalls {
   return releasing<RoomCalls>(env.WAITING_ROOM.getByName(sale))
 }
 
-/** One of a sale's ticket shards. */
 export function shardOf(sale: string, index: number, env: Env): ShardCalls {
   return releasing<ShardCalls>(env.TICKET_SHARD.getByName(`${sale}/${index}`))
 }

@@ -7,11 +7,10 @@
  * tries more and more seldom, however many requests come: an object in trouble must not meet a crowd.
  */
 import { type Draw, positionOf } from '../../shared/draw.ts'
-import { ProblemError, problem } from '../../shared/problem.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { Limiter } from '../auth/rate-limits.ts'
-import type { Call } from '../http.ts'
+import { type Call, refuse } from '../http.ts'
 import { isAhead, pollWhile } from '../poll.ts'
 import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
 import {
@@ -95,18 +94,18 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
     nowMs = Date.now()
   }
   const sale = sales.get(name)
-  if (!sale) throw isUnknown(name, nowMs) ? new ProblemError(problem('unknown-sale')) : tryAgain()
+  if (!sale) return isUnknown(name, nowMs) ? refuse('unknown-sale') : refuseForNow()
   keepFresh(name, call, nowMs)
   return viewAt(sale, nowMs)
 }
 
-const tryAgain = () => new ProblemError(problem('try-again', { retry_after_seconds: 1 }))
+const refuseForNow = () => refuse('try-again', { retry_after_seconds: 1 })
 
 /** Refreshes behind the response what is missing or grows old; in a final phase, waits for its end. */
 function keepFresh(name: string, call: Call, nowMs: number) {
   if (isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)) return
   const sale = sales.get(name)
-  if (!sale && lookups.take('', LOOKUPS, nowMs) > 0) throw tryAgain()
+  if (!sale && lookups.take('', LOOKUPS, nowMs) > 0) return refuseForNow()
   const usable = sale && isUsable(sale, nowMs) ? sale : null
   if (usable && isSettled(usable, nowMs)) {
     if (!isListening(usable, nowMs)) call.ctx.waitUntil(listen(name, usable, call, nowMs))

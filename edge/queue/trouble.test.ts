@@ -221,9 +221,7 @@ it('spares overloaded ticket shards, however many visitors join, and uses one th
       takeBack: () => Promise.resolve(),
     }
   })
-  const joins = Array.from({ length: 100 }, () =>
-    call(`/sales/${sale.name}/queue`, { method: 'POST' }, env).then(({ status }) => status),
-  )
+  const joins = Array.from({ length: 100 }, () => sale.join({}, env).then(({ status }) => status))
   await scheduler.wait(1_000)
   ill = false
   expect(new Set(await Promise.all(joins))).toEqual(new Set([201]))

@@ -1,7 +1,6 @@
 /**
  * The waiting room: one object per sale, its coordinator. It leases ticket numbers, makes the draw, refreshes the sale's
- * state from the origin and publishes the admission schedule. The ticket shards call it a few times a second, whatever the
- * crowd.
+ * state from the origin and publishes the admission schedule. Ticket shards call it a few times a second, whatever the crowd.
  *
  * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must not
  * happen twice is written to storage before it leaves: the platform holds every response until the write is confirmed, and
@@ -39,10 +38,7 @@ import {
 } from './sale-record.ts'
 import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
 
-/**
- * The origin responds from memory; a slower response is as good as none. Together with REFRESH_EVERY_MS it is less than
- * UNREACHED_MS: one refresh without a response leaves the line as it is.
- */
+/** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the line as it is. */
 const ORIGIN_TIMEOUT_MS = 800
 /** Newcomers are called at once where nobody waits, but no more often than this. */
 const CALL_EVERY_MS = 100
@@ -87,10 +83,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     this.#next = ctx.storage.kv.get<number>('next') ?? 1
   }
 
-  /**
-   * The sale's snapshot. With `newer_than`, a version, waits for a newer one, at most `wait_ms`: so whoever serves a final
-   * phase learns at once that it has ended, without polling.
-   */
+  /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
   async look(request: SnapshotRequest): Promise<SnapshotResponse> {
     await this.#refreshIfLate(request.sale)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
@@ -318,5 +311,4 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
 const freshSeed = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 
-/** The part of drand's response that is used. */
 const Beacon = v.object({ randomness: v.pipe(v.string(), v.regex(/^([0-9a-f]{2})+$/)) })

@@ -4,8 +4,6 @@ import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import { call, edgeEnv, product, requestsTo, TestSale } from '../testing/visitors.ts'
 
-const HTML = { accept: 'text/html' }
-
 /** Settings that count calls to objects: those that listen for updates, and all others. */
 function counted() {
   const calls = { others: 0, listening: 0, mostListening: 0 }
@@ -32,7 +30,6 @@ function counted() {
 it('serves ten thousand visitors of a sold-out sale with one listening call to an object', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
-  const place = { headers: { authorization: `Bearer ${queue_token}` } }
   const { env, calls } = counted()
   const phase = async () =>
     (await (await call(`/sales/${sale.name}/schedule`, {}, env)).json<Schedule>()).phase
@@ -43,7 +40,7 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   await scheduler.wait(100)
   const others = calls.others
 
-  const page = await call(`/sales/${sale.name}`, { headers: HTML }, env)
+  const page = await sale.page({}, env)
   // For half a minute to a minute.
   expect(page.headers.get('cache-control')).toMatch(/^public, max-age=([3-5]\d|60)$/)
   expect(page.headers.getSetCookie()).toEqual([])
@@ -53,11 +50,11 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   const [before, since] = [await requestsTo(`/internal/sales/${sale.name}`), performance.now()]
   for (let i = 0; i < 10_000; i += 5) {
     const answers = await Promise.all([
-      call(`/sales/${sale.name}`, { headers: HTML }, env),
-      call(`/sales/${sale.name}`, { headers: { ...HTML, 'if-none-match': etag } }, env),
+      sale.page({}, env),
+      sale.page({ 'if-none-match': etag }, env),
       call(`/sales/${sale.name}/schedule`, {}, env),
-      call(`/sales/${sale.name}/queue/status`, place, env),
-      call(`/sales/${sale.name}/queue`, { method: 'POST' }, env),
+      sale.status(queue_token, {}, env),
+      sale.join({}, env),
     ])
     expect(answers.map((answer) => answer.status)).toEqual([200, 304, 200, 200, 410])
   }
@@ -72,7 +69,7 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   await sale.push()
   await sale.until((schedule) => schedule.phase === 'open', 2_000)
   expect(performance.now() - restockedAt).toBeLessThan(2_000)
-  expect((await call(`/sales/${sale.name}`, { headers: HTML })).headers.get('cache-control')).toBe('no-store')
+  expect((await sale.page()).headers.get('cache-control')).toBe('no-store')
 }, 60_000)
 
 it.concurrent.each([
@@ -98,7 +95,7 @@ it.concurrent('responds the same to everyone once the sale has ended', async () 
   const join = await sale.join()
   expect(join.status).toBe(410)
   expect(await join.json()).toMatchObject({ type: '/problems/ended' })
-  const page = await call(`/sales/${sale.name}`, { headers: { ...HTML, cookie: `queue-${sale.name}=x` } })
+  const page = await sale.page({ cookie: `queue-${sale.name}=x` })
   expect(page.headers.get('cache-control')).toContain('public')
   const json = await call(`/sales/${sale.name}`, { headers: { accept: 'application/json' } })
   expect(await json.json()).toMatchObject({ sale: sale.name, phase: 'ended' })

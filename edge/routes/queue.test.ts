@@ -244,8 +244,7 @@ it('calls no object when somebody leaves a sold-out sale', async () => {
     asked++
     return sale.shard(0)
   })
-  const headers = { authorization: `Bearer ${queue_token}` }
-  expect((await call(`/sales/${sale.name}/queue`, { method: 'DELETE', headers }, counting)).status).toBe(204)
+  expect((await sale.leave(queue_token, counting)).status).toBe(204)
   expect(asked).toBe(0)
 })
 
@@ -272,7 +271,7 @@ it('shows the turn while the admission is valid, even after the time to claim it
   const place = `queue-${sale.name}=${queue_token}`
   await sale.until((schedule) => schedule.missed_through >= number, 8_000)
   const shown = async (cookie: string) => {
-    const response = await call(`/sales/${sale.name}`, { headers: { accept: 'text/html', cookie } })
+    const response = await sale.page({ cookie })
     return [(await response.text()).includes('id="turn"'), cookiesOf(response).includes('admission-')]
   }
   expect(await shown(place)).toEqual([false, false])
@@ -282,8 +281,8 @@ it('shows the turn while the admission is valid, even after the time to claim it
 it('responds in the language that the browser prefers', async () => {
   const sale = await new TestSale(60_000).publish()
   const spoken = async (wanted: string) => {
-    const headers = { accept: 'text/html', 'accept-language': wanted }
-    return /<html lang="(..)"/.exec(await (await call(`/sales/${sale.name}`, { headers })).text())?.[1]
+    const response = await sale.page({ 'accept-language': wanted })
+    return /<html lang="(..)"/.exec(await response.text())?.[1]
   }
   expect(await spoken('de-DE,de;q=0.9,en;q=0.8')).toBe('de')
   expect(await spoken('en;q=0.1, de')).toBe('de')

@@ -3,7 +3,7 @@
  * is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
-import { ProblemError, problemIn } from '../../shared/problem.ts'
+import { problemIn } from '../../shared/problem.ts'
 import {
   isDrawn,
   isFinal,
@@ -19,7 +19,7 @@ import {
   type Place,
   renewPlace,
 } from '../auth/credentials.ts'
-import { challengeFor, proofRequired, requireProof } from '../auth/proof-of-work.ts'
+import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
@@ -50,7 +50,7 @@ async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: 
   const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
   const asking = await visitorOf(missed, call)
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
-  if (proof && asking.known && proof.visitor !== asking.name) throw new ProblemError(proofRequired(sale))
+  if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: missed?.claims.num }

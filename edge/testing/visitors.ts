@@ -75,28 +75,28 @@ export class TestSale {
     throw new Error(`not within ${withinMs} ms; the schedule is ${JSON.stringify(await this.schedule())}`)
   }
 
-  join(headers: Record<string, string> = {}) {
-    return call(`/sales/${this.name}/queue`, { method: 'POST', headers })
+  join(headers: Headers = {}, settings = edgeEnv) {
+    return call(`/sales/${this.name}/queue`, { method: 'POST', headers }, settings)
   }
 
-  async joined(headers: Record<string, string> = {}): Promise<QueueAnswer & { queue_token: string }> {
-    const response = await this.join(headers)
+  async joined(headers: Headers = {}, settings = edgeEnv): Promise<Joined> {
+    const response = await this.join(headers, settings)
     if (!response.ok) throw new Error(`join: ${response.status} ${await response.text()}`)
     return response.json()
   }
 
-  status(token: string, headers: Record<string, string> = {}) {
-    return call(`/sales/${this.name}/queue/status`, {
-      headers: { authorization: `Bearer ${token}`, ...headers },
-    })
+  /** The status of the holder of a token; without one, of whoever the headers say. */
+  status(token: string | null, headers: Headers = {}, settings = edgeEnv) {
+    const all = token === null ? headers : { authorization: `Bearer ${token}`, ...headers }
+    return call(`/sales/${this.name}/queue/status`, { headers: all }, settings)
   }
 
-  async statusOf(token: string): Promise<QueueAnswer> {
-    return (await this.status(token)).json()
+  async statusOf(token: string, settings = edgeEnv): Promise<QueueAnswer> {
+    return (await this.status(token, {}, settings)).json()
   }
 
   /** Joins, and waits until the turn has come. */
-  async ready(headers: Record<string, string> = {}): Promise<QueueAnswer & { queue_token: string }> {
+  async ready(headers: Headers = {}): Promise<Joined> {
     const place = await this.joined(headers)
     for (const began = performance.now(); performance.now() - began < 5_000; await scheduler.wait(20)) {
       const now: QueueAnswer = await (await this.status(place.queue_token, headers)).json()
@@ -105,11 +105,19 @@ export class TestSale {
     throw new Error('the turn has not come')
   }
 
-  leave(token: string) {
+  leave(token: string, settings = edgeEnv) {
     const headers = { authorization: `Bearer ${token}` }
-    return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers })
+    return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers }, settings)
+  }
+
+  /** The sale's page, as a browser opens it. */
+  page(headers: Headers = {}, settings = edgeEnv) {
+    return call(`/sales/${this.name}`, { headers: { accept: 'text/html', ...headers } }, settings)
   }
 }
+
+type Headers = Record<string, string>
+type Joined = QueueAnswer & { queue_token: string }
 
 /** It has the form of the origin's tokens. */
 export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
