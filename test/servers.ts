@@ -11,6 +11,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { createDatabase, dropDatabase } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
 import { type RedisOptions, startRedis } from '../dev/redis.ts'
+import { connect, type Sql } from '../origin/ledger/connection.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 
 const HOOK_WITHIN_MS = 60_000
@@ -33,6 +34,17 @@ export function useDatabase(): { readonly url: string } {
       return database().url
     },
   }
+}
+
+/** Connections to such a database, at once. */
+export async function useLedger(connections?: number): Promise<Sql> {
+  const database = await ledgerDatabase()
+  const sql = connect(database.url, connections)
+  afterAll(async () => {
+    await sql.end({ timeout: 1 })
+    await database.drop()
+  }, HOOK_WITHIN_MS)
+  return sql
 }
 
 /** A Redis for the tests of this file, empty at first. */

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { saleOf } from '../../test/origin-process.ts'
-import { emptyDatabase, useDatabase } from '../../test/servers.ts'
-import { connect, isLedgerAway, prepare, type Queryable, type Sql } from './connection.ts'
+import { emptyDatabase, useLedger } from '../../test/servers.ts'
+import { connect, isLedgerAway, prepare, type Queryable } from './connection.ts'
 import { writeSale } from './sales.ts'
 
-const database = useDatabase()
-let sql: Sql
-beforeAll(async () => {
-  await prepare(database.url)
-  sql = connect(database.url)
-})
-afterAll(() => sql.end({ timeout: 1 }))
+const sql = await useLedger()
 
 test('a conflict with others, or a standby, counts as a ledger that is away', async () => {
   for (const sale of ['here', 'there']) await writeSale(sql, sale, saleOf(5))
@@ -59,11 +53,10 @@ test('a ledger of an earlier version is upgraded, and keeps the function of that
       text, uuid[], text[], text[], bigint[], int[], text[], text[], text[], boolean,
       out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz
     ) language sql begin atomic select 0, null::jsonb, now(), now(); end`)
-  await expect(prepare(before.url)).resolves.toBeUndefined()
-  await expect(old`
-    select recorded, others from record_reservations('any', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false)`).resolves.toMatchObject(
-    [{ recorded: 0, others: null }],
-  )
+  await prepare(before.url)
+  const result = await old`
+    select recorded, others from record_reservations('any', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false)`
+  expect(result).toMatchObject([{ recorded: 0, others: null }])
   await old.end()
   await before.drop()
 })

@@ -2,10 +2,10 @@
  * Queries of one sale read its orders once and no others in a ledger with many, with and without table statistics: a young
  * sale or a restored ledger has none.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { emptyDatabase, useDatabase } from '../../test/servers.ts'
-import { connect, prepare, type Sql } from './connection.ts'
+import { ledgerDatabase, useLedger } from '../../test/servers.ts'
+import { connect } from './connection.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
 import { countOrders, liveOrdersOf } from './reconciliation.ts'
 import { record } from './record.ts'
@@ -17,12 +17,9 @@ const OF_SALE = 12_000
 describe.each([
   ['without statistics', false],
   ['with statistics', true],
-])('in a ledger %s', (_, isAnalyzed) => {
-  const database = useDatabase()
-  let sql: Sql
+])('in a ledger %s', async (_, isAnalyzed) => {
+  const sql = await useLedger(1)
   beforeAll(async () => {
-    await prepare(database.url)
-    sql = connect(database.url, 1)
     // Nothing else may read: no vacuum, and no parallel worker.
     await sql`alter table orders set (autovacuum_enabled = off)`
     await sql`set max_parallel_workers_per_gather = 0`
@@ -35,7 +32,6 @@ describe.each([
       from generate_series(1, ${BEFORE + OF_SALE}) i`
     if (isAnalyzed) await sql`analyze orders`
   })
-  afterAll(() => sql.end({ timeout: 1 }))
 
   /** The number of orders read by `what`. */
   async function reads(what: () => Promise<unknown>): Promise<number> {
@@ -99,8 +95,7 @@ describe.each([
 })
 
 test('statements keep to the indexes, even if they were planned while the tables were empty', async () => {
-  const database = await emptyDatabase()
-  await prepare(database.url)
+  const database = await ledgerDatabase()
   const sql = connect(database.url)
   /** Rows read by sequential scans, as reported by connections that have ended. */
   const rowsScanned = async () => {
@@ -114,10 +109,8 @@ test('statements keep to the indexes, even if they were planned while the tables
   const before = await rowsScanned()
   const fresh = connect(database.url)
   for (let round = 0; round < 8; round++) {
-    const batch = Array.from({ length: 100 }, (_, i) => ({
-      ...reservationOf('planned'),
-      visitor: `${round}-${i}`,
-    }))
+    const visitors = Array.from({ length: 100 }, (_, i) => `${round}-${i}`)
+    const batch = visitors.map((visitor) => ({ ...reservationOf('planned'), visitor }))
     await record(fresh, 'planned', batch, false)
     // Repeats take the slow path of the function.
     await record(fresh, 'planned', batch.slice(0, 5), true)

@@ -1,26 +1,18 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LIVE } from '../../shared/order-status.ts'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { useDatabase } from '../../test/servers.ts'
+import { useLedger } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Sales } from '../sales/sales.ts'
 import { recount } from '../stock/oversell.ts'
-import { connect, prepare, type Sql } from './connection.ts'
 import { note } from './findings.ts'
-import { findByKeys, findOrder, moveOrders } from './orders.ts'
+import { findByKeys, moveOrders } from './orders.ts'
 import { type Reservation, record } from './record.ts'
 import { restock, writeSale } from './sales.ts'
 
-const database = useDatabase()
-let sql: Sql
-beforeAll(async () => {
-  await prepare(database.url)
-  sql = connect(database.url)
-})
-afterAll(() => sql.end({ timeout: 1 }))
-
+const sql = await useLedger()
 const PRODUCTS = ['one', 'two']
 
 interface Request {
@@ -45,9 +37,8 @@ interface ModelOrder {
   readonly visitor: string
   readonly key: string
   readonly product: string
-  readonly began: 'reserved' | 'cancelled'
   /** The verdict of a noted refusal. */
-  readonly refusal?: string
+  readonly refusal: string | null
   units: number
 }
 
@@ -73,18 +64,14 @@ class Model {
   record(batch: readonly Reservation[], noteRefusals: boolean): Verdict[] {
     const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o]))
     const verdicts = new Map<string, Verdict>()
-    return batch.map((r): Verdict => {
+    const before = this.orders.length
+    const results = batch.map((r): Verdict => {
       const key = `${r.visitor} ${r.key}`
       const first = known.get(key)?.order
       const noted = known.get(`${key} ${r.order}`)
       const refuse = (refusal: Verdict): Verdict => {
         // Under a key of its own, so the key stays free.
-        const own = {
-          key: `${r.key} ${r.order}`,
-          began: 'cancelled',
-          refusal: refusal.verdict,
-          units: 0,
-        } as const
+        const own = { key: `${r.key} ${r.order}`, refusal: refusal.verdict, units: 0 }
         if (noteRefusals && !noted && first !== r.order) this.orders.push({ ...r, ...own })
         return refusal
       }
@@ -101,7 +88,7 @@ class Model {
             ? 'no_stock'
             : 'recorded')
       if (verdict === 'recorded') {
-        this.orders.push({ ...r, began: 'reserved', units: r.quantity })
+        this.orders.push({ ...r, refusal: null, units: r.quantity })
         verdicts.set(key, { verdict: 'replay', order: r.order })
         return { verdict }
       }
@@ -110,6 +97,9 @@ class Model {
       if (!verdicts.has(key)) verdicts.set(key, refusal)
       return refuse(refusal)
     })
+    // The orders of a batch have the same time: to later batches the highest id is the latest.
+    this.orders.push(...this.orders.splice(before).sort((a, b) => a.order.localeCompare(b.order)))
+    return results
   }
 }
 
@@ -172,50 +162,14 @@ test('gives every batch the verdicts of the model, and counts what it recorded',
         expect(await countersOf(sale)).toEqual(
           PRODUCTS.map((p) => ({ product_id: p, held: model.held(p), live: model.held(p) })),
         )
-        expect(await beginningsOf(sale)).toEqual(new Map(model.orders.map((o) => [o.order, o.began])))
+        expect(await refusalsOf(sale)).toEqual(new Map(model.orders.map((o) => [o.order, o.refusal])))
+        const byKey = new Map(model.orders.map((o) => [`${o.visitor} ${o.key}`, o.order]))
+        const found = earlier.map((r) => byKey.get(`${r.visitor} ${r.key}`) ?? null)
+        expect(await findByKeys(sql, earlier)).toEqual(found)
       },
     ),
     { numRuns: 150 },
   )
-})
-
-test('records smaller reservations behind one that is too large', async () => {
-  await createSale('large', 4, [3])
-  const batch = [4, 1, 1].map((quantity) => ({ ...reservation('large', `visitor-${++visitors}`), quantity }))
-  const verdicts = await record(sql, 'large', batch, true)
-  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['no_stock', 'recorded', 'recorded'])
-})
-
-test('notes a replay as a cancelled order, once however often it comes', async () => {
-  await createSale('noted', 1, [5])
-  const [first, second] = [reservation('noted', 'ann'), reservation('noted', 'ann')]
-  await record(sql, 'noted', [first], false)
-  for (let round = 0; round < 2; round++)
-    expect(await record(sql, 'noted', [second, first], true)).toMatchObject(
-      [first, first].map(({ order }) => ({ verdict: 'replay', order })),
-    )
-  expect(await findOrder(sql, second.order)).toMatchObject({ status: 'cancelled', reason: 'replay' })
-  expect(await findOrder(sql, first.order)).toMatchObject({ status: 'reserved', reason: null })
-  expect(await findByKeys(sql, [second])).toEqual([first.order])
-})
-
-test('repeats a noted refusal, and leaves its key free for another reservation', async () => {
-  await createSale('refused', 1, [1])
-  const [sold, late, again] = ['ann', 'bob', 'bob'].map((visitor) => reservation('refused', visitor)) as [
-    Reservation,
-    Reservation,
-    Reservation,
-  ]
-  const verdictOf = async (r: Reservation) => (await record(sql, 'refused', [r], true))[0]?.verdict
-  expect([await verdictOf(sold), await verdictOf(late)]).toEqual(['recorded', 'no_stock'])
-  await moveOrders(sql, [sold.order], { from: ['reserved'], to: 'cancelled' })
-  expect([await verdictOf(late), await verdictOf(again), await verdictOf(late)]).toEqual([
-    'no_stock',
-    'recorded',
-    'replay',
-  ])
-  expect(await findOrder(sql, late.order)).toMatchObject({ status: 'cancelled', reason: 'no_stock' })
-  expect(await findByKeys(sql, [late])).toEqual([again.order])
 })
 
 test('sells no unit of an oversold product before all live orders have theirs', async () => {
@@ -271,7 +225,6 @@ test('returns the prices as written', async () => {
   }
 })
 
-let visitors = 0
 const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
 
 async function createSale(sale: string, limit: number, totals: readonly number[]): Promise<void> {
@@ -289,9 +242,9 @@ const countersOf = async (sale: string) => [
     from products p where p.sale_id = ${sale} order by p.place`),
 ]
 
-/** How each order of a sale began, as its event stream shows it. */
-const beginningsOf = async (sale: string): Promise<Map<string, string>> => {
-  const rows = await sql<{ order_id: string; held: boolean }[]>`
-    select order_id, reserved_until > created_at as held from orders where sale_id = ${sale}`
-  return new Map(rows.map((row) => [row.order_id, row.held ? 'reserved' : 'cancelled']))
+/** The verdict of each noted refusal, which has no hold; null for each order that began as reserved. */
+const refusalsOf = async (sale: string): Promise<Map<string, string | null>> => {
+  const rows = await sql<{ order_id: string; held: boolean; reason: string | null }[]>`
+    select order_id, reserved_until > created_at as held, reason from orders where sale_id = ${sale}`
+  return new Map(rows.map(({ order_id, held, reason }) => [order_id, held ? null : reason]))
 }

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { useDatabase } from '../../test/servers.ts'
+import { afterAll, expect, test } from 'vitest'
+import { ledgerDatabase } from '../../test/servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { WarmConnections } from './warm-connections.ts'
 
-const database = useDatabase()
-let pool: Sql
-let warm: WarmConnections
-beforeAll(() => {
-  pool = connect(database.url)
-  warm = new WarmConnections(pool, () => connect(database.url, 1))
-})
+const { url, drop } = await ledgerDatabase()
+const pool = connect(url)
+const warm = new WarmConnections(pool, () => connect(url, 1))
 afterAll(async () => {
-  await warm.end()
-  await pool.end()
+  await Promise.all([warm.end(), pool.end()])
+  await drop()
 })
 
 const processOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { eventually } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { connect } from '../ledger/connection.ts'
 import { PaymentJobs } from './jobs.ts'
@@ -26,6 +25,5 @@ test('deletes completed jobs after minutes, and keeps waiting ones', async () =>
   await sql`update pgboss.job set completed_on = ${minutesAgo} where state = 'completed'`
   await sql`update pgboss.queue set maintain_on = ${minutesAgo}`
   await started(true)
-  const kept = () => sql`select state from pgboss.job`
-  expect(await eventually(kept, (jobs) => jobs.length < 2)).toEqual([{ state: 'created' }])
+  await expect.poll(() => sql`select state from pgboss.job`).toEqual([{ state: 'created' }])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 
 const database = useDatabase()
@@ -29,15 +29,9 @@ test('charges and captures of a killed worker are finished by another, each made
       where o.order_id = any(${buyers.map(({ id }) => id)}::uuid[])`
 
   const capturing = [await buy()]
-  await eventually(
-    () => charges(capturing),
-    ([charge]) => charge?.captures === 1,
-  )
+  await expect.poll(() => charges(capturing)).toMatchObject([{ captures: 1 }])
   const charging = await Promise.all([buy(), buy(), buy()])
-  await eventually(
-    () => charges(charging),
-    ({ length }) => length === 3,
-  )
+  await expect.poll(() => charges(charging)).toHaveLength(3)
   await first.kill()
   const killedAt = performance.now()
   await second.restart()
@@ -48,20 +42,13 @@ test('charges and captures of a killed worker are finished by another, each made
     Array(3).fill({ order: 'paying', status: 'pending', attempts: 1, captures: 0, done: false }),
   )
 
-  await eventually(
-    () => charges(charging),
-    (all) => all.every(({ attempts }) => attempts === 2),
-    20_000,
-  )
+  const twice = Array(3).fill({ attempts: 2 })
+  await expect.poll(() => charges(charging), { timeout: 20_000 }).toMatchObject(twice)
   expect(performance.now() - killedAt).toBeLessThan(REDELIVERED_WITHIN_MS)
-  await eventually(
-    () => charges([...capturing, ...charging]),
-    (all) => all.every(({ done }) => done),
-    20_000,
-  )
   const captured = { order: 'confirmed', status: 'captured', done: true }
-  expect(await charges(capturing)).toEqual([{ ...captured, attempts: 1, captures: 2 }])
-  expect(await charges(charging)).toEqual(Array(3).fill({ ...captured, attempts: 2, captures: 1 }))
+  const chargedAgain = Array(3).fill({ ...captured, attempts: 2, captures: 1 })
+  await expect.poll(() => charges(charging), { timeout: 20_000 }).toEqual(chargedAgain)
+  await expect.poll(() => charges(capturing)).toEqual([{ ...captured, attempts: 1, captures: 2 }])
   for (const { id, token } of [...capturing, ...charging])
     expect((await api.call('GET', `/orders/${id}`, { token })).body.status).toBe('confirmed')
   expect(await api.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 4 })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { eventually } from '../../test/origin-process.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
@@ -29,7 +28,7 @@ test('the sandbox lists every change once, even of one transaction larger than a
       return listed.length
     }
     // A transaction that runs elsewhere on this server delays the list.
-    await eventually(readOn, (count) => count >= inserted.length)
+    await expect.poll(readOn).toBe(inserted.length)
     expect(listed.toSorted()).toEqual(inserted.toSorted())
     expect(await readOn()).toBe(inserted.length)
   } finally {

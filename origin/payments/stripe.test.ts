@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { signStripe, startStripe } from '../../test/stripe.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
@@ -24,11 +24,7 @@ describe('the Stripe provider', async () => {
   const provider = provide()
   const authorize = (order: string, method = 'pm_card_visa') =>
     provider.authorize({ order, amountMinor: 2_000, currency: 'EUR', method })
-  const chargeFor = (order: string) => {
-    const [intent] = stripe.intents(order)
-    if (!intent) throw new Error(`no intent for ${order}`)
-    return { charge: intent.id, order }
-  }
+  const chargeFor = (order: string) => ({ charge: stripe.intents(order)[0]?.id ?? '', order })
   /** A new order with an authorized charge. */
   async function authorized() {
     const order = randomUUID()
@@ -104,14 +100,18 @@ describe('the Stripe provider', async () => {
     expect(await authorize(randomUUID(), method)).toEqual({ result: 'declined', reason })
   })
 
-  test('is turned away by a rate limit or a missing permission', async () => {
+  test('is turned away by a rate limit, a missing permission, or a wrong key, which it does not repeat', async () => {
     const order = randomUUID()
+    const turnedAway = (reason: string) => ({ result: 'turned_away', reason })
     stripe.settings.turnAway = 1
     expect(await authorize(order)).toMatchObject({ result: 'turned_away' })
-    expect(await authorize(order, 'pm_card_error_403')).toEqual({
-      result: 'turned_away',
-      reason: 'StripePermissionError: It did not work.',
-    })
+    expect(await authorize(order, 'pm_card_error_403')).toEqual(
+      turnedAway('StripePermissionError: It did not work.'),
+    )
+    const request = { order, amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
+    expect(await provide({ secretKey: 'sk_test_another' }).authorize(request)).toEqual(
+      turnedAway('StripeAuthenticationError: Invalid API Key provided: test key'),
+    )
     expect(await authorize(order)).toMatchObject({ result: 'authorized' })
   })
 
@@ -124,40 +124,25 @@ describe('the Stripe provider', async () => {
     },
   )
 
-  test('is turned away with a wrong API key, which it does not repeat', async () => {
-    const request = { order: randomUUID(), amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
-    expect(await provide({ secretKey: 'sk_test_another' }).authorize(request)).toEqual({
-      result: 'turned_away',
-      reason: 'StripeAuthenticationError: Invalid API Key provided: test key',
-    })
-  })
-
   test('finds a charge whose response was lost, and makes no second one', async () => {
     const order = randomUUID()
     expect(await authorize(order, 'pm_card_lost_response')).toMatchObject({ result: 'unknown' })
-    const [intent] = stripe.intents(order)
-    expect(await provider.find(order)).toEqual({
-      ...{ charge: intent?.id, order, status: 'authorized' },
-      ...{ amountMinor: 2_000, currency: 'EUR' },
-    })
-    expect(await authorize(order, 'pm_card_lost_response')).toEqual({
-      result: 'authorized',
-      charge: intent?.id,
-    })
+    const { charge } = chargeFor(order)
+    const found = { charge, order, status: 'authorized', amountMinor: 2_000, currency: 'EUR' }
+    expect(await provider.find(order)).toEqual(found)
+    expect(await authorize(order, 'pm_card_lost_response')).toEqual({ result: 'authorized', charge })
     expect(stripe.intents(order)).toHaveLength(1)
   })
 
   test('cancels a pending charge, and returns the state of a captured one', async () => {
-    const early = randomUUID()
-    expect(await authorize(early, 'pm_card_processing')).toMatchObject({ result: 'unknown' })
-    const pending = await provider.find(early)
-    expect(pending).toMatchObject({ status: 'pending' })
-    expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
-    expect(await provider.cancel(pending?.charge ?? '')).toMatchObject({ order: early, status: 'cancelled' })
+    const order = randomUUID()
+    expect(await authorize(order, 'pm_card_processing')).toMatchObject({ result: 'unknown' })
+    expect(await provider.find(order)).toMatchObject({ status: 'pending' })
+    for (let times = 0; times < 2; times++)
+      expect(await provider.cancel(chargeFor(order).charge)).toMatchObject({ order, status: 'cancelled' })
     const late = await authorized()
     await provider.capture(late)
-    const captured = { ...late, status: 'captured', amountMinor: 2_000 }
-    expect(await provider.cancel(late.charge)).toMatchObject(captured)
+    expect(await provider.cancel(late.charge)).toMatchObject({ status: 'captured', amountMinor: 2_000 })
   })
 
   test('voids an authorization, and captures it no more', async () => {
@@ -244,13 +229,8 @@ describe('the Stripe provider', async () => {
   describe('reads a webhook', () => {
     const order = randomUUID()
     const intent = (status: string, metadata: object = { order }) => ({
-      id: 'pi_1',
-      object: 'payment_intent',
-      metadata,
-      status,
-      currency: 'eur',
-      amount_capturable: 1_000,
-      amount_received: 1_500,
+      ...{ id: 'pi_1', object: 'payment_intent', metadata, status },
+      ...{ currency: 'eur', amount_capturable: 1_000, amount_received: 1_500 },
     })
     const event = (type: string, object: object) =>
       JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } })
@@ -259,33 +239,41 @@ describe('the Stripe provider', async () => {
     const body = event('payment_intent.succeeded', intent('succeeded'))
 
     test('as the state of its charge', async () => {
-      const taken = { charge: 'pi_1', order, status: 'captured', amountMinor: 1_500, currency: 'EUR' }
-      expect(await deliver(body)).toEqual(taken)
-      const authorized = event('payment_intent.amount_capturable_updated', intent('requires_capture'))
-      expect(await deliver(authorized)).toEqual({ ...taken, status: 'authorized', amountMinor: 1_000 })
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
-      expect(await deliver(event('payment_intent.payment_failed', failed))).toMatchObject({
-        status: 'declined',
-      })
-      const refunded = { object: 'charge', payment_intent: 'pi_1', metadata: { order }, refunded: true }
-      const ref = { charge: 'pi_1', order }
-      expect(await deliver(event('charge.refunded', refunded))).toEqual({ ...ref, status: 'refunded' })
-      const sentBack = { object: 'refund', payment_intent: 'pi_1', metadata: { order }, status: 'failed' }
-      expect(await deliver(event('refund.failed', sentBack))).toEqual({ ...ref, status: 'refund_failed' })
+      const refund = { payment_intent: 'pi_1', metadata: { order } }
+      for (const [type, object, state] of [
+        [
+          'payment_intent.succeeded',
+          intent('succeeded'),
+          { status: 'captured', amountMinor: 1_500, currency: 'EUR' },
+        ],
+        [
+          'payment_intent.amount_capturable_updated',
+          intent('requires_capture'),
+          { status: 'authorized', amountMinor: 1_000, currency: 'EUR' },
+        ],
+        ['payment_intent.payment_failed', failed, { status: 'declined' }],
+        ['charge.refunded', { ...refund, object: 'charge', refunded: true }, { status: 'refunded' }],
+        ['refund.failed', { ...refund, object: 'refund', status: 'failed' }, { status: 'refund_failed' }],
+      ] as const)
+        expect(await deliver(event(type, object)), type).toEqual({ charge: 'pi_1', order, ...state })
     })
 
     test('and ignores one that concerns no order of ours', async () => {
       expect(await deliver(event('customer.created', { object: 'customer' }))).toBeNull()
-      expect(
-        await deliver(event('payment_intent.succeeded', intent('succeeded', { order: 'A-1001' }))),
-      ).toBeNull()
+      const foreign = intent('succeeded', { order: 'A-1001' })
+      expect(await deliver(event('payment_intent.succeeded', foreign))).toBeNull()
     })
 
     test('only with a valid signature', async () => {
-      expect(await deliver(body, '')).toBeUndefined()
-      expect(await deliver(body, 't=1,v1=00')).toBeUndefined()
-      expect(await deliver(body, signStripe('whsec_other', body))).toBeUndefined()
-      expect(await deliver(body.replace('pi_1', 'pi_2'), signStripe(webhookSecret, body))).toBeUndefined()
+      const another = body.replace('pi_1', 'pi_2')
+      for (const header of [
+        '',
+        't=1,v1=00',
+        signStripe('whsec_other', body),
+        signStripe(webhookSecret, another),
+      ])
+        expect(await deliver(body, header)).toBeUndefined()
     })
 
     test("only while it is fresh by the ledger's clock", async () => {
@@ -320,32 +308,26 @@ describe('an origin with Stripe', async () => {
     const token = await origin.token(sale)
     const { body } = await origin.checkout(sale, { token, body: payment_method ? { payment_method } : {} })
     const id = body.order_id ?? ''
-    const status = async () => (await origin.call('GET', `/orders/${id}`, { token })).body.status
-    return { sale, id, token, becomes: (s: string) => eventually(status, (now) => now === s) }
-  }
-
-  /** A cancelled order, and an intent for it that the origin did not make. */
-  async function cancelledWithIntent() {
-    const { sale, id, token } = await buy()
-    await origin.call('DELETE', `/orders/${id}`, { token })
-    return { sale, id, intent: stripe.add({ order: id }, 1_000, 'eur') }
+    const isConfirmed = () =>
+      expect
+        .poll(() => origin.call('GET', `/orders/${id}`, { token }))
+        .toMatchObject({ body: { status: 'confirmed' } })
+    return { sale, id, token, isConfirmed }
   }
 
   test('confirms and captures an authorized order with one charge', async () => {
-    const { sale, id, becomes } = await buy('pm_card_visa')
-    expect(await becomes('confirmed')).toBe('confirmed')
-    const intents = async () => stripe.intents(id)
-    const [intent, ...others] = await eventually(intents, ([first]) => first?.status === 'succeeded')
-    expect(intent).toMatchObject({ amount: 1_000, currency: 'eur', status: 'succeeded' })
-    expect(others).toEqual([])
-    const capture = `POST /v1/payment_intents/${intent?.id}/capture`
+    const { sale, id, isConfirmed } = await buy('pm_card_visa')
+    await isConfirmed()
+    const captured = { amount: 1_000, currency: 'eur', status: 'succeeded' }
+    await expect.poll(() => stripe.intents(id)).toMatchObject([captured])
+    const capture = `POST /v1/payment_intents/${stripe.intents(id)[0]?.id}/capture`
     expect(stripe.calls.filter((call) => call === capture)).toHaveLength(1)
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 0, sold: 1 })
   })
 
   test('learns by webhook of a charge whose response was lost', async () => {
-    const { id, becomes } = await buy('pm_card_lost_response')
-    expect(await becomes('confirmed')).toBe('confirmed')
+    const { id, isConfirmed } = await buy('pm_card_lost_response')
+    await isConfirmed()
     expect(stripe.intents(id)).toHaveLength(1)
   })
 
@@ -354,37 +336,29 @@ describe('an origin with Stripe', async () => {
     const [authorized, captured] = [await buy(), await buy()]
     stripe.authorize(stripe.add({ order: authorized.id }, 1_000, 'eur').id)
     stripe.succeed(stripe.add({ order: captured.id }, 1_000, 'eur').id)
-    expect(await authorized.becomes('confirmed')).toBe('confirmed')
-    expect(await captured.becomes('confirmed')).toBe('confirmed')
-    const captures = () =>
-      origin.sql()`
-        select order_id from captures where captured_at is not null
-          and order_id = any(${[authorized.id, captured.id]}::uuid[])`
-    expect(await eventually(captures, (rows) => rows.length === 2, 25_000)).toHaveLength(2)
+    await authorized.isConfirmed()
+    await captured.isConfirmed()
+    const captures = () => origin.sql()`
+      select order_id from captures where captured_at is not null
+        and order_id = any(${[authorized.id, captured.id]}::uuid[])`
+    await expect.poll(captures, { timeout: 25_000 }).toHaveLength(2)
   }, 40_000)
 
-  test('refunds a capture of a cancelled order', async () => {
-    const { sale, intent } = await cancelledWithIntent()
+  test('refunds a capture of a cancelled order, and reopens a refund that the bank sends back', async () => {
+    const { sale, id, token } = await buy()
+    await origin.call('DELETE', `/orders/${id}`, { token })
+    const intent = stripe.add({ order: id }, 1_000, 'eur')
     stripe.succeed(intent.id)
-    expect(await eventually(async () => intent.refunded, Boolean)).toBe(true)
+    const findings = async () => (await origin.admin('GET', `/sales/${sale}/findings`)).body.findings
+    const refunds = () => origin.sql()`
+      select refunded_at is not null as done from refunds where charge_id = ${intent.id}`
+    await expect.poll(refunds).toEqual([{ done: true }])
+    expect(intent.refunded).toBe(true)
     expect(await origin.stock(sale)).toMatchObject({ available: 3, held: 0, sold: 0 })
-  })
-
-  test('reopens a refund that the bank sends back, with a finding', async () => {
-    const { sale, id, intent } = await cancelledWithIntent()
-    stripe.succeed(intent.id)
-    const findings = async () =>
-      (await origin.admin('GET', `/sales/${sale}/findings`)).body.findings as unknown[]
-    const isRefunded = async () => {
-      const [refund] = await origin.sql()`select refunded_at from refunds where charge_id = ${intent.id}`
-      return refund?.refunded_at != null
-    }
-    expect(await eventually(isRefunded, Boolean)).toBe(true)
     expect(await findings()).toEqual([])
     stripe.sendRefundBack(intent.id)
-    expect(await eventually(findings, (found) => found.length > 0)).toMatchObject([
-      { kind: 'refund_failed', subject: intent.id, detail: { order: id, error: 'the bank sent it back' } },
-    ])
-    expect(await isRefunded()).toBe(false)
+    const detail = { order: id, error: 'the bank sent it back' }
+    await expect.poll(findings).toMatchObject([{ kind: 'refund_failed', subject: intent.id, detail }])
+    expect(await refunds()).toEqual([{ done: false }])
   })
 })
