@@ -129,7 +129,7 @@ describe('a command', () => {
 })
 
 describe('a rehearsal on a running system', () => {
-  const crowd = ['--visitors=50', '--admin-token=t', '--out', folder, '--plain']
+  const crowd = ['--visitors=50', '--admin-token=t', '--out', folder]
 
   test('fails without an edge before it creates a sale', async () => {
     asked.length = 0

@@ -2,15 +2,16 @@
 import { type Answer, headerOf, requestText } from '../lib/http.ts'
 import { orderIn, placeIn } from '../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
+import type { Visitor } from './visitors.ts'
 
 const REJOINS = 4
 const HAMMERS = 5
 const CLICKS = 4
 
 /** Joins again for a better number: by its token, and by its cookie alone. */
-export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
+export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const { attempts } = crowd.tally
-  const number = crowd.visitors.number[visitor]
+  const { number } = visitor
   const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
   const join = (header: string, isRight: (number: number) => boolean) => {
     const text = requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
@@ -18,32 +19,32 @@ export function rejoin(crowd: Crowd, visitor: number, joined: Answer): void {
       header,
     ])
     for (let i = 0; i < REJOINS; i++)
-      send(crowd, visitor, 'join', text, (answer) => {
+      send(crowd, 'join', text, (answer) => {
         const place = placeIn(answer)
         if (!place) return
         attempts.rejoins++
         if (!isRight(place.number)) attempts.otherNumbers++
       })
   }
-  join(`authorization: Bearer ${crowd.visitors.token[visitor]}`, (other) => other === number)
+  join(`authorization: Bearer ${visitor.token}`, (other) => other === number)
   // By its cookie alone it is one further visitor, with one number however often it asks.
   let first: number | undefined
   if (cookie)
     join(`cookie: ${cookie}`, (other) => {
-      if (first === undefined && other !== number) crowd.visitors.otherNumbers.push(other)
+      if (first === undefined && other !== number) crowd.tally.otherNumbers.push(other)
       first ??= other
       return other === first
     })
 }
 
 /** Sends checkouts without an admission, with nothing or with the token it has. */
-export function hammerWhileWaiting(crowd: Crowd, visitor: number): void {
+export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   const path = `/sales/${crowd.options.sale}/checkout`
-  const key = `bot-${visitor}`
+  const key = `bot-${visitor.id}`
   const bare = requestText('POST', path, crowd.client.host, [`idempotency-key: ${key}`], '{}')
   const withPlace = crowd.checkoutText(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
-    send(crowd, visitor, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
+    send(crowd, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
       if (answer.status === 0) return
       crowd.tally.attempts.intrusions++
       const refused = answer.status === 429 && headerOf(answer, 'retry-after') !== ''
@@ -55,16 +56,16 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: number): void {
 }
 
 /** Clicks several times, with one key and with others: every response must name one order. */
-export function rushCheckout(crowd: Crowd, visitor: number): void {
+export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
     const key = i % 2 === 0 ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
-    send(crowd, visitor, 'checkout', crowd.checkoutText(visitor, key), (answer) => {
+    send(crowd, 'checkout', crowd.checkoutText(visitor, key), (answer) => {
       const seen = orderIn(answer)
       // One that is only on its way may still be replaced, when the store that knew it is lost.
       if (!seen || seen.status === 'processing') return
       crowd.tally.attempts.repeats++
-      const own = crowd.visitors.orders.get(visitor)
+      const own = visitor.order
       order ??= own?.reserved ? own.order : seen.order_id
       if (seen.order_id !== order) crowd.tally.attempts.secondOrders++
     })
@@ -73,11 +74,10 @@ export function rushCheckout(crowd: Crowd, visitor: number): void {
 
 function send(
   crowd: Crowd,
-  visitor: number,
   kind: 'join' | 'checkout',
   text: string,
   answered: (answer: Answer) => void,
 ): void {
-  crowd.count(visitor, kind)
+  crowd.tally.requests[kind]++
   crowd.client.send(text, answered)
 }

@@ -14,7 +14,7 @@ import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
 import { type Options, readOptions } from './options.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
-import { NOBODY, PLAN, Visitors } from './visitors.ts'
+import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
 describe('a histogram', () => {
   test('has percentiles and maximum in milliseconds', () => {
@@ -66,8 +66,8 @@ describe('the plans of a crowd', () => {
   }
 
   test('have the given shares, and are the same for a seed', () => {
-    const crowd = new Visitors(new Float64Array(50_000), shares, seeded(3))
-    const share = (bit: number) => crowd.plan.filter((plan) => (plan & bit) !== 0).length / crowd.size
+    const crowd = visitorsOf(new Float64Array(50_000), shares, seeded(3))
+    const share = (bit: number) => crowd.filter((visitor) => visitor.has(bit)).length / crowd.length
     expect(share(PLAN.decline)).toBeCloseTo(0.05, 2)
     expect(share(PLAN.timeout)).toBeCloseTo(0.01, 2)
     expect(share(PLAN.abandon)).toBeCloseTo(0.1, 2)
@@ -75,14 +75,7 @@ describe('the plans of a crowd', () => {
     expect(share(PLAN.poller)).toBeCloseTo(0.03, 2)
     expect(share(PLAN.known)).toBeCloseTo(0.04, 2)
     expect(share(PLAN.bot)).toBe(0)
-    expect(new Visitors(new Float64Array(50_000), shares, seeded(3)).plan).toEqual(crowd.plan)
-  })
-
-  test('keep their first end', () => {
-    const crowd = new Visitors(new Float64Array(2), shares, seeded(3))
-    expect(crowd.finish(1, 'bought')).toBe(true)
-    expect(crowd.finish(1, 'failed')).toBe(false)
-    expect([crowd.endOf(0), crowd.endOf(1), crowd.ended]).toEqual([null, 'bought', 1])
+    expect(visitorsOf(new Float64Array(50_000), shares, seeded(3))).toEqual(crowd)
   })
 })
 

@@ -16,7 +16,7 @@ import { type PlaceResponse, problemType } from '../lib/responses.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
-import { PLAN, STEP, type Visitors } from './visitors.ts'
+import { PLAN, type Step, type Visitor } from './visitors.ts'
 
 export interface CrowdOptions {
   readonly edge: string
@@ -45,13 +45,14 @@ const HANG_UP_MS = 60
 const NOT_SERVED = Symbol('not served')
 /** Full responses, although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
-const inLine = (step: number | undefined) => (step === STEP.wait || step === STEP.claim ? 1 : 0)
+const inLine = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 
 export class Crowd {
   readonly tally = new Tally()
   readonly schedule: ScheduleCopy
   readonly client: HttpClient
-  readonly visitors: Visitors
+  readonly visitors: readonly Visitor[]
+  ended = 0
   readonly options: CrowdOptions
   /** Requests that are the same for everyone. */
   readonly texts: { readonly page: string; readonly join: string }
@@ -63,9 +64,9 @@ export class Crowd {
 
   /** `visit` takes a visitor's next step, meant for `dueMs`. */
   constructor(
-    visitors: Visitors,
+    visitors: readonly Visitor[],
     options: CrowdOptions,
-    visit: (crowd: Crowd, visitor: number, dueMs: number) => void,
+    visit: (crowd: Crowd, visitor: Visitor, dueMs: number) => void,
   ) {
     const { edge: url, sale } = options
     this.visitors = visitors
@@ -78,8 +79,11 @@ export class Crowd {
       page: requestText('GET', `/sales/${sale}`, host, ['accept: text/html']),
       join: requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json']),
     }
-    this.#wheel = new Wheel(visitors.size, performance.now(), (visitor, dueMs) => visit(this, visitor, dueMs))
-    for (const [visitor, ms] of visitors.arrivalMs.entries()) this.#wheel.at(visitor, Math.max(1, ms))
+    this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
+      const visitor = visitors[id]
+      if (visitor) visit(this, visitor, dueMs)
+    })
+    for (const { id, arrivalMs } of visitors) this.#wheel.at(id, Math.max(1, arrivalMs))
   }
 
   /** Runs until every visitor has finished, or it is stopped. */
@@ -92,7 +96,7 @@ export class Crowd {
     tick()
     return new Promise((resolve) => {
       this.#done = resolve
-      if (this.visitors.ended === this.visitors.size) this.stop()
+      if (this.ended === this.visitors.length) this.stop()
     })
   }
 
@@ -101,8 +105,7 @@ export class Crowd {
     clearTimeout(this.#timer)
     this.schedule.stop()
     this.#hasty.close()
-    for (let visitor = 0; visitor < this.visitors.size; visitor++)
-      if (this.visitors.end[visitor] === 0) this.finish(visitor, 'gave_up')
+    for (const visitor of this.visitors) this.finish(visitor, 'gave_up')
     this.#done?.()
   }
 
@@ -110,40 +113,34 @@ export class Crowd {
 
   /** Sends a request that was meant for `intendedMs`, for a visitor who is still there when the response comes. */
   send(
-    visitor: number,
+    visitor: Visitor,
     kind: Kind,
     text: string,
     intendedMs: number,
     answered: (answer: Answer, meantMs: number) => unknown,
   ): void {
-    const { visitors, tally, options } = this
-    this.count(visitor, kind)
-    const meantMs = visitors.meantMs[visitor] || intendedMs
-    visitors.meantMs[visitor] = 0
+    const { tally, options } = this
+    tally.requests[kind]++
+    const meantMs = visitor.meantMs || intendedMs
+    visitor.meantMs = 0
     const underWay = kind === 'checkout' || kind === 'payment' ? 1 : 0
     tally.underWay += underWay
     const client = options.hangUps > 0 && options.random() < options.hangUps ? this.#hasty : this.client
     client.send(text, (answer) => {
       tally.underWay -= underWay
-      if (visitors.end[visitor] !== 0) return
+      if (visitor.end) return
       tally.refused(kind, answer)
-      const triesAgain =
-        answered(answer, meantMs) === NOT_SERVED && visitors.end[visitor] === 0 && !isServed(answer.status)
-      if (triesAgain) visitors.meantMs[visitor] = meantMs
+      const triesAgain = answered(answer, meantMs) === NOT_SERVED && !visitor.end && !isServed(answer.status)
+      if (triesAgain) visitor.meantMs = meantMs
       else tally.latency[kind].add(answer.answeredMs - meantMs)
     })
   }
 
-  count(visitor: number, kind: Kind): void {
-    this.tally.requests[kind]++
-    this.visitors.workerRequests[visitor] = (this.visitors.workerRequests[visitor] ?? 0) + 1
-  }
-
   /** Retries the same step later, within bounds. */
-  again(visitor: number, kind: Kind, answer: Answer): unknown {
-    const { visitors, tally, options } = this
+  again(visitor: Visitor, kind: Kind, answer: Answer): unknown {
+    const { tally, options } = this
     const { status } = answer
-    const tries = (visitors.attempts[visitor] ?? 0) + 1
+    const tries = visitor.attempts + 1
     const mayHelp = isServed(status) || status === 503 || status === 0
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
@@ -151,7 +148,7 @@ export class Crowd {
       this.finish(visitor, 'failed')
       return NOT_SERVED
     }
-    visitors.attempts[visitor] = tries
+    visitor.attempts = tries
     const retryAfterMs = Number(headerOf(answer, 'retry-after')) * 1000 || 0
     const backoffMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(tries, 10))
     const waitMs = retryAfterMs > 0 ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : backoffMs
@@ -160,25 +157,26 @@ export class Crowd {
   }
 
   /** Wakes a visitor at a moment. */
-  at(visitor: number, atMs: number): void {
-    this.#wheel.at(visitor, atMs)
+  at(visitor: Visitor, atMs: number): void {
+    this.#wheel.at(visitor.id, atMs)
   }
 
-  go(visitor: number, step: number): void {
-    const { visitors, tally } = this
-    if (visitors.step[visitor] === step) return
-    tally.counts.waiting += inLine(step) - inLine(visitors.step[visitor])
-    visitors.step[visitor] = step
-    visitors.attempts[visitor] = 0
+  go(visitor: Visitor, step: Step): void {
+    if (visitor.step === step) return
+    this.tally.counts.waiting += inLine(step) - inLine(visitor.step)
+    visitor.step = step
+    visitor.attempts = 0
   }
 
-  finish(visitor: number, end: End) {
-    const { visitors, tally } = this
-    const step = visitors.step[visitor]
-    if (!visitors.finish(visitor, end)) return
-    tally.counts.waiting -= inLine(step)
-    tally.ends[end]++
-    if (visitors.ended === visitors.size) this.stop()
+  /** Only the first end counts. */
+  finish(visitor: Visitor, end: End): void {
+    if (visitor.end) return
+    this.go(visitor, 'gone')
+    visitor.end = end
+    visitor.token = ''
+    this.tally.ends[end]++
+    this.ended++
+    if (this.ended === this.visitors.length) this.stop()
   }
 
   /** Milliseconds until a person's next click; some are quick, a few slow. */
@@ -187,23 +185,18 @@ export class Crowd {
     return Math.min(5 * thinkMs, -Math.log(1 - random()) * thinkMs)
   }
 
-  settleAfter(visitor: number): number {
-    const tries = this.visitors.attempts[visitor] ?? 0
-    if (tries < MAX_TRIES - 1) this.visitors.attempts[visitor] = tries + 1
+  settleAfter(visitor: Visitor): number {
+    const tries = visitor.attempts
+    if (tries < MAX_TRIES - 1) visitor.attempts = tries + 1
     return Math.min(SETTLE_MAX_MS, SETTLE_MS * 1.5 ** tries) * (0.75 + this.options.random() / 2)
   }
 
   // -- The draw ----------------------------------------------------------------------------------------------------
 
   /** A visitor's position in the drawn order; infinite before the draw. */
-  positionOf(visitor: number): number {
-    const known = this.visitors.position[visitor]
-    if (known) return known
-    const draw = this.draw()
-    if (!draw) return Number.POSITIVE_INFINITY
-    const position = draw.positionOf(this.visitors.number[visitor] ?? Number.NaN)
-    this.visitors.position[visitor] = position
-    return position
+  positionOf(visitor: Visitor): number {
+    visitor.position ??= this.draw()?.positionOf(visitor.number ?? Number.NaN) ?? null
+    return visitor.position ?? Number.POSITIVE_INFINITY
   }
 
   /** The draw of the public schedule; null before it is made. */
@@ -218,7 +211,7 @@ export class Crowd {
     return this.#draw
   }
 
-  checkPosition(visitor: number, place: PlaceResponse): void {
+  checkPosition(visitor: Visitor, place: PlaceResponse): void {
     if (place.status !== 'waiting' || place.position_in_queue === null || !this.draw()) return
     this.tally.positions.seen++
     if (place.position_in_queue + place.now_serving !== this.positionOf(visitor)) this.tally.positions.wrong++
@@ -227,33 +220,29 @@ export class Crowd {
   // -- Requests ----------------------------------------------------------------------------------------------------
 
   /** The idempotency key; a retry for one unit instead of two is another request. */
-  keyOf(visitor: number): string {
-    return `${this.options.sale}-${visitor}${this.visitors.has(visitor, PLAN.pair) ? '-pair' : ''}`
+  keyOf(visitor: Visitor): string {
+    return `${this.options.sale}-${visitor.id}${visitor.has(PLAN.pair) ? '-pair' : ''}`
   }
 
-  checkoutText(visitor: number, key: string): string {
-    const { visitors, options, client } = this
-    const method = visitors.has(visitor, PLAN.payAtOnce) ? visitors.methodOf(visitor) : null
+  checkoutText(visitor: Visitor, key: string): string {
+    const { options, client } = this
+    const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
     return requestText(
       'POST',
       `/sales/${options.sale}/checkout`,
       client.host,
-      [
-        'accept: application/json',
-        `authorization: Bearer ${visitors.token[visitor]}`,
-        `idempotency-key: ${key}`,
-      ],
-      JSON.stringify({ quantity: visitors.quantityOf(visitor), payment_method: method ?? undefined }),
+      ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
+      JSON.stringify({ quantity: visitor.quantity(), payment_method: method ?? undefined }),
     )
   }
 
   /** A call about a visitor's order. */
-  orderText(visitor: number, method: string, path = '', body?: object): string {
+  orderText(visitor: Visitor, method: string, path = '', body?: object): string {
     return requestText(
       method,
-      `/orders/${this.visitors.orders.get(visitor)?.order}${path}`,
+      `/orders/${visitor.order?.order}${path}`,
       this.client.host,
-      ['accept: application/json', `authorization: Bearer ${this.visitors.token[visitor]}`],
+      ['accept: application/json', `authorization: Bearer ${visitor.token}`],
       body && JSON.stringify(body),
     )
   }

@@ -44,7 +44,6 @@ The run
   --data FOLDER        of an npm start on this machine, which has the token (./.data, or FLASH_SALE_DATA)
   --max-minutes N      an end in any case (15, or 5 more than all need to come and a cart is held)
   --out FOLDER         for report.html and report.json (bench/results)
-  --plain              plain lines, also in a terminal
   --help               this text
 
 Exit status: 0 good, 1 not good, 2 it could not run, 130 interrupted.`
@@ -68,7 +67,6 @@ const CALM_SHARES = { ...NOBODY, abandon: 0.1, declines: 0.05, timeouts: 0.01, p
 const FAULT_HANG_UPS = 0.05
 
 const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
 const OPTIONS = {
   ...{ visitors: text, arrivals: text, spread: text, think: text, seed: text },
   ...{
@@ -82,7 +80,8 @@ const OPTIONS = {
   },
   ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
   ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
-  ...{ out: text, plain: flag, help: { ...flag, short: 'h' } },
+  out: text,
+  help: { type: 'boolean', short: 'h' },
 } as const
 
 type Name = {
@@ -149,7 +148,6 @@ export function readOptions(args: readonly string[]) {
     origin: values.origin?.replace(/\/$/, ''),
     adminToken: values['admin-token'] || process.env.ADMIN_TOKEN || tokenIn(values.data, values.origin),
     out: values.out ?? 'bench/results',
-    plain: values.plain === true,
   }
 }
 

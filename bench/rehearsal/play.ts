@@ -1,7 +1,7 @@
 /** One rehearsal from the sale's creation to its judgement. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { terminal, UsageError } from '../../dev/command.ts'
+import { UsageError } from '../../dev/command.ts'
 import { startSystem } from '../../dev/system.ts'
 import { type Check, isGood } from '../invariants/check.ts'
 import type { End, FaultRecord } from '../invariants/evidence.ts'
@@ -17,7 +17,7 @@ import type { Options } from './options.ts'
 import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 import { KINDS, type Kind } from './tally.ts'
 import { visit } from './visit.ts'
-import { Visitors } from './visitors.ts'
+import { visitorsOf } from './visitors.ts'
 
 /** Everything there is to say about a rehearsal: this is also report.json. */
 export interface Result {
@@ -32,13 +32,7 @@ export interface Result {
   readonly refusals: readonly (readonly [what: string, times: number])[]
   /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
   readonly schedule: { readonly read: number; readonly fromCdn: number }
-  readonly perVisitor: {
-    readonly worker: number
-    readonly cdn: number
-    /** How many visitors made 0, 1, 2, .. requests to a Worker, and reads of the schedule; the last is "or more". */
-    readonly workerSpread: readonly number[]
-    readonly cdnSpread: readonly number[]
-  }
+  readonly perVisitor: { readonly worker: number; readonly cdn: number }
   readonly latencies: Record<Kind | 'settled' | 'schedule', Percentiles>
   readonly samples: readonly Sample[]
   /** Visitors by the moment of joining and their position. */
@@ -56,8 +50,6 @@ const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
 /** An interruption waits this long for the sale to be ended. */
 const END_WITHIN_MS = 3_000
 const MAX_DOTS = 4_000
-/** Bars in the charts of requests per visitor. */
-const SPREAD = 16
 
 /** A rehearsal that can be interrupted: its sale must not stay live on a running system. */
 export class Rehearsal {
@@ -142,7 +134,7 @@ export class Rehearsal {
       (ms) => opensAtMs + ms,
     )
     const crowd = new Crowd(
-      new Visitors(arrivals, options.shares, random),
+      visitorsOf(arrivals, options.shares, random),
       {
         edge: to.edge,
         sale,
@@ -157,7 +149,7 @@ export class Rehearsal {
       `${n(options.visitors)} visitors (${options.arrivals}), ${n(options.stock)} units, ${n(options.rate)}/s; sale ${sale}, seed ${options.seed}`,
     )
 
-    const live = new Live(crowd, options, opensAtMs, terminal && !options.plain)
+    const live = new Live(crowd, opensAtMs)
     this.#live = live
     let cutShort = false
     const end = setTimeout(() => {
@@ -203,7 +195,7 @@ export class Rehearsal {
       samples,
       fairness: fairnessOf(crowd, opensAtMs),
       complaints: byTimes(crowd.tally.complaints),
-      memoryMb: live.peakMemoryMb,
+      memoryMb: Math.max(...samples.map((sample) => sample.memoryMb)),
     }
   }
 }
@@ -227,21 +219,11 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
 }
 
 function requestsOf({ visitors, schedule, tally }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
-  const spread = (list: Uint16Array) => {
-    const counts = new Array<number>(SPREAD + 1).fill(0)
-    for (const times of list) counts[Math.min(SPREAD, times)] = (counts[Math.min(SPREAD, times)] ?? 0) + 1
-    return counts
-  }
   const worker = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
-  const fromCdn = visitors.scheduleReads.reduce((total, times) => total + times, 0)
+  const fromCdn = tally.scheduleReads
   return {
     schedule: { read: schedule.reads, fromCdn },
-    perVisitor: {
-      worker: worker / visitors.size,
-      cdn: fromCdn / visitors.size,
-      workerSpread: spread(visitors.workerRequests),
-      cdnSpread: spread(visitors.scheduleReads),
-    },
+    perVisitor: { worker: worker / visitors.length, cdn: fromCdn / visitors.length },
   }
 }
 
@@ -259,13 +241,13 @@ function fairnessOf(crowd: Crowd, opensAtMs: number): Result['fairness'] {
   const draw = crowd.draw()
   if (!draw) return []
   // Buyers get up to a third of the chart.
-  const step = Math.max(1, Math.ceil(visitors.size / (MAX_DOTS * 0.67)))
+  const step = Math.max(1, Math.ceil(visitors.length / (MAX_DOTS * 0.67)))
   const buyers = Math.max(1, Math.ceil(crowd.tally.ends.bought / (MAX_DOTS * 0.33)))
   let bought = 0
-  return Array.from(visitors.number).flatMap((number, visitor) => {
-    const strong = visitors.endOf(visitor) === 'bought'
-    if (Number.isNaN(number) || (strong ? bought++ % buyers : visitor % step) !== 0) return []
-    const x = Math.round(((visitors.joinAnsweredMs[visitor] ?? 0) - opensAtMs) / 10) / 100
+  return visitors.flatMap(({ id, number, end, joinAnsweredMs }) => {
+    const strong = end === 'bought'
+    if (number === null || (strong ? bought++ % buyers : id % step) !== 0) return []
+    const x = Math.round((joinAnsweredMs - opensAtMs) / 10) / 100
     return [{ x, y: draw.positionOf(number), kind: strong ? ('strong' as const) : ('plain' as const) }]
   })
 }

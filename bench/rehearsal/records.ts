@@ -181,25 +181,23 @@ async function readCounters(sql: postgres.Sql, redis: Store, sale: string): Prom
 
 function storiesOf({ visitors, schedule }: Crowd): Story[] {
   const at = (ms: number | null | undefined) => (ms ? schedule.serverMs(ms) : null)
-  return Array.from({ length: visitors.size }, (_, visitor): Story => {
-    const number = visitors.number[visitor] ?? Number.NaN
-    const admittedMs = at(visitors.admittedMs[visitor])
-    const order = visitors.orders.get(visitor)
+  return visitors.map((visitor): Story => {
+    const { number, admittedMs, admittedAtServing, order, end } = visitor
     return {
-      number: Number.isNaN(number) ? null : number,
-      joinSentMs: schedule.serverMs(visitors.joinSentMs[visitor] ?? 0),
-      joinAnsweredMs: schedule.serverMs(visitors.joinAnsweredMs[visitor] ?? 0),
-      admittedMs,
-      admittedAtServing: admittedMs === null ? null : (visitors.admittedAtServing[visitor] ?? 0),
+      number,
+      joinSentMs: schedule.serverMs(visitor.joinSentMs),
+      joinAnsweredMs: schedule.serverMs(visitor.joinAnsweredMs),
+      admittedMs: at(admittedMs),
+      admittedAtServing: admittedMs > 0 ? admittedAtServing : null,
       order: order?.order ?? null,
       statuses: order?.statuses ?? [],
-      quantity: visitors.quantityOf(visitor),
-      reserveSentMs: at(visitors.reserveSentMs[visitor]),
-      method: visitors.methodOf(visitor),
+      quantity: visitor.quantity(),
+      reserveSentMs: at(visitor.reserveSentMs),
+      method: visitor.method(),
       payMeantMs: at(order?.payMeantMs),
       paidSentMs: at(order?.paidSentMs),
-      soldOutSeenMs: at(visitors.soldOutSeenMs[visitor]),
-      end: visitors.endOf(visitor) ?? 'gave_up',
+      soldOutSeenMs: at(visitor.soldOutSeenMs),
+      end: end ?? 'gave_up',
     }
   })
 }
@@ -211,13 +209,13 @@ export function evidenceOf(crowd: Crowd) {
     // Before the draw the queue is announced to begin at the opening, on the edge's clock.
     opensAtMs: schedule.seen[0]?.schedule.anchor_at_ms ?? 0,
     stories: storiesOf(crowd),
-    otherNumbers: visitors.otherNumbers,
+    otherNumbers: tally.otherNumbers,
     documents: schedule.seen,
     servedByMs: servedBy(schedule.seen, SCHEDULE_LATE_MS),
     positions: tally.positions,
     shoppingMs: tally.shoppingMs,
     attempts: tally.attempts,
     bareErrors: tally.bareErrors,
-    bots: visitors.plan.some((plan) => (plan & PLAN.bot) !== 0),
+    bots: visitors.some((visitor) => visitor.has(PLAN.bot)),
   } satisfies Partial<Evidence>
 }

@@ -24,6 +24,8 @@ export class Tally {
   }
   readonly ends = Object.fromEntries(ENDS.map((end) => [end, 0])) as Record<End, number>
   readonly requests = perKind(() => 0)
+  /** By the crowd's scripts; one real read a second serves all of them. */
+  scheduleReads = 0
   readonly latency = perKind(() => new Histogram())
   /** From the call that pays to the response that shows it settled. */
   readonly settled = new Histogram()
@@ -35,6 +37,8 @@ export class Tally {
   readonly complaints = new Map<string, number>()
   /** Moments of first checkout calls, in order. */
   readonly shoppingMs: number[] = []
+  /** Numbers issued that nobody here holds any more, or holds as a second one. */
+  readonly otherNumbers: number[] = []
   readonly positions = { seen: 0, wrong: 0 }
   readonly attempts: Attempts = {
     ...{ rejoins: 0, otherNumbers: 0, intrusions: 0, letIn: 0, repeats: 0, secondOrders: 0 },

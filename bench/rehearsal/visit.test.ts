@@ -6,7 +6,7 @@ import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { visit } from './visit.ts'
-import { NOBODY, PLAN, Visitors } from './visitors.ts'
+import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
 
@@ -63,17 +63,16 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toI
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
 
+const crowdAt = (...arrivalsMs: number[]) =>
+  new Crowd(
+    visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
+    { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 },
+    visit,
+  )
+
 async function played(plan = 0): Promise<Crowd> {
-  const visitors = new Visitors(new Float64Array([performance.now()]), NOBODY, () => 0.5)
-  visitors.plan[0] = plan
-  const options = {
-    edge: url,
-    sale: 's',
-    thinkMs: 1,
-    hangUps: 0,
-    random: () => 0.5,
-  }
-  const crowd = new Crowd(visitors, options, visit)
+  const crowd = crowdAt(performance.now())
+  for (const visitor of crowd.visitors) visitor.plan = plan
   await crowd.schedule.read()
   await crowd.play()
   crowd.client.close()
@@ -127,7 +126,7 @@ test('an expired admission leads to another place, and the first number is remem
   script[JOIN] = [joined(1), joined(2)]
   script[CHECKOUT] = [notAdmitted, soldOut]
   const { tally, visitors } = await played()
-  expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 2, [1]])
+  expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 2, [1]])
 })
 
 test('a visitor who rejoins a sold-out sale keeps their number', async () => {
@@ -136,7 +135,7 @@ test('a visitor who rejoins a sold-out sale keeps their number', async () => {
   script[JOIN] = [joined(1), soldOut]
   script[CHECKOUT] = [notAdmitted]
   const { tally, visitors } = await played()
-  expect([tally.ends.sold_out, visitors.number[0], visitors.otherNumbers]).toEqual([1, 1, []])
+  expect([tally.ends.sold_out, visitors[0]?.number, tally.otherNumbers]).toEqual([1, 1, []])
 })
 
 test('a visitor ends as the last response said, from the first time on', async () => {
@@ -145,15 +144,17 @@ test('a visitor ends as the last response said, from the first time on', async (
   schedule.phase = 'ended'
   expect((await played()).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
   schedule.phase = 'sold_out'
-  const { tally, visitors } = await played()
-  expect(tally.ends).toMatchObject({ sold_out: 1, ended: 0 })
-  expect(visitors.soldOutSeenMs[0]).toBeGreaterThan(0)
+  const crowd = await played()
+  const [visitor] = crowd.visitors
+  if (visitor) crowd.finish(visitor, 'failed')
+  expect(crowd.tally.ends).toMatchObject({ sold_out: 1, ended: 0, failed: 0 })
+  expect(visitor?.soldOutSeenMs).toBeGreaterThan(0)
 })
 
 test('an invalid number is remembered for the judge', async () => {
   script[JOIN] = [joined(0)]
   script[STATUS] = [[200, { ...place({ status: 'sold_out' }), number: 0 }]]
-  expect((await played()).visitors.number[0]).toBe(0)
+  expect((await played()).visitors[0]?.number).toBe(0)
 })
 
 test('a schedule that changed under its version counts as another one', async () => {
@@ -162,8 +163,7 @@ test('a schedule that changed under its version counts as another one', async ()
     [200, { ...schedule, server_time_ms: schedule.server_time_ms + 1 }],
     [200, { ...schedule, anchor_position: 90 }],
   ]
-  const options = { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 }
-  const crowd = new Crowd(new Visitors(new Float64Array(0), NOBODY, () => 0.5), options, visit)
+  const crowd = crowdAt()
   for (let reads = 0; reads < 3; reads++) await crowd.schedule.read()
   crowd.client.close()
   expect(crowd.schedule.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])

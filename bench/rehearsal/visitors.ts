@@ -1,5 +1,5 @@
-/** What a rehearsal remembers of each visitor: columns of numbers, a few dozen bytes a head, so that millions fit. */
-import { ENDS, type End, type Method } from '../invariants/evidence.ts'
+/** The visitors of a rehearsal: what each will do, and what it remembers of them. */
+import type { End, Method } from '../invariants/evidence.ts'
 
 /** What visitors will do, decided before they come, so that a seed repeats the same crowd. Bits of `plan`. */
 export const PLAN = {
@@ -23,18 +23,17 @@ export const PLAN = {
 } as const
 
 /** What a visitor is about to do, or waits for. */
-export const STEP = {
-  arrive: 0,
-  join: 1,
-  wait: 2,
-  claim: 3,
-  checkout: 4,
-  pay: 5,
-  giveBack: 6,
-  settle: 7,
-  leave: 8,
-  gone: 9,
-} as const
+export type Step =
+  | 'arrive'
+  | 'join'
+  | 'wait'
+  | 'claim'
+  | 'checkout'
+  | 'pay'
+  | 'giveBack'
+  | 'settle'
+  | 'leave'
+  | 'gone'
 
 /** Shares of visitors by what they do. The first six exclude each other, and so do bots, pollers and noShows. */
 export const NOBODY = {
@@ -56,111 +55,69 @@ export interface OrderSeen {
   payingSinceMs: number | null
 }
 
-export class Visitors {
-  readonly size: number
-  readonly plan: Uint16Array
-  readonly step: Uint8Array
-  /** Index into ENDS, plus one; 0 while they are here. */
-  readonly end: Uint8Array
-  /** NaN until they have one. */
-  readonly number: Float64Array
-  /** In the drawn order; 0 until computed. */
-  readonly position: Float64Array
-  readonly arrivalMs: Float64Array
-  readonly joinSentMs: Float64Array
-  readonly joinAnsweredMs: Float64Array
-  /** 0 unless admitted; `admissionEndsMs` is on the server's clock. */
-  readonly admittedMs: Float64Array
-  readonly admissionEndsMs: Float64Array
-  readonly admittedAtServing: Float64Array
+/** What a rehearsal remembers of one visitor. Moments are of performance.now(), 0 until they happen. */
+export class Visitor {
+  readonly id: number
+  readonly arrivalMs: number
+  plan: number
+  step: Step = 'arrive'
+  end: End | null = null
+  number: number | null = null
+  /** In the drawn order; null until computed. */
+  position: number | null = null
+  joinSentMs = 0
+  joinAnsweredMs = 0
+  admittedMs = 0
+  /** On the server's clock. */
+  admissionEndsMs = 0
+  /** `now_serving` of the response that admitted them. */
+  admittedAtServing = 0
   /** Failed tries of the current step. */
-  readonly attempts: Uint8Array
-  /** When a step that is retried was meant at first; 0 otherwise. */
-  readonly meantMs: Float64Array
-  /** When the checkout was sent that may have made their order; 0 before, and once it was refused. */
-  readonly reserveSentMs: Float64Array
-  /** When they saw "sold out", 0 if not; and which end the final page will confirm. */
-  readonly soldOutSeenMs: Float64Array
-  readonly overAs: Uint8Array
-  /** 1 while their next wake only looks at the clock. */
-  readonly looksAtClock: Uint8Array
-  /** Their own requests to a Worker, and their reads of the public schedule, of which one copy serves all. */
-  readonly workerRequests: Uint16Array
-  readonly scheduleReads: Uint16Array
+  attempts = 0
+  /** When a step that is retried was meant at first. */
+  meantMs = 0
+  /** When the checkout was sent that may have made their order; 0 again once it was refused. */
+  reserveSentMs = 0
+  soldOutSeenMs = 0
+  /** The end that the final page will confirm. */
+  overAs: End = 'failed'
+  /** True while their next wake only looks at the clock. */
+  looksAtClock = false
   /** The queue token, later the admission token; '' before and afterwards. */
-  readonly token: string[]
-  readonly orders = new Map<number, OrderSeen>()
-  /** Numbers issued that nobody here holds any more, or holds as a second one. */
-  readonly otherNumbers: number[] = []
-  ended = 0
+  token = ''
+  order: OrderSeen | null = null
 
-  constructor(arrivalsMs: Float64Array, shares: Shares, random: () => number) {
-    const size = arrivalsMs.length
-    const times = () => new Float64Array(size)
-    const small = () => new Uint8Array(size)
-    this.size = size
-    this.plan = new Uint16Array(size).map(() => planOf(shares, random))
-    this.step = small()
-    this.end = small()
-    this.number = times().fill(Number.NaN)
-    this.position = times()
-    this.arrivalMs = arrivalsMs
-    this.joinSentMs = times()
-    this.joinAnsweredMs = times()
-    this.admittedMs = times()
-    this.admissionEndsMs = times()
-    this.admittedAtServing = times()
-    this.attempts = small()
-    this.meantMs = times()
-    this.reserveSentMs = times()
-    this.soldOutSeenMs = times()
-    this.overAs = small()
-    this.looksAtClock = small()
-    this.workerRequests = new Uint16Array(size)
-    this.scheduleReads = new Uint16Array(size)
-    this.token = new Array<string>(size).fill('')
+  constructor(id: number, arrivalMs: number, plan: number) {
+    this.id = id
+    this.arrivalMs = arrivalMs
+    this.plan = plan
   }
 
-  has(visitor: number, bit: number): boolean {
-    return ((this.plan[visitor] ?? 0) & bit) !== 0
-  }
-
-  endOf(visitor: number): End | null {
-    return ENDS[(this.end[visitor] ?? 0) - 1] ?? null
+  has(bit: number): boolean {
+    return (this.plan & bit) !== 0
   }
 
   /** The first "sold out" counts for the moment, the last response for the end. */
-  sawOver(visitor: number, as: 'sold_out' | 'ended', atMs: number): void {
-    this.overAs[visitor] = ENDS.indexOf(as) + 1
-    if (as === 'sold_out') this.soldOutSeenMs[visitor] ||= atMs
+  sawOver(as: 'sold_out' | 'ended', atMs: number): void {
+    this.overAs = as
+    if (as === 'sold_out') this.soldOutSeenMs ||= atMs
   }
 
-  finalEnd(visitor: number): End {
-    return ENDS[(this.overAs[visitor] ?? 0) - 1] ?? 'failed'
+  quantity(): number {
+    return this.has(PLAN.pair) ? 2 : 1
   }
 
-  quantityOf(visitor: number): number {
-    return this.has(visitor, PLAN.pair) ? 2 : 1
-  }
-
-  methodOf(visitor: number): Method | null {
-    if (this.has(visitor, PLAN.noShow | PLAN.abandon | PLAN.giveBack)) return null
-    if (this.has(visitor, PLAN.decline)) return 'pm_declined'
-    if (this.has(visitor, PLAN.timeout)) return 'pm_timeout'
-    if (this.has(visitor, PLAN.flaky)) return 'pm_flaky'
-    return this.has(visitor, PLAN.webhookTwice) ? 'pm_webhook_twice' : 'pm_ok'
-  }
-
-  /** Only the first end counts; false if they had one. */
-  finish(visitor: number, end: End): boolean {
-    if (this.end[visitor] !== 0) return false
-    this.end[visitor] = ENDS.indexOf(end) + 1
-    this.step[visitor] = STEP.gone
-    this.token[visitor] = ''
-    this.ended++
-    return true
+  method(): Method | null {
+    if (this.has(PLAN.noShow | PLAN.abandon | PLAN.giveBack)) return null
+    if (this.has(PLAN.decline)) return 'pm_declined'
+    if (this.has(PLAN.timeout)) return 'pm_timeout'
+    if (this.has(PLAN.flaky)) return 'pm_flaky'
+    return this.has(PLAN.webhookTwice) ? 'pm_webhook_twice' : 'pm_ok'
   }
 }
+
+export const visitorsOf = (arrivalsMs: Float64Array, shares: Shares, random: () => number): Visitor[] =>
+  Array.from(arrivalsMs, (ms, id) => new Visitor(id, ms, planOf(shares, random)))
 
 function planOf(s: Shares, random: () => number): number {
   /** One of several that exclude each other. */

@@ -1,6 +1,6 @@
 /** Charts as inline SVG, styled by the report's stylesheet. */
 
-import { duration, n, short } from '../lib/figures.ts'
+import { n, short } from '../lib/figures.ts'
 
 /** No `y` is a gap in the line: nothing was measured there. */
 export type Point = readonly [x: number, y: number | null]
@@ -18,7 +18,6 @@ const WIDTH = 640
 const HEIGHT = 274
 /** Room for a phone's large labels. */
 const MARGIN = { left: 84, right: 28, top: 34, bottom: 48 }
-const SPANS_LEFT = 128
 const INNER_WIDTH = WIDTH - MARGIN.left - MARGIN.right
 const INNER_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
 /** Points on one line: no more than pixels. */
@@ -110,38 +109,6 @@ export function bars(
       `<tr><th scope="row">${escaped(r.name)}</th><td class="track" aria-hidden="true"><i style="width:${((r.value / most) * 100).toFixed(2)}%"></i></td><td>${escaped(r.note)}</td></tr>`,
   )
   return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
-}
-
-/** Percentiles on a logarithmic scale: from p50 to p99 a thick line, to the maximum a thin one. */
-export function spans(
-  label: string,
-  rows: readonly {
-    readonly name: string
-    readonly p50: number
-    readonly p99: number
-    readonly max: number
-  }[],
-): string {
-  const shown = rows.filter((r) => r.max > 0)
-  if (shown.length === 0) return nothing('Nothing was asked.')
-  const lowest = 10 ** Math.floor(Math.log10(Math.max(0.01, Math.min(...shown.map((r) => r.p50)))))
-  const highest = 10 ** Math.ceil(Math.log10(Math.max(...shown.map((r) => r.max))))
-  const decades = Math.max(1, Math.log10(highest / lowest))
-  const row = 34
-  const left = SPANS_LEFT
-  const height = shown.length * row + 40
-  const x = (ms: number) =>
-    left + (Math.log10(Math.max(lowest, ms) / lowest) / decades) * (WIDTH - left - MARGIN.right - 14)
-  const ticks = Array.from({ length: Math.round(decades) + 1 }, (_, i) => lowest * 10 ** i)
-  const lines = ticks.map(
-    (ms) =>
-      `<line class="grid" x1="${x(ms)}" x2="${x(ms)}" y1="4" y2="${height - 30}"/><text x="${x(ms)}" y="${height - 10}" text-anchor="middle">${duration(ms)}</text>`,
-  )
-  const marks = shown.map((r, i) => {
-    const y = i * row + 20
-    return `<text class="name" x="${left - 10}" y="${y + 5}" text-anchor="end">${escaped(r.name)}</text><line class="thin a" x1="${x(r.p99)}" x2="${x(r.max)}" y1="${y}" y2="${y}"/><line class="thick a" x1="${x(r.p50)}" x2="${Math.max(x(r.p50) + 1, x(r.p99))}" y1="${y}" y2="${y}"/><circle class="dot b solid" cx="${x(r.p50)}" cy="${y}" r="5"/>`
-  })
-  return `<figure><svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(`${label}: the figures are in the table below`)}">${lines.join('')}${marks.join('')}</svg><figcaption><span><i class="b"></i>median</span><span><i class="a"></i>to the 99th percentile; thin to the slowest</span></figcaption></figure>`
 }
 
 export function table(

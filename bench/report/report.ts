@@ -6,7 +6,7 @@ import type { Percentiles } from '../lib/histogram.ts'
 import type { Sample } from '../rehearsal/live.ts'
 import type { Result } from '../rehearsal/play.ts'
 import { KINDS, type Kind } from '../rehearsal/tally.ts'
-import { bars, escaped, lineChart, type Point, scatter, spans, table } from './charts.ts'
+import { bars, escaped, lineChart, type Point, scatter, table } from './charts.ts'
 
 const nameOf = (kind: Kind) => (kind === 'final' ? 'final page' : kind)
 
@@ -75,10 +75,6 @@ ${lineChart('First checkout calls per second', { x: 'seconds since the opening',
 ])}</section>
 <section><h2>Latency</h2>
 <p class="quiet">From the moment a request was meant for until it was served: waiting for a connection and retries count. "All in carts" (409) and "not open" (425) are full responses.</p>
-${spans(
-  'Latency by request',
-  KINDS.map((kind) => ({ name: nameOf(kind), ...r.latencies[kind] })),
-)}
 ${table(
   'Latency by request',
   ['request', 'count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'],
@@ -104,10 +100,7 @@ ${table(
     ['schedule', n(r.schedule.fromCdn), (r.schedule.fromCdn / o.visitors).toFixed(3)],
   ].filter((row) => row[1] !== '0'),
 )}
-<h3>Visitors by how many requests they made of a Worker</h3>
-${bars('Visitors by how many requests they made of a Worker', spreadRows(r.perVisitor.workerSpread))}
-<h3>Visitors by how often they read the schedule</h3>
-${bars('Visitors by how often they read the schedule', spreadRows(r.perVisitor.cdnSpread))}</section>
+</section>
 <section><h2>Fairness: joined against served</h2>
 <p class="quiet">Each dot is a visitor. Before the opening the draw makes a cloud; after it, first come, first served makes a line.</p>
 ${scatter(
@@ -160,17 +153,6 @@ export function percentileTexts({ count, p50, p90, p99, p999, max }: Percentiles
   return [ifOf(1, p50), ifOf(10, p90), ifOf(100, p99), ifOf(1_000, p999), ifOf(1, max)]
 }
 
-function spreadRows(spread: readonly number[]) {
-  const last = spread.length - 1
-  return spread
-    .map((visitors, times) => ({
-      name: times === last ? `${times} or more` : String(times),
-      value: visitors,
-      note: n(visitors),
-    }))
-    .filter((row) => row.value > 0)
-}
-
 const STYLE = `
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2129; --quiet: #5d6470; --rule: #e2dfd9; --good: #16774a; --bad: #b3261e; --a: #3460c9; --b: #b96a00; --c: #16774a; --d: #8a4fb0 }
 @media screen and (prefers-color-scheme: dark) { :root { --paper: #121519; --card: #1a1e24; --ink: #e8eaee; --quiet: #a0a8b4; --rule: #2e343d; --good: #5ecb91; --bad: #ff8a80; --a: #86a8ff; --b: #f0b35a; --c: #5ecb91; --d: #c69ae8 } }
@@ -185,10 +167,10 @@ section { background: var(--card); border: 1px solid var(--rule); border-radius:
 .checks { list-style: none; padding: 0; margin: 0 } .checks li { padding: .55rem 0 .55rem 1.75rem; border-top: 1px solid var(--rule); position: relative } .checks li:first-child { border-top: 0 }
 .checks b, .checks b + span { display: block } .checks b + span { color: var(--quiet); font-size: .9rem }
 .checks li::before { position: absolute; left: 0; font-weight: 700 } .checks .good::before { content: "✔"; color: var(--good) } .checks .bad::before { content: "✘"; color: var(--bad) } .checks .open::before { content: "–"; color: var(--quiet) }
-figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px } svg text.name { fill: var(--ink) }
+figure { margin: 0 } svg { width: 100%; height: auto; display: block; overflow: visible } svg text { fill: var(--quiet); font-size: 12px }
 .grid { stroke: var(--rule); stroke-width: 1 } .opening { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 3 4 }
-.line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round } .dashed { stroke-dasharray: 7 5 } .thin { stroke-width: 2 } .thick { stroke-width: 9; stroke-linecap: butt }
-.dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 } .dot.solid { opacity: 1 }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round } .dashed { stroke-dasharray: 7 5 }
+.dot { stroke: none; opacity: .5 } .dot.c { opacity: .9 }
 svg .a { stroke: var(--a) } svg .b { stroke: var(--b) } svg .c { stroke: var(--c) } svg .d { stroke: var(--d) } .dot.a { fill: var(--a) } .dot.b { fill: var(--b) } .dot.c { fill: var(--c) } svg .dot { stroke: none }
 figcaption { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: .25rem 0 0 } figcaption i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px; margin-right: .4rem } i.a { background: var(--a) } i.b { background: var(--b) } i.c { background: var(--c) } i.d { background: var(--d) } figcaption i.dashed { width: 1.4rem; height: 0; vertical-align: .25em; border-radius: 0; background: none; border-top: 3px dashed var(--d) }
 .hidden, caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
