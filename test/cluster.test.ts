@@ -9,7 +9,7 @@ import { connectRedis } from '../origin/lib/redis.ts'
 import { Gate } from '../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../origin/stock/scripts.ts'
 import { type Answer, eventually, saleOf, useOrigin } from './origin-process.ts'
-import { type RedisCluster, startRedisCluster } from './redis-cluster.ts'
+import { MASTERS, type RedisCluster, SLOTS, startRedisCluster } from './redis-cluster.ts'
 import { useDatabase } from './servers.ts'
 
 const RETRY_FOR_MS = 20_000
@@ -39,13 +39,16 @@ interface TestSale {
 }
 
 const gatesOf = ({ id, products }: TestSale) => products.map((product) => new Gate(redis, id, product))
-const nodeOf = (id: string, product: string) => cluster.masterOf(`{${id}:${product}:0}:stock`)
+/** The master that has the product at first, counted from 0; the one with the replica is 0. */
+const nodeOf = async (id: string, product: string) =>
+  Math.floor((Number(await redis.cluster('KEYSLOT', `{${id}:${product}:0}:stock`)) * MASTERS) / SLOTS)
 
 /** An open sale that both origins know, with this many units of each product. */
 async function openSale(total: number, hold_seconds: number): Promise<TestSale> {
   const id = `sale-${randomUUID().slice(0, 8)}`
   const names = Array.from({ length: 100 }, (_, i) => `p${i}`)
-  const products = [0, 1, 2].flatMap((node) => names.filter((p) => nodeOf(id, p) === node).slice(0, 2))
+  const nodes = await Promise.all(names.map((name) => nodeOf(id, name)))
+  const products = [0, 1, 2].flatMap((node) => names.filter((_, i) => nodes[i] === node).slice(0, 2))
   const [product] = saleOf(total).products
   const sold = products.map((product_id) => ({ ...product, product_id }))
   const created = await first.admin('PUT', `/sales/${id}`, {
@@ -112,7 +115,7 @@ const stockOf = async ({ id }: TestSale) => {
 
 test('products on all three nodes are sold to the last unit', async () => {
   const sale = await openSale(25, 60)
-  expect(sale.products.map((product) => nodeOf(sale.id, product))).toEqual([0, 0, 1, 1, 2, 2])
+  expect(await Promise.all(sale.products.map((p) => nodeOf(sale.id, p)))).toEqual([0, 0, 1, 1, 2, 2])
   await buyOut(sale, 150)
   expect(await stockOf(sale)).toMatchObject({ total: 150, available: 0, held: 150, sold: 0 })
 })

@@ -2,8 +2,8 @@
  * A real Redis Cluster for tests: three masters with a third of the slots each, and a replica of the first, so that one
  * master can be killed and replaced while the others still serve their slots. It is formed with ioredis, without redis-cli.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { expect, vi } from 'vitest'
 import { freePort, LOOPBACK, type Server } from '../dev/processes.ts'
 import { startRedis } from '../dev/redis.ts'
 
@@ -12,8 +12,6 @@ export interface RedisCluster {
   readonly url: string
   /** Kills the master that has the replica, as a crash would. */
   killMaster(): Promise<void>
-  /** The master (0, 1 or 2) that has the slot of a key at first; 0 is the one with the replica. */
-  masterOf(key: string): number
   stop(): Promise<void>
 }
 
@@ -22,11 +20,10 @@ interface Node {
   readonly busPort: number
 }
 
-const MASTERS = 3
-const SLOTS = 16_384
+export const MASTERS = 3
+export const SLOTS = 16_384
 const COMMAND_WITHIN_MS = 5_000
-const FORMED_WITHIN_MS = 30_000
-const LOOK_EVERY_MS = 25
+const FORMED = { timeout: 30_000, interval: 25 }
 
 export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes: Node[] = []
@@ -44,7 +41,6 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   return {
     url: `redis+cluster://${masters.map(({ port }) => `${LOOPBACK}:${port}`).join(',')}`,
     killMaster: async () => masters[0]?.kill(),
-    masterOf: (key) => Math.floor((slotOf(key) * MASTERS) / SLOTS),
     stop,
   }
 }
@@ -76,25 +72,23 @@ async function form(servers: readonly Node[]): Promise<void> {
       for (const node of nodes.slice(0, index)) await node.cluster('MEET', LOOPBACK, server.port, busPort)
     }
     const firstId = await first.cluster('MYID')
-    await until('know its master', async () => (await replica.cluster('REPLICATE', firstId)) === 'OK')
-    await until('be in sync', async () =>
-      (await replica.info('replication')).includes('master_link_status:up'),
+    await vi.waitFor(async () => expect(await replica.cluster('REPLICATE', firstId)).toBe('OK'), FORMED)
+    await vi.waitFor(
+      async () => expect(await replica.info('replication')).toContain('master_link_status:up'),
+      FORMED,
     )
-    for (const node of nodes) await until('serve', () => knowsAll(node, firstId))
+    for (const node of nodes) await vi.waitFor(() => knowsAll(node, firstId), FORMED)
   } finally {
     for (const node of nodes) node.disconnect()
   }
 }
 
 /** A node that knows only itself reports ok too, since full coverage is not required. */
-async function knowsAll(node: Redis, firstId: string): Promise<boolean> {
+async function knowsAll(node: Redis, firstId: string): Promise<void> {
   const info = await node.cluster('INFO')
-  const known = String(await node.cluster('NODES'))
-  return (
-    info.includes('cluster_state:ok') &&
-    info.includes(`cluster_slots_ok:${SLOTS}`) &&
-    known.includes(`slave ${firstId}`)
-  )
+  expect(info).toContain('cluster_state:ok')
+  expect(info).toContain(`cluster_slots_ok:${SLOTS}`)
+  expect(await node.cluster('NODES')).toContain(`slave ${firstId}`)
 }
 
 function connect(port: number): Redis {
@@ -109,31 +103,4 @@ function connect(port: number): Redis {
   return redis
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + FORMED_WITHIN_MS
-  let failure: unknown
-  const ask = () =>
-    holds().catch((error: unknown) => {
-      failure = error
-      return false
-    })
-  while (!(await ask())) {
-    if (performance.now() > deadline) {
-      throw new Error(`a node of the Redis Cluster did not ${what} in time`, { cause: failure })
-    }
-    await sleep(LOOK_EVERY_MS)
-  }
-}
-
 const firstSlot = (master: number) => Math.ceil((master * SLOTS) / MASTERS)
-
-/** The result of CLUSTER KEYSLOT: CRC-16/XMODEM of the key, or of its hash tag. */
-function slotOf(key: string): number {
-  const hashed = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key
-  let crc = 0
-  for (const byte of Buffer.from(hashed)) {
-    crc ^= byte << 8
-    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff
-  }
-  return crc % SLOTS
-}

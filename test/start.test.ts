@@ -1,5 +1,5 @@
 /** `npm start` as a person meets it: what it prints, how it fails, and that it leaves nothing behind. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -12,31 +12,29 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { execa } from 'execa'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readPidFile, stopLeftovers } from '../dev/leftovers.ts'
-import { freePort } from '../dev/processes.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
-const UP_WITHIN_MS = 40_000
-const GONE_WITHIN_MS = 15_000
+const UP = { timeout: 40_000 }
+const GONE = { timeout: 15_000 }
 
-describe('a start that fails says why in one line', () => {
+describe('a start that fails says why in one line and leaves nothing:', () => {
   test.each(['PORT', 'EDGE_PORT'])('%s is taken', async (name) => {
-    const { port, server } = await occupiedPort()
-    const run = await start({ env: { [name]: String(port) } }).finished()
-    server.close()
-    expect(run.status).toBe(1)
-    expect(run.err).toBe(
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await failure({ env: { [name]: String(port) } })).toBe(
       `Could not start: Port ${port} is taken: stop what uses it, or set ${name} to another.\n`,
     )
-    expect(await remains(run)).toEqual([])
+    server.close()
   })
 
   test.each([
@@ -66,59 +64,50 @@ describe('a start that fails says why in one line', () => {
     ],
     ['REDIS_URL', 'redis+sentinel://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: /],
   ])('%s is %s', async (name, value, message) => {
-    const run = await start({ env: { [name]: value } }).finished()
-    expect(run.status).toBeGreaterThan(0)
-    expect(run.err).toMatch(message)
-    expect(run.err.trimEnd().split('\n')).toHaveLength(1)
-    expect(run.err + run.out).not.toContain('hunter2')
-    expect(await remains(run)).toEqual([])
+    expect(await failure({ env: { [name]: value } })).toMatch(message)
   })
 
   test('the data folder is a file', async () => {
     const file = join(ownFolder(), 'file')
     writeFileSync(file, '')
-    const run = await start({ args: ['--data', file] }).finished()
-    expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST\): .*\n$/)
+    expect(await failure({ args: ['--data', file] })).toMatch(
+      /^Could not start: The data folder .* cannot be used \(EEXIST\): /,
+    )
   })
 
   // A file in place of the folder: another user's folder would not keep root out.
   test.each(['redis', 'logs'])('the folder %s in the data folder cannot be used', async (name) => {
     const folder = ownFolder()
     writeFileSync(join(folder, name), '')
-    const run = await start({ args: ['--data', folder] }).finished()
-    expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: The data folder .* cannot be used \(EEXIST: \w+\): .*\n$/)
-    expect(run.err).toContain(`EEXIST: ${name}`)
-    expect(await remains(run)).toEqual([])
+    const error = await failure({ args: ['--data', folder] })
+    expect(error).toMatch(/^Could not start: The data folder .* cannot be used /)
+    expect(error).toContain(`(EEXIST: ${name})`)
   })
 
   test.skipIf(!existsSync('/dev/full'))('the disk of the data folder is full', async () => {
     const folder = ownFolder()
     symlinkSync('/dev/full', join(folder, 'secrets.json.unfinished'))
-    const run = await start({ args: ['--data', folder] }).finished()
-    expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: The disk with .* is full \(ENOSPC\): .*\n$/)
+    expect(await failure({ args: ['--data', folder] })).toMatch(
+      /^Could not start: The disk with .* is full \(ENOSPC\): /,
+    )
   })
 
   test('there is no folder for temporary files', async () => {
-    const run = await start({ env: { TMPDIR: '/nowhere' } }).finished()
-    expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: Cannot make a folder in \/nowhere \(ENOENT\): .*\n$/)
+    expect(await failure({ env: { TMPDIR: '/nowhere' } })).toMatch(
+      /^Could not start: Cannot make a folder in \/nowhere \(ENOENT\): /,
+    )
   })
 
   test.each(['{}', '{', '[]'])('the secrets are %s', async (text) => {
     const folder = ownFolder()
     writeFileSync(join(folder, 'secrets.json'), text)
-    const run = await start({ args: ['--data', folder] }).finished()
-    expect(run.status).toBe(1)
-    expect(run.err).toMatch(/^Could not start: The secrets in .*secrets\.json cannot be read: .*\n$/)
+    expect(await failure({ args: ['--data', folder] })).toMatch(
+      /^Could not start: The secrets in .*secrets\.json cannot be read: /,
+    )
   })
 
   test('an option is unknown', async () => {
-    const run = await start({ args: ['--colour'] }).finished()
-    expect(run.status).toBe(2)
-    expect(run.err).toBe("Unknown option '--colour'. See npm start -- --help\n")
+    expect(await failure({ args: ['--colour'] })).toBe("Unknown option '--colour'. See npm start -- --help\n")
   })
 })
 
@@ -140,7 +129,7 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   const before = await demo(first, folder)
   const joined = await fetch(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
   const place = (await joined.json()) as { number: number; queue_token: string }
-  expect(before.state.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
+  expect(before.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
   expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
   expect(statSync(join(folder, 'admin-token')).mode & 0o077).toBe(0)
 
@@ -223,7 +212,7 @@ test('after SIGKILL, the next start on the same folder and ports stops the serve
 
 test('Ctrl-C during the start stops what has started', async () => {
   const run = start()
-  await until(() => run.servers().some((file) => file.endsWith('postgres.pid')), UP_WITHIN_MS)
+  await vi.waitUntil(() => run.servers().some((file) => file.endsWith('postgres.pid')), UP)
   const ended = await run.end('SIGINT')
   expect(ended.status).toBe(0)
   expect(ended.err).toBe('')
@@ -232,37 +221,15 @@ test('Ctrl-C during the start stops what has started', async () => {
 
 // -- Running it ------------------------------------------------------------------------------------------------------
 
-interface Ended {
-  readonly status: number | null
-  readonly out: string
-  readonly err: string
-  /** Copies of the pid files of its servers, as last seen. */
-  readonly servers: readonly string[]
-  readonly temporaryRoot: string
-}
-
-interface Running {
-  readonly edgeUrl: string
-  readonly originUrl: string
-  readonly port: number
-  readonly edgePort: number
-  out(): string
-  up(): Promise<void>
-  /** Copies of the pid files of its servers. */
-  servers(): readonly string[]
-  end(signal: NodeJS.Signals): Promise<Ended>
-  finished(): Promise<Ended>
-}
+type Running = ReturnType<typeof start>
+type Ended = Awaited<ReturnType<Running['finished']>>
 
 const folders: string[] = []
-const children: ChildProcess[] = []
+const ends: (() => PromiseLike<unknown>)[] = []
+let nextPort = 0
 
 afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    child.kill('SIGTERM')
-    await new Promise((resolve) => child.once('close', resolve))
-  }
+  for (const end of ends.splice(0)) await end()
   for (const folder of folders.splice(0)) {
     await stopLeftovers(folder)
     rmSync(folder, { recursive: true, force: true })
@@ -275,89 +242,86 @@ function ownFolder(): string {
   return folder
 }
 
-let nextPort = 0
+function spawn(command: string, args: string[], env: Record<string, string> = {}) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const child = execa(command, args, {
+    ...{ cwd: ROOT, stdin: 'ignore', all: true, reject: false, stripFinalNewline: false, detached: true },
+    ...{ extendEnv: false, env: { PATH, NODE_COMPILE_CACHE, ...env } },
+  })
+  ends.push(() => {
+    child.kill()
+    return child
+  })
+  return child
+}
 
 /** Runs it with free ports and a temporary folder of its own, as `npm start` does without a terminal. */
-function start(options: { args?: string[]; env?: Record<string, string> } = {}): Running {
+function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const temporaryRoot = ownFolder()
   // Below the ephemeral range, and below the ports that other test files take.
   const port = 10_000 + ((process.pid * 16 + nextPort++ * 2) % 5_000)
-  const edgePort = port + 1
-  const args = options.args ?? ['--temporary']
   const child = spawn(process.execPath, [START, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      HOME: temporaryRoot,
-      TMPDIR: temporaryRoot,
-      PORT: String(port),
-      EDGE_PORT: String(edgePort),
-      ...options.env,
-    },
+    ...{ HOME: temporaryRoot, TMPDIR: temporaryRoot, PORT: String(port), EDGE_PORT: String(port + 1) },
+    ...env,
   })
-  children.push(child)
   let out = ''
-  let err = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout.on('data', (text: Buffer) => {
     out += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text
-  })
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
   const copies = ownFolder()
   const dataDir = args.includes('--data') ? args[args.indexOf('--data') + 1] : undefined
+  /** Copies of the pid files of its servers, as last seen. */
   const servers = () => {
-    const found = globSync(dataDir === undefined ? 'flash-sale-*/*/*.pid' : '*/*.pid', {
-      cwd: dataDir ?? temporaryRoot,
-    })
-    for (const file of found) copyFileSync(join(dataDir ?? temporaryRoot, file), join(copies, basename(file)))
+    const cwd = dataDir ?? temporaryRoot
+    for (const file of globSync(dataDir ? '*/*.pid' : 'flash-sale-*/*/*.pid', { cwd }))
+      copyFileSync(join(cwd, file), join(copies, basename(file)))
     return readdirSync(copies).map((file) => join(copies, file))
   }
-  const finished = async (): Promise<Ended> => {
-    const status = await closed
-    return { status, out, err, servers: servers(), temporaryRoot }
+  const finished = async () => {
+    const { exitCode: status, stdout, stderr: err } = await child
+    return { status, out: stdout, err, servers: servers(), temporaryRoot }
   }
   return {
     port,
-    edgePort,
-    edgeUrl: `http://127.0.0.1:${edgePort}`,
+    edgePort: port + 1,
     originUrl: `http://127.0.0.1:${port}`,
+    edgeUrl: `http://127.0.0.1:${port + 1}`,
     out: () => out,
     servers,
+    finished,
     async up() {
-      await until(() => out.includes('Sale page') || child.exitCode !== null, UP_WITHIN_MS)
-      if (child.exitCode !== null) throw new Error(`It did not start: ${err}${out}`)
+      await vi.waitUntil(() => out.includes('Sale page') || child.exitCode !== null, UP)
+      if (child.exitCode !== null) throw new Error(`It did not start: ${(await child).all}`)
       servers()
     },
-    end(signal) {
+    end(signal: NodeJS.Signals) {
       servers()
       child.kill(signal)
       return finished()
     },
-    finished,
   }
 }
 
+/** The one line of a start that fails. */
+async function failure(options: Parameters<typeof start>[0]): Promise<string> {
+  const run = await start(options).finished()
+  expect(run.status).toBeGreaterThan(0)
+  expect(run.err).toMatch(/^.*\n$/)
+  expect(run.err + run.out).not.toContain('hunter2')
+  expect(await remains(run)).toEqual([])
+  return run.err
+}
+
 /** Runs the rehearsal that was printed until its sale exists, then interrupts it; returns its output. */
-async function begun(command: string): Promise<string> {
-  const child = spawn('sh', ['-c', `exec ${command}`], {
-    cwd: ROOT,
-    detached: true,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-  })
-  children.push(child)
+async function begun(command: string): Promise<string | undefined> {
+  const child = spawn('sh', ['-c', `exec ${command}`])
   let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  await until(() => output.includes('sale rehearsal-') || child.exitCode !== null, UP_WITHIN_MS)
+  child.all.on('data', (text: Buffer) => {
+    output += text
+  })
+  await vi.waitUntil(() => output.includes('sale rehearsal-') || child.exitCode !== null, UP)
   if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGINT')
-  await closed
-  return output
+  return (await child).all
 }
 
 async function demo(run: Running, folder: string) {
@@ -367,7 +331,7 @@ async function demo(run: Running, folder: string) {
   })
   expect(response.status).toBe(200)
   const state = (await response.json()) as { opens_at: string; products: { product_id: string }[] }
-  return { token, opens_at: state.opens_at, state }
+  return { token, ...state }
 }
 
 /** What is left of a run after a while: servers that still run, and files in its temporary folder. */
@@ -376,21 +340,6 @@ async function remains(run: Ended): Promise<string[]> {
     ...run.servers.filter((file) => readPidFile(file)?.runs).map((file) => basename(file)),
     ...readdirSync(run.temporaryRoot).filter((file) => file.startsWith('flash-sale-')),
   ]
-  await until(() => look().length === 0, GONE_WITHIN_MS).catch(() => {})
+  await vi.waitUntil(() => look().length === 0, GONE).catch(() => {})
   return look()
-}
-
-async function occupiedPort(): Promise<{ port: number; server: Server }> {
-  const port = await freePort()
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return { port, server }
-}
-
-async function until(true_: () => boolean, withinMs: number): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!true_()) {
-    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${true_}`)
-    await sleep(50)
-  }
 }
