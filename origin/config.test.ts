@@ -19,33 +19,27 @@ const stripe = {
 
 describe('in production', () => {
   it.each([undefined, ''])('the payment provider has no default (%j)', (PAYMENT_PROVIDER) => {
-    expect(() => readConfig({ ...production, PAYMENT_PROVIDER })).toThrow(
-      /^PAYMENT_PROVIDER: must be set in production/,
-    )
+    const without = () => readConfig({ ...production, PAYMENT_PROVIDER })
+    expect(without).toThrow(/^PAYMENT_PROVIDER: must be set in production/)
   })
 
   it('the sandbox is allowed when set, with a warning', () => {
-    expect(readConfig({ ...production, PAYMENT_PROVIDER: 'sandbox' }).warnings).toEqual([
-      'PAYMENT_PROVIDER is sandbox: no money is taken',
-    ])
+    const { warnings } = readConfig({ ...production, PAYMENT_PROVIDER: 'sandbox' })
+    expect(warnings).toEqual(['PAYMENT_PROVIDER is sandbox: no money is taken'])
     expect(readConfig({ ...production, ...stripe }).warnings).toEqual([])
   })
 
-  it.each(['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET', 'WEBHOOK_SECRET'])(
-    '%s needs 32 characters and is never shown',
-    (name) => {
-      const sandbox = { ...production, PAYMENT_PROVIDER: 'sandbox' }
-      expect(() => readConfig({ ...sandbox, [name]: undefined })).toThrow(name)
-      expect(() => readConfig({ ...sandbox, [name]: 'hunter2' })).toThrow(
-        `${name}: 32 characters or more are required`,
-      )
-    },
-  )
-
-  it('the webhook secret of Stripe has 32 characters too, since it confirms orders', () => {
-    expect(() => readConfig({ ...production, ...stripe, STRIPE_WEBHOOK_SECRET: 'x' })).toThrow(
-      'STRIPE_WEBHOOK_SECRET: 32 characters or more are required',
-    )
+  it.each([
+    ['ADMIN_TOKEN', 'sandbox'],
+    ['EDGE_TOKEN', 'sandbox'],
+    ['ORDER_TOKEN_SECRET', 'sandbox'],
+    ['WEBHOOK_SECRET', 'sandbox'],
+    ['STRIPE_WEBHOOK_SECRET', 'stripe'],
+  ])('%s needs 32 characters and is never shown', (name, PAYMENT_PROVIDER) => {
+    const given = { ...production, ...stripe, PAYMENT_PROVIDER }
+    expect(() => readConfig({ ...given, [name]: undefined })).toThrow(name)
+    const short = () => readConfig({ ...given, [name]: 'hunter2' })
+    expect(short).toThrow(new RegExp(`^${name}: 32 characters or more are required$`))
   })
 
   it('Stripe needs no setting of the sandbox', () => {
@@ -78,33 +72,25 @@ it('reports all invalid settings at once', () => {
     ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_KEYS: 'there' },
     ...{ PAYMENT_PROVIDER: 'stripe', EDGE_TOKEN: 'hunter2' },
   }
-  const lines = () => {
-    try {
-      readConfig(wrong)
-      return []
-    } catch (error) {
-      return String((error as Error).message).split('\n')
-    }
-  }
-  expect(lines().map((line) => line.split(':')[0])).toEqual([
+  const names = [
     ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
     ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
-  ])
-  expect(lines().join()).not.toContain('hunter2')
+  ]
+  expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
+  expect(() => readConfig(wrong)).not.toThrow('hunter2')
 })
 
 it('says what is wrong in plain words', () => {
-  const given = { ...production, ...stripe }
-  expect(() => readConfig({ ...given, PORT: '70000' })).toThrow(/^PORT: a port number is required$/)
+  const wrong = { ...production, ...stripe, PORT: '70000' }
+  expect(() => readConfig(wrong)).toThrow(/^PORT: a port number is required$/)
 })
 
 describe('the admission keys', () => {
   const given = { ...production, ...stripe }
 
   it.each([undefined, 'no JSON', '{"keys":[]}'])('are required, as a JWK Set: %s', (ADMISSION_KEYS) => {
-    expect(() => readConfig({ ...given, ADMISSION_KEYS })).toThrow(
-      /^ADMISSION_KEYS: (not set|must be a JWK Set)/,
-    )
+    const wrong = () => readConfig({ ...given, ADMISSION_KEYS })
+    expect(wrong).toThrow(/^ADMISSION_KEYS: (not set|must be a JWK Set)/)
   })
 
   it('are not those for development in production', () => {
@@ -119,9 +105,8 @@ it('limits SANDBOX_TIMEOUT_MS to the time of a payment job', () => {
   expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({
     SANDBOX_TIMEOUT_MS: 6000,
   })
-  expect(() => readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6001' })).toThrow(
-    'SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less',
-  )
+  const longer = () => readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6001' })
+  expect(longer).toThrow('SANDBOX_TIMEOUT_MS: milliseconds are required, 6000 or less')
 })
 
 it('describes every setting once', () => {

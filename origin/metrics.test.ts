@@ -24,10 +24,8 @@ async function counts(metric: string, at = origin): Promise<Record<string, numbe
 /** The values of one sale, without its name in the labels. */
 async function countsOf(sale: string, metric: string): Promise<Record<string, number>> {
   const its = `sale="${sale}",`
-  const all = Object.entries(await counts(metric))
-  return Object.fromEntries(
-    all.flatMap(([labels, n]) => (labels.startsWith(its) ? [[labels.slice(its.length), n]] : [])),
-  )
+  const own = Object.entries(await counts(metric)).filter(([labels]) => labels.startsWith(its))
+  return Object.fromEntries(own.map(([labels, n]) => [labels.slice(its.length), n]))
 }
 
 /** Polls a metric until it has the values. */

@@ -10,6 +10,7 @@ import type { SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import type { Problem } from '../shared/problem.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, newKeySet, signToken } from '../shared/tokens.ts'
+import { useDatabase, useRedis } from './servers.ts'
 
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
 const EDGE_TOKEN = 'test-edge-token-of-at-least-32-characters'
@@ -31,9 +32,14 @@ export interface SaleOptions {
   readonly [field: string]: unknown
 }
 
-/** Starts an origin before the tests of a file, and stops it after them. */
+function ownStores() {
+  const [database, redis] = [useDatabase(), useRedis()]
+  return () => ({ databaseUrl: database.url, redisUrl: redis.url })
+}
+
+/** Starts an origin before the tests of a file, and stops it after them; by default on stores of its own. */
 export function useOrigin(
-  stores: () => { databaseUrl: string; redisUrl: string },
+  stores: () => { databaseUrl: string; redisUrl: string } = ownStores(),
   env: Record<string, string> = {},
 ) {
   const folder = temporaryFolder('origin-test')

@@ -2,12 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { moveOrders } from '../ledger/orders.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
 
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
 const product = (product_id: string, total = 50) => ({

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
 
 describe('the export of orders', () => {
   const path = (sale: string, format: string) => `/sales/${sale}/orders?format=${format}`
@@ -31,32 +28,26 @@ describe('the export of orders', () => {
     const sale = await origin.sale()
     await origin.checkout(sale)
     await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
-    type Exported = {
-      status: string
-      charge_id: string
-      captured_at: string | null
-      refunded_at: string | null
+    const read = async (status: string) => {
+      const { body } = await origin.admin('GET', path(sale, 'ndjson'))
+      const orders = String(body.text).trim().split('\n')
+      return orders.map((line) => JSON.parse(line)).find((order) => order.status === status)
     }
-    const read = async () =>
-      String((await origin.admin('GET', path(sale, 'ndjson'))).body.text)
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Exported)
-    const paid = (all: Exported[]) => all.find((o) => o.status === 'confirmed')
-    const orders = await eventually(read, (all) => paid(all)?.captured_at != null)
-    expect(orders.find((o) => o.status === 'reserved')).toMatchObject({
-      captured_at: null,
-      refunded_at: null,
-    })
-    expect(Date.parse(paid(orders)?.captured_at ?? '')).not.toBeNaN()
-    expect(paid(orders)?.refunded_at).toBeNull()
+    const becomes = (shown: object) =>
+      expect.poll(() => read('confirmed'), { timeout: 20_000 }).toMatchObject(shown)
+    const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+    await becomes({ captured_at: date, refunded_at: null })
+    expect(await read('reserved')).toMatchObject({ captured_at: null, refunded_at: null })
+    const { charge_id } = await read('confirmed')
     await origin.sql()`
       update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
-      where charge_id = ${paid(orders)?.charge_id ?? ''}`
-    const refunded = await eventually(read, (all) => paid(all)?.refunded_at != null)
-    expect(Date.parse(paid(refunded)?.refunded_at ?? '')).not.toBeNaN()
-  }, 30_000)
+      where charge_id = ${charge_id}`
+    await becomes({ captured_at: date, refunded_at: date })
+  }, 60_000)
 
+  const authorization = `Bearer ${ADMIN_TOKEN}`
+  const exported = (sale: string) =>
+    fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, { headers: { authorization } })
   const ORDERS = 40_000
   async function manyOrders() {
     const sale = await origin.sale({ total: 1 })
@@ -70,9 +61,7 @@ describe('the export of orders', () => {
 
   test('has every order once, also for a slow reader', async () => {
     const sale = await manyOrders()
-    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    })
+    const response = await exported(sale)
     const ids = new Set<string>()
     let text = ''
     let lines = 0
@@ -90,18 +79,15 @@ describe('the export of orders', () => {
 
   test('does not look complete if it fails', async () => {
     const sale = await manyOrders()
-    const response = await fetch(`${origin.url()}/admin${path(sale, 'ndjson')}`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    })
+    const response = await exported(sale)
     const reader = response.body?.getReader()
     await reader?.read()
     await origin.sql()`alter table orders rename to orders_away`
     try {
-      await expect(
-        (async () => {
-          while (!(await reader?.read())?.done);
-        })(),
-      ).rejects.toThrow()
+      const rest = async () => {
+        while (!(await reader?.read())?.done);
+      }
+      await expect(rest()).rejects.toThrow()
     } finally {
       await origin.sql()`alter table orders_away rename to orders`
     }

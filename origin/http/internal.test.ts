@@ -1,22 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { QueueReports } from '../sales/queue-reports.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
 
 /** The edge's report on the queue. */
 const REPORT = {
-  numbers_given: '1000',
-  called: '400',
-  waiting: '600',
-  wait_seconds: '12.5',
-  called_per_second: '48',
-  boost: '1.2',
-  throttle: '0.4',
+  ...{ numbers_given: '1000', called: '400', waiting: '600', wait_seconds: '12.5' },
+  ...{ called_per_second: '48', boost: '1.2', throttle: '0.4' },
 }
 
 const requestState = (sale: string, report: Record<string, string> = {}) =>
@@ -46,10 +38,8 @@ test('shows the report of the edge to operators and monitors', async () => {
   expect(await gauges(sale)).toEqual({})
 
   // An edge of the version before reports more.
-  expect(await requestState(sale, { ...REPORT, wait_ratio: '1.1' })).toMatchObject({
-    status: 200,
-    body: { phase: 'open' },
-  })
+  const answer = await requestState(sale, { ...REPORT, wait_ratio: '1.1' })
+  expect(answer).toMatchObject({ status: 200, body: { phase: 'open' } })
   expect(await read()).toMatchObject({
     body: {
       rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
@@ -87,11 +77,7 @@ test('answers the state of a sale, with who has arrived and who waits for stock'
   const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
   expect(await state()).toMatchObject({ sale, ...fresh })
   await Promise.all([origin.checkout(sale), origin.checkout(sale)])
-  await expect.poll(state, { timeout: 5_000 }).toMatchObject({
-    arrivals: 2,
-    hopeful: 1,
-    phase: 'all_in_carts',
-    products: [{ available: 0, held: 1, sold: 0 }],
-  })
+  const inCarts = { phase: 'all_in_carts', products: [{ available: 0, held: 1, sold: 0 }] }
+  await expect.poll(state, { timeout: 5_000 }).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })
   expect(await requestState('none')).toMatchObject({ status: 404 })
 })

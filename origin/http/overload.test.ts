@@ -2,12 +2,8 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
-const origin = useOrigin(stores)
+const origin = useOrigin()
 
 /** The most checkouts of one process at once, and some more. */
 const ROOM = 2_000

@@ -1,11 +1,10 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
 
-const database = useDatabase()
-const redis = useRedis()
-const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+const origin = useOrigin()
+
+const HEADERS = 'HTTP/1.1\r\nhost: x\r\nconnection: close\r\n'
 
 /** The response to these bytes, until the connection closes. */
 function responseTo(bytes: string): Promise<string> {
@@ -20,35 +19,19 @@ function responseTo(bytes: string): Promise<string> {
 }
 
 test.each([
-  ['no HTTP', 'hello\r\n\r\n', 400, '/problems/invalid-request'],
-  [
-    'OPTIONS *',
-    'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
-    400,
-    '/problems/invalid-request',
-  ],
-  [
-    'an invalid address',
-    'GET http://[x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
-    400,
-    '/problems/invalid-request',
-  ],
-  [
-    'an endless header',
-    `GET / HTTP/1.1\r\nhost: x\r\ncookie: ${'x'.repeat(20_000)}\r\n\r\n`,
-    431,
-    '/problems/headers-too-large',
-  ],
+  ['no HTTP', 'hello', 400, '/problems/invalid-request'],
+  ['OPTIONS *', `OPTIONS * ${HEADERS}`, 400, '/problems/invalid-request'],
+  ['an invalid address', `GET http://[x ${HEADERS}`, 400, '/problems/invalid-request'],
+  ['an endless header', `GET / ${HEADERS}x: ${'x'.repeat(20_000)}\r\n`, 431, '/problems/headers-too-large'],
 ])('answers %s with a problem', async (_what, bytes, status, type) => {
-  const answer = await responseTo(bytes)
-  expect(answer).toMatch(
-    new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json\r\n`, 's'),
-  )
+  const answer = await responseTo(`${bytes}\r\n`)
+  const form = new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json\r\n`, 's')
+  expect(answer).toMatch(form)
   expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ type, status })
 })
 
 test('ignores an unknown expectation', async () => {
-  const asked = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: nonsense\r\n\r\n'
+  const asked = `GET /healthz ${HEADERS}expect: nonsense\r\n\r\n`
   expect(await responseTo(asked)).toMatch(/^HTTP\/1.1 200 /)
 })
 

@@ -1,9 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createMetrics } from './metrics.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 test('drops a gauge that is not set again, and keeps a counter', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })

@@ -129,18 +129,12 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
   for (const { node, server } of nodesOf(redis)) {
     // Some hosted Redis forbid INFO: then nothing is known.
     const info = await server.info().catch(() => '')
-    for (const loss of lossesIn(info)) log.warn({ node }, loss)
+    if (/^aof_enabled:0/m.test(info))
+      log.warn({ node }, 'this Redis may lose promised orders when it restarts: set appendonly yes')
+    const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
+    if (policy)
+      log.warn({ node }, `this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
   }
-}
-
-/** How a Redis may lose data, by its INFO. */
-export function lossesIn(info: string): string[] {
-  const losses: string[] = []
-  if (/^aof_enabled:0/m.test(info))
-    losses.push('this Redis may lose promised orders when it restarts: set appendonly yes')
-  const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
-  if (policy) losses.push(`this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
-  return losses
 }
 
 /** Measures how much memory each node uses, and may use. A full node accepts no writes. */

@@ -25,6 +25,9 @@ afterAll(async () => {
   redis.disconnect()
 })
 
+const countsBecome = (sale: string, counts: object) =>
+  vi.waitFor(() => expect(arrivals.counts(sale)).toMatchObject(counts), 15_000)
+
 test('counts who came while Redis was away when it is back, and keeps who waits for stock', async () => {
   way.vanish()
   arrivals.arrived('sale', 1)
@@ -33,11 +36,9 @@ test('counts who came while Redis was away when it is back, and keeps who waits 
   // By now they are on their way to a Redis that does not respond.
   await sleep(500)
   arrivals.arrived('sale', 2)
-  const counts = (expected: object) =>
-    vi.waitFor(() => expect(arrivals.counts('sale')).toEqual({ counted: true, ...expected }), 10_000)
-  await counts({ arrivals: 2, hopeful: 2 })
+  await countsBecome('sale', { arrivals: 2, hopeful: 2, counted: true })
   arrivals.waitsForStock('sale', 'bob', false)
-  await counts({ arrivals: 2, hopeful: 1 })
+  await countsBecome('sale', { arrivals: 2, hopeful: 1, counted: true })
 })
 
 test('returns the latest arrivals since the last call; a second call is no new arrival', () => {
@@ -51,23 +52,17 @@ test('returns the latest arrivals since the last call; a second call is no new a
 })
 
 test('says that arrivals are not counted while Redis is full, and counts them when there is room', async () => {
-  const counts = (expected: object) =>
-    vi.waitFor(() => expect(arrivals.counts('full')).toMatchObject(expected), 10_000)
   arrivals.arrived('full', 1)
-  await counts({ arrivals: 1, counted: true })
+  await countsBecome('full', { arrivals: 1, counted: true })
   await redis.config('SET', 'maxmemory', '1')
   arrivals.arrived('full', 2)
-  await counts({ arrivals: 1, counted: false })
+  await countsBecome('full', { arrivals: 1, counted: false })
   await redis.config('SET', 'maxmemory', '0')
-  await counts({ arrivals: 2, counted: true })
+  await countsBecome('full', { arrivals: 2, counted: true })
 })
 
 test('ignores a slightly lower count, and reports one that began anew after Redis came back empty', async () => {
-  const counts = (expected: number) =>
-    vi.waitFor(
-      () => expect(arrivals.counts('lost')).toMatchObject({ arrivals: expected, counted: true }),
-      5_000,
-    )
+  const counts = (wanted: number) => countsBecome('lost', { arrivals: wanted, counted: true })
   for (let number = 1; number <= 20; number++) arrivals.arrived('lost', number)
   await counts(20)
   // As on a replica that was one arrival behind.
@@ -86,8 +81,7 @@ test('ignores a slightly lower count, and reports one that began anew after Redi
 test('lets Redis forget the counts of a sale that nobody comes to any more', async () => {
   arrivals.arrived('over', 1)
   arrivals.waitsForStock('over', 'ann', true)
-  const counted = { arrivals: 1, hopeful: 1, counted: true }
-  await vi.waitFor(() => expect(arrivals.counts('over')).toEqual(counted), 5_000)
+  await countsBecome('over', { arrivals: 1, hopeful: 1, counted: true })
   const arrivedMs = await redis.pttl('{over}:arrivals')
   expect(arrivedMs).toBeGreaterThan(47 * 3_600_000)
   expect(arrivedMs).toBeLessThanOrEqual(48 * 3_600_000)
@@ -101,7 +95,7 @@ test('a new process keeps visitors to whom others gave a long interval', async (
   const crowd = Array.from({ length: 8_000 }, (_, visitor) => [askedMs, `${visitor}`])
   await redis.zadd('{begun}:hopeful', ...crowd.flat())
   for (let looks = 0; looks < 3; looks++) {
-    await vi.waitFor(() => expect(arrivals.counts('begun').counted).toBe(true), 5_000)
+    await countsBecome('begun', { counted: true })
     expect(arrivals.counts('begun').hopeful).toBe(8_000)
     await sleep(300)
   }
@@ -110,19 +104,18 @@ test('a new process keeps visitors to whom others gave a long interval', async (
 test('skips a sale that nobody asks about, and counts it again when somebody does', async () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
-  const isCounted = () => vi.waitFor(() => expect(arrivals.counts('idle').counted).toBe(true), 5_000)
   expect(arrivals.counts('idle').counted).toBe(false)
-  await isCounted()
+  await countsBecome('idle', { counted: true })
   for (let half = 0; half < 2; half++) {
     vi.advanceTimersByTime(35_000)
     await sleep(500)
   }
   expect(arrivals.counts('idle').counted).toBe(false)
-  await isCounted()
+  await countsBecome('idle', { counted: true })
 })
 
 test('limits the notes of a crowd that waits for stock', async () => {
   const room = 200_000
   for (let visitor = 0; visitor < room + 1_000; visitor++) arrivals.waitsForStock('crowd', `${visitor}`, true)
-  await vi.waitFor(() => expect(arrivals.counts('crowd').hopeful).toBe(room), 15_000)
+  await countsBecome('crowd', { hopeful: room })
 })

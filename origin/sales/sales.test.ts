@@ -1,8 +1,9 @@
 /** Which sales are kept in memory, and how a call for any other sale is served. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { REFRESH_MS, Sales } from './sales.ts'
 
@@ -13,12 +14,7 @@ let statements = 0
 let sql: postgres.Sql
 let sales: Sales
 beforeAll(async () => {
-  sql = postgres(database.url, {
-    onnotice: () => {},
-    debug: () => {
-      statements++
-    },
-  })
+  sql = postgres(database.url, { onnotice: () => {}, debug: () => void statements++ })
   sales = new Sales(sql)
   await sales.start()
 })
@@ -42,9 +38,8 @@ test('keeps a sale for a day after its end, and for as long as it holds units', 
   await over(long, 25)
   await over(holding, 25)
   const inUse = sales.productsInUse().map(({ sale }) => sale)
-  expect(inUse.filter((sale) => [open, lately, long, holding].includes(sale)).sort()).toEqual(
-    [open, lately, holding].sort(),
-  )
+  expect(inUse).toEqual(expect.arrayContaining([open, lately, holding]))
+  expect(inUse).not.toContain(long)
   expect(sales.get(long)).toBeUndefined()
 })
 
@@ -52,22 +47,16 @@ test('a visitor of a sale long over hears that it ended and finds their order', 
   const sale = await origin.sale()
   const token = await origin.token(sale)
   const { body: order } = await origin.checkout(sale, { token, body: { payment_method: 'pm_ok' } })
-  await eventually(
-    () => origin.stock(sale),
-    ({ sold }) => sold === 1,
-  )
+  await expect.poll(() => origin.stock(sale), { timeout: 15_000 }).toMatchObject({ sold: 1 })
   await over(sale, 25)
   // By then the origin has read that it is over.
-  await new Promise((resolve) => setTimeout(resolve, 3 * REFRESH_MS))
+  await sleep(3 * REFRESH_MS)
   expect(await origin.checkout(sale)).toMatchObject({ status: 410, body: { type: '/problems/ended' } })
-  expect(await origin.call('GET', `/orders/${order.order_id}`, { token })).toMatchObject({
-    status: 200,
-    body: { status: 'confirmed' },
-  })
+  const found = await origin.call('GET', `/orders/${order.order_id}`, { token })
+  expect(found).toMatchObject({ status: 200, body: { status: 'confirmed' } })
   expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ status: 200, body: { phase: 'ended' } })
-  expect(await origin.admin('POST', `/sales/${sale}/reconcile`)).toMatchObject({
-    body: { findings: [{ product_id: 'one' }] },
-  })
+  const reconciled = await origin.admin('POST', `/sales/${sale}/reconcile`)
+  expect(reconciled).toMatchObject({ body: { findings: [{ product_id: 'one' }] } })
 })
 
 test('keeps a sale long over current once somebody asked for it', async () => {
@@ -93,6 +82,5 @@ test('invented names cost no statement and delay nobody', async () => {
   const many = await Promise.allSettled(Array.from({ length: 600 }, () => sales.find(randomUUID())))
   expect(many.filter(({ status }) => status === 'rejected')).toHaveLength(100)
   const kept = await origin.sale()
-  const known = await eventually(async () => sales.get(kept), Boolean, 1_000)
-  expect(known).toMatchObject({ sale_id: kept })
+  await expect.poll(() => sales.get(kept), { timeout: 1_000 }).toMatchObject({ sale_id: kept })
 })

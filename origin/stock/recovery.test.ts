@@ -1,11 +1,12 @@
 /** A sale survives a lost Redis, a slow Postgres and a killed origin: nothing is sold twice, and no 201 is lost. */
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startRedis } from '../../dev/redis.ts'
-import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis, useReturning } from '../../test/servers.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { Gate } from './gate.ts'
@@ -22,11 +23,11 @@ const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
 const buyers = (sale: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
 const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
-const inUse = (sale: string) =>
-  eventually(
-    () => gateOf(sale),
-    (gate) => 'run' in gate,
-  )
+const becomes = (read: () => Promise<unknown>, expected: object) =>
+  expect.poll(read, { timeout: 15_000 }).toMatchObject(expected)
+const gateBecomes = (sale: string, gate: object) => becomes(() => gateOf(sale), gate)
+const noIntents = (sale: string) =>
+  expect.poll(() => redis.xlen(`{${sale}:one:0}:intents`), { timeout: 15_000 }).toBe(0)
 
 describe('while no worker repairs the gate', () => {
   const quiet = { database: useDatabase(), redis: useRedis() }
@@ -58,7 +59,7 @@ describe('when Redis', () => {
     expect(sold(await buyers(sale, 10))).toBe(10)
     await redis.flushall()
     expect(sold(await buyers(sale, 10))).toBe(10)
-    await inUse(sale)
+    await gateBecomes(sale, { run: expect.anything() })
     expect(sold(await buyers(sale, 30))).toBe(10)
     expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 30 })
   })
@@ -69,21 +70,13 @@ describe('when Redis', () => {
     const answers = await buyers(sale, 40)
     expect(sold(answers)).toBe(5)
     expect(new Set(answers.map((a) => a.status))).toEqual(new Set([201, 409]))
-    expect(
-      await eventually(
-        () => gateOf(sale),
-        (g) => g.available === '0',
-      ),
-    ).toMatchObject({ available: '0', held: '5' })
+    await gateBecomes(sale, { available: '0', held: '5' })
   })
 
   test('counts too few units, they are found again', async () => {
     const sale = await origin.sale({ total: 5 })
     await redis.hset(`{${sale}:one:0}:stock`, 'available', 1)
-    await eventually(
-      () => gateOf(sale),
-      (g) => g.available === '5',
-    )
+    await gateBecomes(sale, { available: '5' })
     expect(sold(await buyers(sale, 10))).toBe(5)
   })
 
@@ -95,24 +88,17 @@ describe('when Redis', () => {
     const replayed = await origin.checkout(sale, { token, key: 'before' })
     expect(replayed).toMatchObject({ status: 201, body: { order_id: before.body.order_id } })
     expect(replayed.headers.get('idempotency-replayed')).toBe('true')
-    expect(await origin.checkout(sale, { token })).toMatchObject({
-      status: 200,
-      body: { order_id: before.body.order_id },
-    })
+    const live = await origin.checkout(sale, { token })
+    expect(live).toMatchObject({ status: 200, body: { order_id: before.body.order_id } })
     expect(sold(await buyers(sale, 20))).toBe(7)
-    expect(await origin.call('DELETE', `/orders/${before.body.order_id}`, { token })).toMatchObject({
-      status: 200,
-    })
+    const { status } = await origin.call('DELETE', `/orders/${before.body.order_id}`, { token })
+    expect(status).toBe(200)
     expect(sold(await buyers(sale, 3))).toBe(1)
     // Redis may know of this order: it is not reported as unknown.
     expect(await origin.call('GET', `/orders/${randomUUID()}`, { token })).toMatchObject({ status: 503 })
 
     await server.start()
-    const gate = await eventually(
-      () => gateOf(sale),
-      (g) => g.available === '0' && g.held === '8' && 'run' in g,
-    )
-    expect(gate).toMatchObject({ available: '0', held: '8' })
+    await gateBecomes(sale, { available: '0', held: '8', run: expect.anything() })
     expect(sold(await buyers(sale, 5))).toBe(0)
   })
 
@@ -133,38 +119,24 @@ describe('when Postgres', () => {
   test('does not commit, the response is "processing" until it does', async () => {
     const sale = await origin.sale({ total: 5 })
     const token = await origin.token(sale)
-    const lock = origin.sql().begin(async (tx) => {
+    const order_id = await origin.sql().begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
-      const answer = await origin.checkout(sale, { token, key: 'slow' })
-      expect(answer).toMatchObject({
-        status: 202,
-        body: { status: 'processing', product_id: 'one', reserved_until: null },
-      })
-      expect(answer.headers.get('location')).toBe(`/orders/${answer.body.order_id}`)
-      const asked = await origin.call('GET', `/orders/${answer.body.order_id}`, {
-        token: answer.body.order_token ?? '',
-      })
+      const { status, headers, body } = await origin.checkout(sale, { token, key: 'slow' })
+      expect(status).toBe(202)
+      expect(body).toMatchObject({ status: 'processing', product_id: 'one', reserved_until: null })
+      const path = `/orders/${body.order_id}`
+      expect(headers.get('location')).toBe(path)
+      const asked = await origin.call('GET', path, { token: body.order_token ?? '' })
       expect(asked).toMatchObject({ status: 200, body: { status: 'processing' } })
-      const other = await origin.call('GET', `/orders/${answer.body.order_id}`, {
-        token: await origin.token(sale),
-      })
+      const other = await origin.call('GET', path, { token: await origin.token(sale) })
       expect(other).toMatchObject({ status: 404 })
-      return answer
+      return body.order_id
     })
-    const answer = await lock
-    const order = await eventually(
-      () => origin.call('GET', `/orders/${answer.body.order_id}`, { token }),
-      (a) => a.body.status === 'reserved',
-    )
-    expect(order.body).toMatchObject({ status: 'reserved', order_id: answer.body.order_id })
+    const order = () => origin.call('GET', `/orders/${order_id}`, { token })
+    await becomes(order, { body: { status: 'reserved', order_id } })
     const replayed = await origin.checkout(sale, { token, key: 'slow' })
-    expect(replayed).toMatchObject({ status: 201, body: { order_id: answer.body.order_id } })
-    expect(
-      await eventually(
-        () => redis.xlen(`{${sale}:one:0}:intents`),
-        (n) => n === 0,
-      ),
-    ).toBe(0)
+    expect(replayed).toMatchObject({ status: 201, body: { order_id } })
+    await noIntents(sale)
   })
 })
 
@@ -172,11 +144,11 @@ test('a promised order is recorded although the sale ended hours ago', async () 
   const sale = await origin.sale()
   await origin.sql()`update sales set ended_at = now() - interval '12 hours' where sale_id = ${sale}`
   // All origins know by now.
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await sleep(500)
   const intent = reservationOf(sale)
   await redis.xadd(`{${sale}:one:0}:intents`, '*', 'reservation', JSON.stringify(intent))
   const recorded = () => origin.sql()`select status from orders where order_id = ${intent.order}`
-  expect(await eventually(recorded, (rows) => rows.length > 0, 5_000)).toEqual([{ status: 'reserved' }])
+  await becomes(recorded, [{ status: 'reserved' }])
 })
 
 describe('when the origin', () => {
@@ -186,43 +158,32 @@ describe('when the origin', () => {
     await origin.sql().begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = origin.checkout(sale, { token, key: 'cut' }).catch(() => {})
-      await eventually(
-        () => redis.xlen(`{${sale}:one:0}:intents`),
-        (n) => n === 1,
-      )
+      await expect.poll(() => redis.xlen(`{${sale}:one:0}:intents`), { timeout: 15_000 }).toBe(1)
       await origin.kill()
       await asked
       await tx`select pg_terminate_backend(pid) from pg_stat_activity
                  where application_name = 'flash-sale-origin' and datname = current_database()`
     })
     await origin.restart()
-    const again = await eventually(
-      () => origin.checkout(sale, { token, key: 'cut' }),
-      (a) => a.status === 201,
-    )
-    expect(again).toMatchObject({ status: 201, body: { status: 'reserved' } })
+    const again = () => origin.checkout(sale, { token, key: 'cut' })
+    await becomes(again, { status: 201, body: { status: 'reserved' } })
     expect(await origin.stock(sale)).toMatchObject({ available: 2, held: 1 })
-    expect(
-      await eventually(
-        () => redis.xlen(`{${sale}:one:0}:intents`),
-        (n) => n === 0,
-      ),
-    ).toBe(0)
+    await noIntents(sale)
   })
 
   test('is killed and restarted during a sale, every 201 is kept and no unit is sold twice', async () => {
     const sale = await origin.sale({ total: 60 })
     const confirmed: string[] = []
     const crowd = Array.from({ length: 40 }, async (_, i) => {
-      await new Promise((resolve) => setTimeout(resolve, i * 20))
+      await sleep(i * 20)
       const token = await origin.token(sale)
       for (let attempt = 0; attempt < 20; attempt++) {
         const answer = await origin.checkout(sale, { token, key: `k${i}` }).catch(() => undefined)
         if (answer?.status === 201) return void confirmed.push(answer.body.order_id ?? '')
-        await new Promise((resolve) => setTimeout(resolve, 250))
+        await sleep(250)
       }
     })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await sleep(300)
     await origin.kill()
     await origin.restart()
     await Promise.all(crowd)
