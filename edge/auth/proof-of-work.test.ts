@@ -37,12 +37,7 @@ it('requires a proof of work only where one is configured', async () => {
 
 it('accepts a proof in a form field, as the widget sends it', async () => {
   const sale = await new TestSale().publish()
-  const body = new URLSearchParams({ altcha: await solved(sale) }).toString()
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    'content-length': String(body.length),
-  }
-  const response = await call(`/sales/${sale.name}/queue`, { method: 'POST', headers, body }, priced)
+  const response = await sale.form('/queue', { altcha: await solved(sale) }, { accept: '*/*' }, priced)
   expect(response.status).toBe(201)
 })
 

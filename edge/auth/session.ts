@@ -3,8 +3,7 @@
  * signed in with.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
-import { type Call, refuse } from '../http.ts'
-import { isAhead, pollWhile } from '../poll.ts'
+import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** For clients without cookies. */

@@ -2,11 +2,9 @@
  * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For unknown
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
-import { hashOf } from '../../shared/hash.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { refuseProof } from '../auth/proof-of-work.ts'
-import { type Call, refuse } from '../http.ts'
-import { isAhead, pollWhile } from '../poll.ts'
+import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
@@ -133,4 +131,11 @@ function counterOf(sale: string, shards: number): Counter {
 
 function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
   return shardOf(sale, hashOf(visitor) % config.TICKET_SHARDS, env)
+}
+
+/** A 32-bit hash of a text (FNV-1a over UTF-16 code units) spreads names over shards. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
 }

@@ -10,8 +10,7 @@ import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { Limiter } from '../auth/rate-limits.ts'
-import { type Call, refuse } from '../http.ts'
-import { isAhead, pollWhile } from '../poll.ts'
+import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
@@ -25,9 +24,8 @@ import {
   USABLE_MS,
 } from './timeline.ts'
 
-/** Most sales, and most unknown names, in memory; beyond it those used longest ago are forgotten. */
+/** Most sales, and most names looked up, in memory; beyond it those used longest ago are forgotten. */
 const MAX_SALES = 1_000
-const MAX_UNKNOWN = 1_000
 /** Rate of requests for new names: somebody who makes names up must not wake an object for each. */
 const LOOKUPS = { calls: 50, seconds: 1 }
 /** A refresh counts as failed after so long: the waiting room may have to wait almost a second for the origin. */
@@ -65,10 +63,10 @@ interface Refresh {
   restUntilMs: number
   /** Failures in a row. */
   failures: number
+  unknownUntilMs: number
 }
 
 const sales = new Recent<string, CachedSale>(MAX_SALES)
-const unknownUntilMs = new Recent<string, number>(MAX_UNKNOWN)
 const refreshes = new Recent<string, Refresh>(MAX_SALES)
 const lookups = new Limiter()
 
@@ -119,7 +117,7 @@ function hasAnswer(name: string, nowMs: number): boolean {
 }
 
 function isUnknown(name: string, nowMs: number): boolean {
-  return (unknownUntilMs.get(name) ?? 0) > nowMs
+  return (refreshes.get(name)?.unknownUntilMs ?? 0) > nowMs
 }
 
 /** A copy in a final phase is usable for as long as somebody waits for the end of that phase. */
@@ -152,7 +150,7 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
   const response = await look(call, () => ({ sale: name }))
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !sales.get(name)) {
-    unknownUntilMs.set(name, Date.now() + UNKNOWN_MS)
+    state.unknownUntilMs = Date.now() + UNKNOWN_MS
   } else if (!response?.known || !storeSnapshot(name, response.bulletin, nowMs)) {
     if (!isLate) rest(state)
     return
@@ -182,7 +180,7 @@ async function listen(name: string, sale: CachedSale, call: Call, fromMs: number
 function refreshOf(name: string): Refresh {
   const found = refreshes.get(name)
   if (found) return found
-  const state = { waitUntilMs: 0, restUntilMs: 0, failures: 0 }
+  const state = { waitUntilMs: 0, restUntilMs: 0, failures: 0, unknownUntilMs: 0 }
   refreshes.set(name, state)
   return state
 }
@@ -209,7 +207,6 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
   const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0
   const sale = sales.get(name)
   if (!sale) {
-    unknownUntilMs.delete(name)
     const positions = new Recent<number, number>(MAX_POSITIONS)
     sales.set(name, { snapshot, asOfMs, clockMs, listeningUntilMs: 0, positions })
     return true

@@ -179,24 +179,11 @@ it('makes no refresh for requests that waited for the origin', async () => {
     looks++
     return sale.shard(0)
   })
-  await stub(
-    `/sales/${sale.name}/checkout`,
-    503,
-    { type: '/problems/try-again', title: 'x', status: 503 },
-    600,
-  )
-  const body = 'product_id=lamp'
-  const headers = {
-    accept: 'text/html',
-    'content-type': 'application/x-www-form-urlencoded',
-    'content-length': String(body.length),
-    cookie: `admission-${sale.name}=${admission_token}`,
-  }
-  const forms = Promise.all(
-    Array.from({ length: 40 }, () =>
-      call(`/sales/${sale.name}/buy`, { method: 'POST', body, headers }, counting),
-    ),
-  )
+  const problem = { type: '/problems/try-again', title: 'x', status: 503 }
+  await stub(`/sales/${sale.name}/checkout`, 503, problem, 600)
+  const cookie = `admission-${sale.name}=${admission_token}`
+  const form = () => sale.form('/buy', { product_id: 'lamp' }, { cookie }, counting)
+  const forms = Promise.all(Array.from({ length: 40 }, form))
   // Other requests keep the copy fresh meanwhile.
   for (const until = performance.now() + 650; performance.now() < until; await scheduler.wait(30))
     await sale.schedule()

@@ -100,14 +100,8 @@ it('responds 429 without an admission, with the path to join', async () => {
   const path = `/sales/${sale.name}/checkout`
   await stub(path, 201, orderOf(sale.name, ORDER))
   const { queue_token } = await sale.joined()
-  const forged = await new SignJWT({
-    sub: 'me',
-    sale: sale.name,
-    num: 1,
-    jti: 'x',
-    iss: EDGE_ISSUER,
-    aud: 'checkout',
-  })
+  const claims = { sub: 'me', sale: sale.name, num: 1, jti: 'x', iss: EDGE_ISSUER, aud: 'checkout' }
+  const forged = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256' })
     .setIssuedAt()
     .setExpirationTime('5m')
@@ -180,17 +174,8 @@ it('refuses a body that is too large', async () => {
 it('buys, pays and cancels by plain forms', async () => {
   const sale = await new TestSale().publish()
   const order = newOrder()
-  const form = (path: string, fields: Record<string, string>, cookie: string) => {
-    const body = new URLSearchParams(fields).toString()
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': String(body.length),
-      accept: 'text/html',
-      'sec-fetch-site': 'same-origin',
-      cookie,
-    }
-    return call(`/sales/${sale.name}${path}`, { method: 'POST', headers, body })
-  }
+  const form = (path: string, fields: Record<string, string>, cookie: string) =>
+    sale.form(path, fields, { 'sec-fetch-site': 'same-origin', cookie })
   const cookie = `admission-${sale.name}=${await admission(sale.name)}`
   await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
   const bought = await form('/buy', { product_id: 'lamp', quantity: '2', idempotency_key: 'form-1' }, cookie)
@@ -268,17 +253,8 @@ it('refuses a form in which no product was chosen', async () => {
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/checkout`
   await stub(path, 201, orderOf(sale.name, ORDER))
-  const body = 'quantity=1'
-  const response = await call(`/sales/${sale.name}/buy`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'content-length': String(body.length),
-      accept: 'text/html',
-      cookie: `admission-${sale.name}=${await admission(sale.name)}`,
-    },
-    body,
-  })
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  const response = await sale.form('/buy', { quantity: '1' }, { cookie })
   expect(response.status).toBe(422)
   expect(await response.text()).toContain('<li>Product</li>')
   expect((await requestsTo(path)).calls).toBe(0)

@@ -110,6 +110,15 @@ export class TestSale {
     return call(`/sales/${this.name}/queue`, { method: 'DELETE', headers }, settings)
   }
 
+  /** Sends a form of the sale's pages, as a browser without scripts does. */
+  form(path: string, fields: Record<string, string>, headers: Headers = {}, settings = edgeEnv) {
+    const body = new URLSearchParams(fields).toString()
+    const type = 'application/x-www-form-urlencoded'
+    const form = { 'content-type': type, 'content-length': String(body.length), accept: 'text/html' }
+    const init = { method: 'POST', headers: { ...form, ...headers }, body }
+    return call(`/sales/${this.name}${path}`, init, settings)
+  }
+
   /** The sale's page, as a browser opens it. */
   page(headers: Headers = {}, settings = edgeEnv) {
     return call(`/sales/${this.name}`, { headers: { accept: 'text/html', ...headers } }, settings)
