@@ -8,7 +8,7 @@ import { installChromium, launchChromium } from './chromium.ts'
 
 const executablePath = await installChromium()
 /** Slow enough that nobody's turn comes during a test. */
-const STANDING = { admission: { rate_per_second: 0.05 } }
+const SLOW = { admission: { rate_per_second: 0.05 } }
 const WITHIN = { timeout: 15_000 }
 const PRODUCT = { product_id: 'one', name: 'Dusk & Dawn', unit_price_minor: 100, currency: 'EUR', total: 50 }
 const FEW_AND_MANY = {
@@ -138,7 +138,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the page confirms that the revealed seed fits its commitment', async () => {
-    const url = await sale('confirmed', 6_000, STANDING)
+    const url = await sale('confirmed', 6_000, SLOW)
     const pages = await Promise.all([visitor(url), visitor(url)])
     for (const page of pages) await button(page, 'Take a place in the lobby').click()
     for (const page of pages) {
@@ -151,7 +151,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the page warns of a seed that does not fit the commitment it saw', async () => {
-    const page = await visitor(await sale('swapped', 6_000, STANDING))
+    const page = await visitor(await sale('swapped', 6_000, SLOW))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
     // The shop swaps both seed and commitment, as if nobody had kept the old one.
@@ -167,7 +167,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('two tabs share one place, and each shows what happens in the other', async () => {
-    const url = await sale('tabs', -1_000, STANDING)
+    const url = await sale('tabs', -1_000, SLOW)
     for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
     const page = await visitor(url)
     const tab = await newTab(page, url)
@@ -183,7 +183,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('a visitor with a lost connection and a wrong clock keeps the place and the countdown', async () => {
-    const url = await sale('offline', 60_000, STANDING)
+    const url = await sale('offline', 60_000, SLOW)
     const page = await newPage()
     // The visitor's clock is a day ahead, and jumps an hour back during the wait.
     await page.addInitScript(`{
@@ -224,7 +224,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('a page is painted before its script has arrived', async () => {
-    const url = await sale('late', -1_000, STANDING)
+    const url = await sale('late', -1_000, SLOW)
     const page = await newPage()
     await page.route('**/*.js', () => {})
     await page.goto(url, { waitUntil: 'commit' })
@@ -233,7 +233,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('a page whose script is lost says so after a while, and is live once it is loaded again', async () => {
-    const url = await sale('stuck', 60_000, STANDING)
+    const url = await sale('stuck', 60_000, SLOW)
     const page = await newPage({ reducedMotion: 'reduce' })
     const note = page.getByText('Part of this page has not arrived')
     await page.route('**/*.js', (route) => route.abort())
@@ -264,7 +264,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the focus moves from content that goes away to the heading that replaces it', async () => {
-    const url = await sale('focus', -1_000, STANDING)
+    const url = await sale('focus', -1_000, SLOW)
     await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
     const page = await visitor(url)
     await button(page, 'Join the line').click()
@@ -330,7 +330,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('the landing page shows and announces a pause, and then the end', async () => {
-    const page = await visitor(await sale('landing', -1_000, STANDING))
+    const page = await visitor(await sale('landing', -1_000, SLOW))
     await button(page, 'Join the line').waitFor()
     await admin('POST', '/sales/landing/pause')
     await expect
@@ -363,7 +363,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   })
 
   test('a problem is a page in the visitor’s language', async () => {
-    const url = await sale('wrong', -1_000, STANDING)
+    const url = await sale('wrong', -1_000, SLOW)
     const page = await visitor(`${system.edgeUrl}/sales/no-such-sale`, { locale: 'de-DE' })
     await heading(page, 'Diesen Verkauf gibt es nicht').waitFor()
     await page.goto(`${url}/order/019a1fcb-824e-74eb-bb3e-e54755d9709e`)

@@ -3,40 +3,38 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const PLACES = [
+const PATHS = [
   process.env.CHROMIUM_PATH ?? '',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
-const INSTALL_WITHIN_MS = 240_000
+const INSTALL_TIMEOUT_MS = 240_000
 
-const found = () => PLACES.find((path) => path !== '' && existsSync(path))
+const installedPath = () => PATHS.find((path) => path !== '' && existsSync(path))
 
-/** The path of a Chromium; of none, where there is none to be had, and the browser tests say that they are skipped. */
+/** The path of a Chromium; empty if there is none and none can be installed: then the browser tests are skipped. */
 export async function installChromium(): Promise<string> {
-  const there = found()
-  if (there) return there
+  const present = installedPath()
+  if (present) return present
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     console.log('Installing Chromium for the browser tests (apt-get install chromium) ..')
     try {
-      const options = { stdio: 'ignore', timeout: INSTALL_WITHIN_MS } as const
+      const options = { stdio: 'ignore', timeout: INSTALL_TIMEOUT_MS } as const
       execFileSync('apt-get', ['update'], options)
       execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], options)
     } catch {
-      // Said below.
+      // Reported below.
     }
   }
-  const installed = found()
+  const installed = installedPath()
   if (!installed)
-    console.warn(
-      'No Chromium to be had: the browser tests are skipped. Set CHROMIUM_PATH, or install chromium.',
-    )
+    console.warn('Chromium not found: browser tests skipped. Set CHROMIUM_PATH, or install chromium.')
   return installed ?? ''
 }
 
-/** A browser that keeps to this machine: nothing but the pages under test is loaded. */
+/** A browser that makes no requests of its own. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   const args = [
     '--no-sandbox',

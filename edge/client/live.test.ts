@@ -61,7 +61,12 @@ const ELSEWHERE = { ok: false, status: 0 }
 const times = (path: RegExp) => requested.filter((one) => path.test(one)).length
 const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-async function begin({ path, number = '50' }: { path?: string | null; number?: string } = {}): Promise<void> {
+interface PageOptions {
+  path?: string | null
+  number?: string
+}
+
+async function begin({ path, number = '50' }: PageOptions = {}): Promise<void> {
   const stage = new Thing({
     sale: 'demo',
     ...(path === null ? {} : { path: path ?? '/sales/demo' }),
@@ -73,6 +78,12 @@ async function begin({ path, number = '50' }: { path?: string | null; number?: s
   things = { stage, announcement: new Thing(), offline: new Thing(), ...things }
   const { start } = await import('./live.ts')
   start((act) => void setInterval(act, 500))
+}
+
+/** Starts the script, and lets it run for so long. */
+async function run(ms: number, page?: PageOptions): Promise<void> {
+  await begin(page)
+  await passes(ms)
 }
 
 beforeEach(() => {
@@ -130,8 +141,7 @@ afterEach(() => {
 it('fetches no sooner after a schedule that is older than its own', async () => {
   let version = 11
   answer = () => schedule({ version: version-- > 10 ? 11 : 10, rate_per_second: 1 })
-  await begin()
-  await passes(40_000)
+  await run(40_000)
   expect(times(/schedule$/)).toBeLessThan(10)
 })
 
@@ -142,8 +152,7 @@ it('counts down to an opening that an operator puts off', async () => {
   timer.parentElement = Object.assign(new Thing(), { querySelector: () => label })
   timers = [timer]
   answer = () => new Error('no network')
-  await begin()
-  await passes(2_600)
+  await run(2_600)
   expect(label.textContent).toBe('Opening')
   const later = { opens_at: iso(3_600_000), anchor_at_ms: NOW_MS + 3_600_000 }
   answer = () => schedule({ phase: 'pre_queue', draw_seed: null, ...later })
@@ -157,8 +166,7 @@ it('understands a schedule of the version before, which has moments for people o
   const before = { pre_queue_opens_at_ms: undefined, ends_at_ms: undefined }
   const pre_queue_opens_at = new Date(NOW_MS + 30_000).toISOString()
   answer = () => schedule({ ...before, phase: 'upcoming', draw_seed: null, pre_queue_opens_at })
-  await begin({ number: '' })
-  await passes(20_000)
+  await run(20_000, { number: '' })
   expect(times(/schedule$/)).toBeGreaterThan(1)
 })
 
@@ -166,24 +174,20 @@ it.each([20, 20_000])('claims its turn on a protected site, with responses in %i
   things = { line: new Thing({ status: 'waiting' }) }
   answersInMs = ms
   const ready = { json: async () => ({ status: 'ready' }) }
-  answer = (path) =>
-    path.endsWith('/schedule')
-      ? schedule({ anchor_position: 100 })
-      : path.endsWith('/status')
-        ? ready
-        : ELSEWHERE
-  await begin()
-  await passes(9 * ms + 9_000)
+  answer = (path) => {
+    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
+    return path.endsWith('/status') ? ready : ELSEWHERE
+  }
+  await run(9 * ms + 9_000)
   expect(reload).toHaveBeenCalledOnce()
 })
 
 it('renews a place that waits long, so that it does not expire', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
-  things = { ...standing(), line: new Thing({ status: 'paused' }) }
+  things = { ...inLine(), line: new Thing({ status: 'paused' }) }
   const status = { json: async () => ({ status: 'paused', poll_after_ms: 5_000 }) }
   answer = responding({ phase: 'paused', rate_per_second: 0 }, status)
-  await begin()
-  await passes(3.9 * 3_600_000)
+  await run(3.9 * 3_600_000)
   expect(times(/status$/)).toBe(0)
   await passes(4.2 * 3_600_000)
   expect(times(/status$/)).toBe(2)
@@ -193,8 +197,7 @@ it.each(['turn', 'landing'])('leaves the %s when the sale is over, and retries w
   vi.spyOn(Math, 'random').mockReturnValue(0)
   things = { [here]: new Thing() }
   answer = responding({ phase: 'sold_out' }, { text: async () => '' })
-  await begin()
-  await passes(10_000)
+  await run(10_000)
   expect(times(/demo$/)).toBeGreaterThan(0)
   expect(times(/demo$/)).toBeLessThan(5)
 })
@@ -204,8 +207,7 @@ it('refreshes a turn with nothing to choose when there is stock, and not before'
   things = { turn }
   const missed = { anchor_position: 500, missed_through: 400 }
   answer = responding({ ...missed, phase: 'all_in_carts' }, ELSEWHERE)
-  await begin()
-  await passes(20_000)
+  await run(20_000)
   expect(times(/demo$/)).toBe(0)
   answer = responding({ ...missed, version: 4 }, ELSEWHERE)
   await passes(10_000)
@@ -214,26 +216,24 @@ it('refreshes a turn with nothing to choose when there is stock, and not before'
 
 it('does not refresh a turn with something to choose', async () => {
   things = { turn: Object.assign(new Thing(), { querySelector: () => new Thing() }) }
-  await begin()
-  await passes(20_000)
+  await run(20_000)
   expect(times(/demo$/)).toBe(0)
   expect(times(/schedule$/)).toBeLessThan(8)
 })
 
-/** The page of someone who stands in line. */
-const standing = () => ({
+/** The page of someone in line. */
+const inLine = () => ({
   line: new Thing({ status: 'waiting' }),
   'ahead-of-you': new Thing({ one: 'person ahead', other: 'people ahead', next: 'You are next' }),
   wait: new Thing({ waitAbout: 'About {t}', waitUntil: 'at {t}', waitPastEnd: 'Too late' }),
 })
 
 it('shows and announces the place, and leaves a translation of it until it changes', async () => {
-  things = standing()
+  things = inLine()
   const announced = () => things.announcement?.textContent
   const who = things['ahead-of-you']
   answer = () => schedule({ anchor_position: 48 })
-  await begin()
-  await passes(100)
+  await run(100)
   expect(announced()).toBe('1 person ahead. About 3 minutes.')
   Object.assign(who ?? {}, { textContent: 'personne devant' })
   await passes(2_000)
@@ -252,18 +252,17 @@ it.each([
   ['in the browser’s language, where the page’s is no language', 'en_US', 2, /^at 14:0\d$/],
 ])('shows the time of the turn %s', async (_where, lang, inHours, text) => {
   const until = new Thing()
-  things = { ...standing(), 'wait-until': until }
+  things = { ...inLine(), 'wait-until': until }
   vi.stubGlobal('navigator', { ...browser, language: 'de' })
   Object.assign(document.documentElement, { lang })
   answer = () => schedule({ anchor_position: 49, rate_per_second: 1 / (inHours * 3_600) })
-  await begin()
-  await passes(100)
+  await run(100)
   expect(until.textContent).toMatch(text)
 })
 
 it('shows a late visitor’s progress from where they started', async () => {
   const progress = Object.assign(new Thing(), { value: Number.NaN })
-  things = { ...standing(), progress }
+  things = { ...inLine(), progress }
   const kept = new Map<string, string>()
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -271,8 +270,7 @@ it('shows a late visitor’s progress from where they started', async () => {
   })
   const shown = vi.spyOn(progress, 'toggleAttribute')
   answer = () => schedule({ anchor_position: 30, rate_per_second: 0.0001 })
-  await begin()
-  await passes(10)
+  await run(10)
   expect(shown).not.toHaveBeenCalled()
   await passes(90)
   expect(shown).toHaveBeenLastCalledWith('hidden', false)
@@ -283,10 +281,9 @@ it('shows a late visitor’s progress from where they started', async () => {
 })
 
 it('stops the line some seconds after the last schedule, in case it stands still', async () => {
-  things = { ...standing(), serving: new Thing() }
+  things = { ...inLine(), serving: new Thing() }
   answer = () => schedule({ rate_per_second: 1 })
-  await begin({ number: '5000' })
-  await passes(5_000)
+  await run(5_000, { number: '5000' })
   expect(Number(things.serving?.textContent)).toBeGreaterThan(3)
   await passes(23_000)
   expect(times(/schedule$/)).toBe(1)
@@ -295,8 +292,7 @@ it('stops the line some seconds after the last schedule, in case it stands still
 
 it('fetches the schedule when the sale ends', async () => {
   answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
-  await begin()
-  await passes(11_900)
+  await run(11_900)
   const before = times(/schedule$/)
   await passes(2_500)
   expect(times(/schedule$/)).toBe(before + 1)
@@ -322,8 +318,7 @@ it.each([
 })
 
 it('sends no form while offline, and says so', async () => {
-  await begin()
-  await passes(100)
+  await run(100)
   browser.onLine = false
   expect(press(), 'the browser may be wrong').not.toHaveBeenCalled()
   answer = () => new Error('no network')
@@ -419,8 +414,7 @@ it('polls an order soon where no stream opens, though the browser keeps trying',
 
 it('fetches the schedule rarely beside an order', async () => {
   await orderOnPage()
-  await begin({ path: '/sales/demo/order/an-order', number: '1' })
-  await passes(120_000)
+  await run(120_000, { path: '/sales/demo/order/an-order', number: '1' })
   expect(times(/schedule$/)).toBeGreaterThan(2)
   expect(times(/schedule$/)).toBeLessThan(8)
 })

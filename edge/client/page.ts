@@ -14,14 +14,9 @@ export interface Page {
   readonly lang: string
 }
 
-type Written = Pick<Page, 'sale' | 'opensAt' | 'commitment'> & {
-  readonly path?: string
-  readonly number?: string
-}
-
 export function readPage(): Page {
-  const { path = null, number, ...data } = textsOf('stage') as Written
-  return { ...data, path, number: number ? Number(number) : null, lang: pageLanguage() }
+  const { sale = '', path = null, number, opensAt = '', commitment = '' } = textsOf('stage')
+  return { sale, path, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
 }
 
 /** The page's language, or its translation's; an extension may have written something that is no language. */

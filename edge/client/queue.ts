@@ -12,9 +12,9 @@ import {
 import {
   type AheadTexts,
   endsBeforeTurn,
+  isInLine,
   mayLeave,
   type ScheduleMoment,
-  standsInLine,
   type WaitTexts,
 } from '../pages/queue.ts'
 import {
@@ -38,7 +38,7 @@ const ANNOUNCE_EVERY_MS = 60_000
 const TIME_OF_DAY_FROM_SECONDS = 120
 const LONG_WAIT_SECONDS = 20 * 60
 
-/** Where the visitor stands by a schedule; null for someone who has not joined. */
+/** The visitor's place by a schedule; null for someone who has not joined. */
 export const placeIn = (schedule: Schedule, page: Page, atMs: number): Place | null =>
   page.number === null ? null : placeOf(schedule, page.number, atMs, drawnOnce)
 
@@ -51,7 +51,7 @@ function drawnOnce(draw: Draw, number: number): number {
   return drawn.position
 }
 
-/** Shows the schedule at a moment; returns where the visitor stands. */
+/** Shows the schedule at a moment; returns the visitor's place. */
 export function showLine(schedule: Schedule, page: Page, atMs: number): Place | null {
   each('[data-phases]', (part) => show(part, part.dataset.phases?.split(' ').includes(schedule.phase)))
   showOpening(schedule)
@@ -97,10 +97,10 @@ function showPlace(place: Place, schedule: Schedule, page: Page, atMs: number): 
     each('[data-when]', (part) => show(part, part.dataset.when === status))
     announcedAtMs = Number.NEGATIVE_INFINITY
   }
-  const standing = standsInLine(status)
-  show(byId('place'), standing)
+  const inLine = isInLine(status)
+  show(byId('place'), inLine)
   show(byId('leave'), mayLeave(status))
-  if (!standing || place.position === null) {
+  if (!inLine || place.position === null) {
     if (!changed) return
     retitle(heading)
     // The turn's own page comes next, and announces it.

@@ -67,22 +67,18 @@ function about({ view, words, lang }: Shown): Html {
         <b>${money(lang, product.unit_price_minor, product.currency)}</b>
         ${view.shows.kind === 'landing' && left(product.available)}</li>`,
   )
-  const term = (name: string | Html[], at: 'opens_at' | 'ends_at', date: string) =>
-    html`<div><dt>${name}</dt><dd>${timeOf(lang, at, Date.parse(date))}</dd></div>`
+  // In UTC as the page is made; the script changes it to the visitor's own time.
+  const term = (name: string | Html[], at: 'opens_at' | 'ends_at', date: Date) =>
+    html`<div><dt>${name}</dt><dd><time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time></dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
     <ul class="products">${products}</ul>
     <dl>
-      ${term(phaseNames, 'opens_at', schedule.opens_at)}
-      ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', schedule.ends_at)}
+      ${term(phaseNames, 'opens_at', new Date(schedule.opens_at))}
+      ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', new Date(schedule.ends_at))}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
   </section>`
-}
-
-/** In UTC as the page is made; the script changes it to the visitor's own time. */
-function timeOf(lang: string, at: 'opens_at' | 'ends_at', atMs: number): Html {
-  return html`<time datetime="${new Date(atMs).toISOString()}" data-moment data-at="${at}">${moment(lang, atMs, 'UTC')}&nbsp;UTC</time>`
 }
 
 // -- Problems ------------------------------------------------------------------------------------------------------------

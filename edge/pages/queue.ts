@@ -146,10 +146,10 @@ function leaveForm({ view, words }: Shown, status: Status): Html {
     </details>`
 }
 
-/** States in which a visitor stands in line, and those in which there is a place to give up. */
-export const standsInLine = (status: Status) =>
+/** States in which a visitor is in line, and those in which there is a place to give up. */
+export const isInLine = (status: Status) =>
   status === 'waiting' || status === 'paused' || status === 'all_in_carts'
-export const mayLeave = (status: Status) => standsInLine(status) || status === 'pre_queue'
+export const mayLeave = (status: Status) => isInLine(status) || status === 'pre_queue'
 
 /** Texts that the page's script may show beside a figure. */
 export type AheadTexts = Plural & { readonly next: string }
@@ -174,7 +174,7 @@ function placeFigures(shown: Shown, place: Place, number: number): Html {
   const aheadTexts: AheadTexts = { ...words.ahead, next: words.next }
   const { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd } = words
   const waitTexts: WaitTexts = { waitAbout, waitUntil, waitSoon, waitUnknown, waitPastEnd }
-  return html`<div id="place" ${hidden(!standsInLine(place.status))}>
+  return html`<div id="place" ${hidden(!isInLine(place.status))}>
     <p class="ahead"><strong id="ahead" ${hidden(ahead === 0)}>${count(lang, ahead)}</strong>
       <span id="ahead-of-you" ${texts(aheadTexts)}>${ahead === 0 ? words.next : plural(lang, ahead, words.ahead)}</span></p>
     <progress id="progress" max="100" ${progress ? html`value="${progress}"` : html`hidden`} aria-label="${words.progress}"></progress>
