@@ -24,10 +24,6 @@ function numbers(lang: string, options: Intl.NumberFormatOptions = {}): Intl.Num
   return formatter<Intl.NumberFormat, Intl.NumberFormatOptions>(Intl.NumberFormat, lang, options)
 }
 
-function times(lang: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options)
-}
-
 const unit = (lang: string, value: number, name: 'second' | 'minute' | 'hour' | 'day') =>
   numbers(lang, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
 
@@ -36,7 +32,6 @@ export type Plural = { readonly other: string } & Partial<
   Readonly<Record<'zero' | 'one' | 'two' | 'few' | 'many', string>>
 >
 
-/** The plural form for a number. */
 export function plural(lang: string, value: number, forms: Plural): string {
   return forms[formatter(Intl.PluralRules, lang, {}).select(value)] ?? forms.other
 }
@@ -87,7 +82,12 @@ export function clock(lang: string, seconds: number): string {
 
 /** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given. */
 export function moment(lang: string, atMs: number, timeZone?: string): string {
-  return times(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(atMs)
+  const options = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
+  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(
+    Intl.DateTimeFormat,
+    lang,
+    options,
+  ).format(atMs)
 }
 
 /** An estimated wait as a sentence; null: not known. */

@@ -5,7 +5,7 @@ import { type FieldError, type Problem, ProblemError, problem } from './problem.
 /** Longest body any of our servers reads, in bytes: the largest request is a sale with a hundred products. */
 export const MAX_BODY_BYTES = 64 * 1024
 
-/** Most wrong fields that one problem lists. */
+/** In one problem. */
 const MAX_ERRORS = 20
 
 /** The value as the schema reads it. Throws a ProblemError, `invalid-fields` (422), whose `errors` name each wrong field. */
@@ -51,7 +51,6 @@ export function tryParseJson<T>(schema: v.GenericSchema<unknown, T>, body: strin
   }
 }
 
-/** The problem of a body beyond MAX_BODY_BYTES (413). */
 export function bodyTooLarge(): Problem {
   const detail = `at most ${MAX_BODY_BYTES} bytes`
   return problem('body-too-large', { detail, errors: [{ field: 'body', detail }] })

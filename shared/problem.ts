@@ -81,7 +81,6 @@ export function problem(type: ProblemType, fields: ProblemFields = {}): Problem 
   return { type: `/problems/${type}`, title, status, detail, ...fields }
 }
 
-/** An `invalid-fields` problem with one field. */
 export const invalidField = (field: string, detail: string) =>
   problem('invalid-fields', { detail: `${field}: ${detail}`, errors: [{ field, detail }] })
 

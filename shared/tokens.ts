@@ -120,13 +120,11 @@ export const isDevelopmentSet = ({ keys }: JwkSet) => keys.some((key) => key.kid
 /** True if the first key can sign. */
 export const canSign = ({ keys: [first] }: JwkSet) => first?.kty === 'oct' || first?.d !== undefined
 
-/** The public halves; nothing of symmetric keys. */
 export function publicJwks({ keys }: JwkSet): { keys: object[] } {
   const pairs = keys.filter((key) => key.kty === 'OKP')
   return { keys: pairs.map(({ kty, crv, kid, x }) => ({ kty, crv, kid, x, alg: 'EdDSA', use: 'sig' })) }
 }
 
-/** A set of one new symmetric key. */
 export function newKeySet(): SecretJwkSet {
   const random = (bytes: number) => base64url.encode(crypto.getRandomValues(new Uint8Array(bytes)))
   return { keys: [{ kty: 'oct', kid: random(8), k: random(MIN_SECRET_BYTES) }] }
@@ -262,7 +260,6 @@ const MAX_TOKEN_LENGTH = 4_096
 /** Synchronous keys give synchronous results. */
 type Result<K extends Key, T> = K extends SyncKey ? T : Awaitable<T>
 
-/** Signs claims with the first key. */
 export function signToken<C extends object, K extends Key>(
   { issuer, audience }: Kind<C>,
   { first }: TokenKeys<K>,
@@ -273,7 +270,6 @@ export function signToken<C extends object, K extends Key>(
   return settled(first.sign(signed), (signature) => `${signed}.${signature}`) as Result<K, string>
 }
 
-/** Reads a token at `nowMs`. */
 export function readToken<C extends { exp: number }, K extends Key>(
   kind: Kind<C>,
   keys: TokenKeys<K>,

@@ -1,7 +1,6 @@
 /**
- * The waiting room before somebody else's site. Protected paths are open to visitors whose turn in the sale has come; others
- * are sent to the line, and everything else passes as it is. The site needs to know nothing of this; it can check the
- * admission that comes with each request.
+ * The waiting room before somebody else's site. Protected paths are open to visitors whose turn has come; others are sent
+ * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
@@ -97,7 +96,6 @@ export function showWantedPage(sale: string, call: Call): Response {
   return seeOther(wantedPage(sale, call) ?? refuse('not-found'))
 }
 
-/** Null for what cannot be decoded. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text)

@@ -48,7 +48,6 @@ export class Grants {
   #id = 0
   readonly #lastOf = new Map<number, number>()
 
-  /** The id of a new lease of `count` numbers from `first` on. */
   grant(first: number, count: number): number {
     const id = ++this.#id
     this.#lastOf.set(id, first + count - 1)
@@ -102,7 +101,6 @@ export class Block {
     return { lease: this.#id, first: this.#next, count }
   }
 
-  /** Takes back the unused range of a sublease. */
   takeBack(range: UnusedRange): void {
     if (!this.#isReturned) this.#next = this.#grants.takeBack(range, this.#next)
   }

@@ -19,10 +19,7 @@ export interface Settings {
 export const UNREACHED_MS = 2_000
 /** Time between two refreshes counts for at most this: the rest is a clock's leap, or a night without visitors. */
 const MAX_ELAPSED_MS = 60_000
-/**
- * Who has not turned up so long after the call counts as a no-show, for as long as they do not. People find their phones
- * slowly, and counted as no-shows they would be called twice over ..
- */
+/** Who has not turned up so long after the call counts as a no-show until they do: people find their phones slowly .. */
 const SETTLE_MS = 20_000
 /** .. where the way in is slow, all are late: then it is this many times the median lateness of the latest arrivals .. */
 const SETTLE_LATENESS = 2
@@ -51,7 +48,6 @@ const THROTTLE_AFTER_OUTAGE = 0.5
 const FINE_SAMPLES_MS = 2 * WINDOW_MAX_MS
 const COARSE_SAMPLES = 64
 
-/** Where the line stood at a moment of the open clock. */
 interface Sample {
   readonly open_ms: number
   readonly called: number
@@ -102,7 +98,6 @@ export function newMemory(state: SaleState, nowMs: number): Memory {
   return { ...EMPTY_MEMORY, ...counters(EMPTY_MEMORY, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
 }
 
-/** One state refresh. */
 export interface Observation {
   readonly nowMs: number
   /** The origin's response; null without one. */

@@ -1,10 +1,7 @@
 /**
- * This isolate's copies of the sales' snapshots, as plain values. As long as a copy is young, requests are answered from
- * it without a call to anyone; once in FRESH_MS one of them refreshes it behind its response. No promise is ever shared
- * between requests, since it ends with the request that made it.
- *
- * When the refresh fails, requests are answered from the copy at hand, whose line stands still by itself; and the isolate
- * tries more and more seldom, however many requests come: an object in trouble must not meet a crowd.
+ * This isolate's copies of the sales' snapshots. While a copy is young, requests are answered from it without a call to
+ * anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand still answers,
+ * with a line that stands still, and the isolate tries ever more seldom: an object in trouble must not meet a crowd.
  */
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
@@ -160,10 +157,7 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
   state.restUntilMs = 0
 }
 
-/**
- * Waits for the end of a final phase: a restock may end it. In a final phase this is the one call that leaves the
- * isolate, repeated as often as it returns without a change.
- */
+/** Waits for a restock to end a final phase: the one call that then leaves the isolate, repeated while nothing changes. */
 async function listen(name: string, sale: CachedSale, call: Call, fromMs: number) {
   sale.listeningUntilMs = fromMs + LISTEN_LOST_MS
   const newer_than = latest(sale.snapshot.timeline).schedule.version
@@ -256,5 +250,5 @@ function pausedAt(schedule: Schedule, atMs: number): Schedule {
   return made
 }
 
-/** Paused schedules, by the schedule they come from: kept, since responses are cached by schedule. */
+/** By the schedule they come from: kept, since responses are cached by schedule. */
 const paused = new WeakMap<Schedule, Schedule>()

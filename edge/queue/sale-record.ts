@@ -1,7 +1,4 @@
-/**
- * The record of a sale: all that the waiting room knows of it, and what each event makes of that. Pure functions from one
- * record to the next; the room stores the record and does the I/O.
- */
+/** All that the waiting room knows of a sale. Pure functions from one record to the next; the room stores it and does I/O. */
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
@@ -79,9 +76,9 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
 }
 
 /**
- * With the origin's response; its relative moments become moments of this clock. A moment that has passed stays as it was:
- * how long ago it was changes nothing, and must not make a new schedule. An origin that is cut off from the ledger does not
- * overwrite what another one has read since; if all are cut off, it is the same reading again, and holds.
+ * With the origin's response; its relative moments become moments of this clock. One that has passed stays as it was, and
+ * makes no new schedule. An origin that is cut off from the ledger does not overwrite what another has read since; if all
+ * are cut off, it is the same reading again, and holds.
  */
 export function withState(sale: SaleRecord, state: SaleState, atMs: number): SaleRecord {
   const readAtMs = atMs - state.read_ago_ms
@@ -116,9 +113,8 @@ export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: numb
 }
 
 /**
- * With a refresh in its memory. When the clock was put back, the line goes on at once where it stood. And when nobody
- * refreshed for so long that no reader was served, the line goes on from there: that time does not count, also for those
- * who were called before.
+ * With a refresh in its memory. When the clock was put back, or nobody refreshed for so long that no reader was served, the
+ * line goes on where it stood: that time does not count, also for those who were called before.
  */
 export function withRefresh(
   sale: SaleRecord,

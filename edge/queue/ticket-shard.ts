@@ -2,11 +2,9 @@
  * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it, and
  * hands on the waiting room's snapshots, so that the crowd never meets the waiting room.
  *
- * Known visitors (signed in, or by their cookie) are stored before they get a response: whoever joins twice has the same
- * number. They join in batches: whoever comes while the previous batch is being written is written with the next one,
+ * Known visitors are stored before they get a response: whoever joins twice has the same number. They join in batches,
  * since a write costs five times as much as all else about a join, and as much for one as for fifty. A number is unique
- * without being stored: its block was leased to this instance alone, and a new instance starts with a new block. The
- * payment for a visitor's number is stored with it, and apart from it once the visitor has paid again.
+ * without being stored: its block was leased to this instance alone, and a new instance starts with a new block.
  */
 import { DurableObject } from 'cloudflare:workers'
 import { GOOD_FOR_SECONDS } from '../auth/proof-of-work.ts'
@@ -39,7 +37,7 @@ const RETURN_MS = 75
 const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
 const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
 
-/** The response to each who joined together; an error is thrown to its own caller. */
+/** An error is thrown to its own caller. */
 type Batch = (JoinResponse | Error | null)[]
 
 type VisitorRow = { number: number; present: number; paid_with: string | null }
@@ -100,7 +98,6 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  /** Takes back the unused range of an isolate's sublease. */
   async takeBack(request: ReturnRequest): Promise<void> {
     this.#block?.takeBack(request.rest)
   }

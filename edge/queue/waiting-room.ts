@@ -105,7 +105,6 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return this.#snapshot()
   }
 
-  /** Leases `count` numbers that nobody else will ever get. */
   async lease(request: LeaseRequest): Promise<LeaseResponse> {
     await this.#refreshIfLate(request.sale)
     if (!this.#sale) return { granted: false }
@@ -125,7 +124,6 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     return { granted: true, lease: { id, first, count, lives_ms: LEASE_MS, lapses_in_ms: lapsesInMs } }
   }
 
-  /** Takes back the unused range of a lease, so that it is no gap in the line. */
   async takeBack(request: ReturnRequest): Promise<void> {
     this.#takeBack(request.rest)
   }
