@@ -2,11 +2,10 @@
  * The connection to Postgres and its schema. Nothing blocks a statement for longer than seconds: an unresponsive server, a
  * lock whose owner is gone and a dead connection each have a timeout.
  *
- * The driver (postgres.js 3.4.9) is patched after an install (patches/), until a fixed version is out. Unpatched, a
- * connection that dies during a write or while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208),
- * a transaction whose connection has died continues inside the next one on that connection (#1216), and a proxy that hangs
- * up at once makes statements wait forever. The patch also adds `response_timeout`: without it a server that vanishes is
- * noticed only when TCP gives up, after a quarter of an hour.
+ * The driver (postgres.js 3.4.9) is patched after an install (patches/). Unpatched, a connection that dies during a write or
+ * while it opens ends the process or blocks for 20 s (porsager/postgres#1154, #1208), a transaction whose connection has died
+ * continues inside the next one (#1216), a proxy that hangs up at once makes statements wait forever, and a server that
+ * vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an hour.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -73,9 +72,13 @@ export async function prepare(url: string): Promise<void> {
       throw new Error(`Postgres ${OLDEST_SERVER} or newer is required, and this one is ${server?.version}`)
     await one`select pg_advisory_lock(hashtext('flash-sale migrations'))`
     const ours = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(({ hash }) => hash)
-    const { applied, hasOrders } = await readJournal(one)
-    // Entries we do not know may come from a later version of ours.
-    if ((applied.length > 0 || hasOrders) && !applied.some((hash) => ours.includes(hash)))
+    const [tables] = await one<{ journal: boolean; orders: boolean }[]>`
+      select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
+    const journal = tables?.journal ? await one`select hash from drizzle.__drizzle_migrations` : []
+    const applied = journal.map(({ hash }) => hash)
+    // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
+    // application kept its journal there, the migrations of one of the two would be skipped silently.
+    if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
       throw new Error(
         "DATABASE_URL holds another application's tables: give the ledger a database of its own",
       )
@@ -84,19 +87,6 @@ export async function prepare(url: string): Promise<void> {
   } finally {
     await one.end({ timeout: 5 })
   }
-}
-
-/**
- * The migrations in Drizzle's journal, by hash. Drizzle reads only the latest entry: if another application keeps its journal
- * there, the migrations of one of the two would be skipped silently.
- */
-async function readJournal(sql: Sql): Promise<{ applied: string[]; hasOrders: boolean }> {
-  const [tables] = await sql<{ journal: boolean; orders: boolean }[]>`
-    select to_regclass('drizzle.__drizzle_migrations') is not null as journal, to_regclass('orders') is not null as orders`
-  const entries = tables?.journal
-    ? await sql<{ hash: string }[]>`select hash from drizzle.__drizzle_migrations`
-    : []
-  return { applied: entries.map(({ hash }) => hash), hasOrders: tables?.orders === true }
 }
 
 async function applyMigrations(sql: Sql): Promise<void> {
@@ -111,10 +101,7 @@ async function applyMigrations(sql: Sql): Promise<void> {
   })
 }
 
-/**
- * True if a failed statement may have taken effect: it may have been sent before the connection broke. What Postgres itself
- * rejects has not.
- */
+/** True if a failed statement may have taken effect: the connection broke. What Postgres itself rejects has not. */
 export function mayHaveCommitted({ code }: Error & { code?: string }): boolean {
   return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
 }

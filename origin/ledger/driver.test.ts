@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect as connectTo, createServer } from 'node:net'
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { freePort, LOOPBACK, temporaryFolder } from '../../dev/processes.ts'
+import { LOOPBACK, temporaryFolder } from '../../dev/processes.ts'
 import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useDatabase } from '../../test/servers.ts'
 import { connect, type Sql } from './connection.ts'
@@ -29,6 +30,14 @@ const pidOf = async (queryable: postgres.Sql | postgres.TransactionSql): Promise
   return row?.pid
 }
 const terminate = (pid: number) => other`select pg_terminate_backend(${pid}, 2000)`
+
+/** A server on a free port until the test ends. */
+async function listenOnce(onClient: (client: Socket) => void): Promise<number> {
+  const server = createServer((client) => onClient(client.on('error', () => {})))
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, LOOPBACK), 'listening')
+  return (server.address() as AddressInfo).port
+}
 
 describe('a broken connection', () => {
   test('during a statement: the next statement runs on a new one', async () => {
@@ -76,9 +85,8 @@ describe('a broken connection', () => {
   test('while it opens: only the statement that needed it fails', async () => {
     const url = new URL(database.url)
     const port = Number(url.port)
-    const proxy = createServer((client) => {
-      const server = connectTo(port, LOOPBACK)
-      for (const socket of [client, server]) socket.on('error', () => {})
+    const proxy = await listenOnce((client) => {
+      const server = connectTo(port, LOOPBACK).on('error', () => {})
       client.pipe(server).pipe(client)
       // The driver queries the array types before its first statement.
       client.on('data', (sent) => {
@@ -87,27 +95,22 @@ describe('a broken connection', () => {
         server.destroy()
       })
     })
-    url.port = String(await freePort())
-    await new Promise<void>((resolve) => proxy.listen(Number(url.port), LOOPBACK, resolve))
+    url.port = String(proxy)
     const through = postgres(url.href, { max: 1, connect_timeout: 2 })
     await expect(through`select 1`).rejects.toThrow('CONNECTION_CLOSED')
     await through.end({ timeout: 1 })
-    proxy.close()
   })
 
   test('on accept, as by a proxy without a server: the statement fails', async () => {
     let calls = 0
-    const proxy = createServer((client) => {
+    const port = await listenOnce((client) => {
       calls++
-      client.on('error', () => {}).end()
+      client.end()
     })
-    const port = await freePort()
-    await new Promise<void>((resolve) => proxy.listen(port, LOOPBACK, resolve))
     const through = postgres(`postgres://somebody:secret@${LOOPBACK}:${port}/somewhere`, { max: 1 })
     await expect(through`select 1`).rejects.toThrow('CONNECTION_CLOSED')
     expect(calls).toBe(1)
     await through.end({ timeout: 1 })
-    proxy.close()
   })
 })
 

@@ -1,6 +1,5 @@
 /**
- * Findings and the audit log: what was found wrong, and what was changed because of it. A finding is one row for as long as
- * the problem lasts, however often it is seen; the audit log has one row per change.
+ * Findings, each one row for as long as a problem lasts, however often it is seen; and the audit log, one row per change.
  */
 import type { Queryable } from './connection.ts'
 

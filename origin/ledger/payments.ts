@@ -28,11 +28,7 @@ export async function findPaymentsToBegin(sql: Sql, afterMs: number, limit: numb
 }
 
 /** Sets the time of orders that have not changed in `paying` for this long to now, and returns them. */
-export async function touchForgottenPayments(
-  tx: Queryable,
-  forgottenSeconds: number,
-  limit: number,
-): Promise<string[]> {
+export async function touchForgottenPayments(tx: Queryable, forgottenSeconds: number, limit: number) {
   const rows = await tx<{ order_id: string }[]>`
     update orders set updated_at = clock_timestamp()
     where order_id in (
@@ -93,11 +89,7 @@ export async function insertOutsideRefunds(tx: Queryable, refunded: readonly Cha
 }
 
 /** Those of the charges that are open. */
-export async function findOpen(
-  sql: Queryable,
-  table: OutboxTable,
-  charges: readonly string[],
-): Promise<Set<string>> {
+export async function findOpen(sql: Queryable, table: OutboxTable, charges: readonly string[]) {
   const rows = await sql<{ charge_id: string }[]>`
     select charge_id from ${sql(table)}
     where charge_id = any(${charges as string[]}::text[]) and ${sql(DONE_AT[table])} is null`
@@ -122,11 +114,7 @@ export async function markDone(sql: Queryable, table: OutboxTable, charges: read
 }
 
 /** Opens a row that was done; undefined if there is none. */
-export async function reopen(
-  sql: Queryable,
-  table: OutboxTable,
-  charge: string,
-): Promise<ChargeOf | undefined> {
+export async function reopen(sql: Queryable, table: OutboxTable, charge: string) {
   const [row] = await sql<ChargeOf[]>`
     update ${sql(table)} set ${sql(DONE_AT[table])} = null, asked_at = clock_timestamp()
     where charge_id = ${charge} and ${sql(DONE_AT[table])} is not null

@@ -50,9 +50,8 @@ export async function lockRebuild(tx: Queryable, { sale, product }: ProductRef):
 }
 
 /**
- * The live orders of a product at one moment, each read once, within a transaction. A cursor, not pages: how Postgres gets
- * to the next page depends on how many orders it believes there are, and the wrong plan reads all orders of other sales
- * first, or all of this one for each page.
+ * The live orders of a product at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
+ * each page reads all orders of the sale, or of other sales.
  */
 export async function* liveOrdersOf(
   tx: Queryable,
@@ -122,16 +121,13 @@ export interface OrderCount extends Counters {
 
 /** One statement is one snapshot: orders and counters change in the same transactions. */
 export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
-  const [row] = await sql<(Omit<OrderCount, 'orders'> & { orders_held: number; orders_sold: number })[]>`
-    select p.version, p.total, p.held, p.sold, o.held as orders_held, o.sold as orders_sold
-    from products p, lateral (
-      select coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0)::int as held,
-             coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0)::int as sold
-      from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) o
-    where p.sale_id = ${sale} and p.product_id = ${product}`
-  if (!row) return unknownProduct({ sale, product })
-  const { orders_held, orders_sold, ...counters } = row
-  return { ...counters, orders: { held: orders_held, sold: orders_sold } }
+  const [row] = await sql<OrderCount[]>`
+    select version, total, held, sold, (
+      select json_build_object('held', coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0),
+                               'sold', coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0))
+      from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as orders
+    from products p where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
 }
 
 /** The same with the product locked, in the order in which everyone takes locks. */

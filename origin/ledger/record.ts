@@ -36,12 +36,9 @@ export type RecordVerdict =
   | { readonly verdict: 'too_many' }
   | { readonly verdict: 'no_stock' }
 
-interface RecordRow {
+interface RecordRow extends Omit<Recorded, 'verdict'> {
   readonly recorded: number
   readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
-  readonly created_at: Date
-  readonly reserved_until: Date
-  readonly prices: Recorded['prices']
 }
 
 /**
@@ -57,14 +54,14 @@ export async function record(
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const [row] = await sql<RecordRow[]>`
-    select recorded, others, created_at, reserved_until, prices from record_batch(
+    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from record_batch(
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
       ${column('method')}::text[], ${noteRefusals})`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
-  const { created_at: createdAt, reserved_until: reservedUntil, prices } = row
+  const { createdAt, reservedUntil, prices } = row
   const verdicts: RecordVerdict[] = Array(batch.length).fill({
     verdict: 'recorded',
     createdAt,

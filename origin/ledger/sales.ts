@@ -26,22 +26,18 @@ export async function readSales(
   ids: readonly string[],
 ): Promise<{ nowMs: number; sales: SaleRow[] }> {
   const rows = await sql<(SaleRow & { now_ms: number })[]>`
-    select s.*, extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+    select s.*, now_ms,
       (select json_agg(json_build_object(
           'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
           'total', p.total, 'held', p.held, 'sold', p.sold) order by p.place)
         from products p where p.sale_id = s.sale_id) as products
-    from (
+    from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
       select *, (coalesce(ended_at, ends_at) < clock_timestamp() - ${IN_USE_AFTER_END_MS} * interval '1 millisecond') is not true
           or exists (select from products where products.sale_id = sales.sale_id and held > 0) as in_use
-      from sales) s
-    where in_use or sale_id = any(${ids as string[]}::text[])`
+      from sales) s on in_use or sale_id = any(${ids as string[]}::text[])`
   const [first] = rows
-  if (first) return { nowMs: first.now_ms, sales: rows }
-  const [clock] = await sql<
-    { now_ms: number }[]
-  >`select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms`
-  return { nowMs: clock?.now_ms ?? Date.now(), sales: [] }
+  if (!first) throw new Error('the ledger returned no time')
+  return { nowMs: first.now_ms, sales: rows.filter((row) => row.sale_id !== null) }
 }
 
 export const ENDED_FOR_GOOD = 'The sale has been ended, which is for good.'
@@ -116,16 +112,10 @@ export async function setRate(sql: Sql, saleId: string, ratePerSecond: number): 
   await sql`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${saleId}`
 }
 
-/** A restock's key is remembered this long; clients may retry meanwhile. */
+/** A restock's key is remembered this long. */
 const RESTOCK_KEY_HOURS = 24
 /** Entries of the audit log searched for a key: more than a sale has in a day, unless it is badly oversold. */
 const RESTOCK_KEY_ENTRIES = 10_000
-
-interface RestockEntry {
-  readonly total: number
-  readonly quantity: number
-  readonly key: string | null
-}
 
 /**
  * Adds units to a product, once per key. Throws, and changes nothing, if the key came with another quantity, the sale has
@@ -143,30 +133,23 @@ export async function restock(
       select total, ended_at is not null as ended from products join sales using (sale_id)
       where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
     if (key !== null) {
-      const [earlier] = await tx<{ after: RestockEntry }[]>`
-        select after from (
+      const [earlier] = await tx<{ quantity: number }[]>`
+        select (after -> 'quantity')::int as quantity from (
           select * from audit_log where sale_id = ${saleId} order by entry_id desc limit ${RESTOCK_KEY_ENTRIES}) latest
         where action = 'restocked' and product_id = ${productId} and after ->> 'key' = ${key}
           and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
-      if (earlier && earlier.after.quantity !== quantity)
-        throw new ProblemError(problem('idempotency-key-reused'))
+      if (earlier && earlier.quantity !== quantity) throw new ProblemError(problem('idempotency-key-reused'))
       if (earlier) return 'replay'
     }
     if (!row) throw new ProblemError(problem('unknown-product'))
     if (row.ended) throw conflict(ENDED_FOR_GOOD)
     if (row.total + quantity > max)
       throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
-    const after: RestockEntry = { total: row.total + quantity, quantity, key }
+    const after = { total: row.total + quantity, quantity, key }
     await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`
+    const before = { total: row.total }
     await audit(tx, [
-      {
-        actor: 'operator',
-        action: 'restocked',
-        sale: saleId,
-        product: productId,
-        before: { total: row.total },
-        after,
-      },
+      { actor: 'operator', action: 'restocked', sale: saleId, product: productId, before, after },
     ])
     return 'restocked'
   })

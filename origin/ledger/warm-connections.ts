@@ -10,7 +10,7 @@ const MAX_CONNECTIONS = 4
 export class WarmConnections {
   readonly #pool: Sql
   readonly #connect: () => Sql
-  readonly #all: Sql[] = []
+  readonly #all = new Set<Sql>()
   readonly #idle: Sql[] = []
 
   /** `connect` makes a pool of one connection. */
@@ -20,8 +20,9 @@ export class WarmConnections {
   }
 
   async use<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    if (this.#idle.length === 0 && this.#all.length === MAX_CONNECTIONS) return work(this.#pool)
-    const sql = this.#idle.pop() ?? this.#open()
+    if (this.#idle.length === 0 && this.#all.size === MAX_CONNECTIONS) return work(this.#pool)
+    const sql = this.#idle.pop() ?? this.#connect()
+    this.#all.add(sql)
     try {
       return await work(sql)
     } finally {
@@ -29,13 +30,7 @@ export class WarmConnections {
     }
   }
 
-  #open(): Sql {
-    const sql = this.#connect()
-    this.#all.push(sql)
-    return sql
-  }
-
   async end(): Promise<void> {
-    await Promise.all(this.#all.map((sql) => sql.end({ timeout: 2 })))
+    await Promise.all([...this.#all].map((sql) => sql.end({ timeout: 2 })))
   }
 }

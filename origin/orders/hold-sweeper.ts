@@ -1,7 +1,7 @@
 /**
- * The hold sweeper expires orders that were not paid in time and returns their units. It asks the fast gate for overdue
- * holds, by Redis's clock, and now and then the ledger, for holds that the gate does not know. The ledger decides by its own
- * clock, from which buyers got their deadline. So a unit returns once, and not early, with any number of sweepers and clocks.
+ * The hold sweeper expires orders that were not paid in time and returns their units. The fast gate names overdue holds, by
+ * Redis's clock, and the ledger those that the gate does not know. The ledger decides by its own clock, from which buyers got
+ * their deadline: a unit returns once, and not early, with any number of sweepers and clocks.
  */
 import { isSold } from '../../shared/order-status.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -19,13 +19,8 @@ interface SweeperDeps {
   readonly orders: Pick<Orders, 'expire'>
   readonly work: Pick<ProductWork, 'each'>
 }
-interface GateSweeperDeps extends SweeperDeps {
-  readonly sales: Sales
-  readonly gates: Gates
-}
-
 /** Ends the holds that the gates name, all of them in one round: a failure elsewhere may delay a product's next round. */
-export async function sweepGate(deps: GateSweeperDeps): Promise<void> {
+export async function sweepGate(deps: SweeperDeps & { readonly sales: Sales; readonly gates: Gates }) {
   const { work, sales, gates } = deps
   await work.each('hold sweeper', sales.productsInUse(), async ({ sale, product }) => {
     const gate = gates.of(sale, product)
@@ -49,9 +44,8 @@ async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly str
   await gate.settle(ended.map((o) => holdEnd(o, isSold(o.status) ? 'sell' : 'release')))
   const gone = new Set([...overdue, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, Math.ceil(o.left_ms)]))
-  await gate.postpone(
-    due.filter((order) => !gone.has(order)).map((order) => ({ order, forMs: leftMs.get(order) })),
-  )
+  const kept = due.filter((order) => !gone.has(order))
+  await gate.postpone(kept.map((order) => ({ order, forMs: leftMs.get(order) })))
 }
 
 /** Ends holds by the ledger's clock, product by product, so that none waits for the row lock of another. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
-import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { sendProblem } from '../http/request.ts'
 import { connect } from '../ledger/connection.ts'
@@ -15,6 +15,8 @@ const database = useDatabase()
 const redis = useRedis()
 const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
 const origin = useOrigin(stores)
+
+const WITHIN = { timeout: 15_000 }
 
 interface Event {
   readonly id: string
@@ -73,27 +75,27 @@ const pay = (id: string, token: string, payment_method: string) =>
   origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
 
 describe.concurrent('an event stream', () => {
-  test('sends each step of a payment', async () => {
+  test('sends each step of a payment, ends with it, and sends later events to who reconnects', async () => {
     const { id, token } = await buy()
     const { seen, done } = watch(id, token)
-    await eventually(
-      async () => seen.length,
-      (n) => n === 1,
-    )
+    await vi.waitUntil(() => seen.length === 1, WITHIN)
     expect(seen[0]?.data).toMatchObject({ order_id: id, status: 'reserved' })
     await pay(id, token, 'pm_ok')
     await done
     expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
     expect(new Set(seen.map((e) => e.id)).size).toBe(3)
+    const lastEventId = seen.at(-1)?.id ?? ''
+    expect((await watch(id, token, { lastEventId }).opened).status).toBe(204)
+    await moveOrders(origin.sql(), [id], { from: ['confirmed'], to: 'fulfilled' })
+    const later = watch(id, token, { lastEventId })
+    await later.done
+    expect(statuses(later.seen)).toEqual(['fulfilled'])
   })
 
   test('reaches all watchers within two seconds', async () => {
     const orders = await Promise.all(Array.from({ length: 20 }, () => buy()))
     const watchers = orders.flatMap(({ id, token }) => Array.from({ length: 10 }, () => watch(id, token)))
-    await eventually(
-      async () => watchers.every((w) => w.seen.length === 1),
-      (all) => all,
-    )
+    await vi.waitUntil(() => watchers.every((w) => w.seen.length === 1), WITHIN)
     const start = performance.now()
     await Promise.all(orders.map(({ id, token }) => origin.call('DELETE', `/orders/${id}`, { token })))
     await Promise.all(watchers.map((w) => w.done))
@@ -111,28 +113,11 @@ describe.concurrent('an event stream', () => {
     expect(statuses(seen)).toEqual(['paying', 'cancelled'])
   })
 
-  test('is a 204 after the last event', async () => {
+  test('ends when the hold expires', async () => {
     const { id, token } = await buy({ hold_seconds: 1 })
     const { seen, done } = watch(id, token)
     await done
     expect(statuses(seen)).toEqual(['reserved', 'expired'])
-    const again = watch(id, token, { lastEventId: seen.at(-1)?.id ?? '' })
-    expect((await again.opened).status).toBe(204)
-    await again.done
-  })
-
-  test('ends with the payment, and sends later events to who reconnects', async () => {
-    const { id, token } = await buy()
-    await pay(id, token, 'pm_ok')
-    const { seen, done } = watch(id, token)
-    await done
-    expect(statuses(seen)).toEqual(['reserved', 'paying', 'confirmed'])
-    const lastEventId = seen.at(-1)?.id ?? ''
-    expect((await watch(id, token, { lastEventId }).opened).status).toBe(204)
-    await moveOrders(origin.sql(), [id], { from: ['confirmed'], to: 'fulfilled' })
-    const later = watch(id, token, { lastEventId })
-    await later.done
-    expect(statuses(later.seen)).toEqual(['fulfilled'])
   })
 
   test('begins when a processing order is recorded', async () => {
@@ -155,17 +140,13 @@ describe.concurrent('an event stream', () => {
     const sale = await origin.sale({ total: 1 })
     const visitor = randomUUID()
     const token = await origin.token(sale, visitor)
-    const reservations = ['first', 'second'].map((key) => ({
-      ...{ order: randomUUID(), sale, product: 'one', visitor: key === 'second' ? visitor : key, number: 1 },
-      ...{ quantity: 1, key, hash: 'h', method: null },
-    }))
-    await record(origin.sql(), sale, reservations, true)
-    const { seen, done } = watch(reservations[1]?.order ?? '', token)
+    const [first, refused] = [reservationOf(sale), { ...reservationOf(sale), visitor }]
+    await record(origin.sql(), sale, [first, refused], true)
+    const { seen, done } = watch(refused.order, token)
     await done
     expect(statuses(seen)).toEqual(['cancelled'])
-    const again = watch(reservations[1]?.order ?? '', token, { lastEventId: seen[0]?.id ?? '' })
+    const again = watch(refused.order, token, { lastEventId: seen[0]?.id ?? '' })
     expect((await again.opened).status).toBe(204)
-    await again.done
   })
 
   test('is for the owner only', async () => {
@@ -179,10 +160,7 @@ describe.concurrent('an event stream', () => {
 
 test('HEAD opens no stream', async () => {
   const { id, token } = await buy()
-  const head = await fetch(`${origin.url()}/orders/${id}/events`, {
-    method: 'HEAD',
-    headers: { authorization: `Bearer ${token}` },
-  })
+  const head = await origin.call('HEAD', `/orders/${id}/events`, { token })
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
 
   const app = appFor(id, 1)
@@ -203,7 +181,7 @@ test('simultaneous requests open no more streams than allowed, and a closed stre
   }
   const some = [...Array(3).fill(200), ...Array(17).fill(503)]
   expect(await concurrently()).toEqual(some)
-  expect(await eventually(concurrently, (statuses) => statuses[2] === 200)).toEqual(some)
+  await expect.poll(concurrently).toEqual(some)
 })
 
 test('one order has a limited number of streams', async () => {
@@ -221,23 +199,17 @@ test('one order has a limited number of streams', async () => {
     one.leave()
     return status[0]
   }
-  expect(await eventually(again, (status) => status === 200)).toBe(200)
+  await expect.poll(again).toBe(200)
 })
 
 test('a stream continues after the ledger was away', async () => {
   const { id, token } = await buy()
   const { seen, done } = watch(id, token)
-  await eventually(
-    async () => seen.length,
-    (n) => n === 1,
-  )
+  await expect.poll(() => seen).toHaveLength(1)
   await origin.sql()`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'flash-sale-origin'`
-  await eventually(
-    () => origin.call('DELETE', `/orders/${id}`, { token }),
-    (response) => response.status === 200,
-  )
+  await expect.poll(() => origin.call('DELETE', `/orders/${id}`, { token })).toMatchObject({ status: 200 })
   await done
   expect(statuses(seen)).toEqual(['reserved', 'cancelled'])
 })

@@ -1,8 +1,7 @@
 /**
  * An order's changes as server-sent events (WHATWG HTML, section 9.2). The event id is the sequence number in order_events;
  * the first event has id 0. After a break the browser sends the last id that it saw (Last-Event-ID) and gets what it missed.
- * One listening connection per process wakes the streams, and one statement reads for all that are awake, however many
- * watch.
+ * One listening connection per process wakes the streams, and one statement reads for all that are awake.
  */
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
@@ -96,8 +95,7 @@ export class OrderEvents {
     }
     let isStreaming = false
     try {
-      const seen = /^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')
-      const after = seen ? Number(seen[0]) : NO_EVENT
+      const after = Number(/^\d{1,15}$/.exec(c.req.header('last-event-id') ?? '')?.[0] ?? NO_EVENT)
       const first = await this.#reads.add({ order: orderId, last: after }).catch(() => undefined)
       // A 204 makes the browser stop reconnecting.
       if (first?.order && isSettled(first.order.status) && first.events.length === 0) return c.body(null, 204)

@@ -69,10 +69,8 @@ export class Orders {
       const moved = await sql.begin(async (tx) => {
         // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
         const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
-        await charges.addCharges(
-          tx,
-          paying.map((o) => o.order_id),
-        )
+        const payingIds = paying.map((o) => o.order_id)
+        await charges.addCharges(tx, payingIds)
         return paying
       })
       this.#count(moved)
@@ -84,11 +82,9 @@ export class Orders {
   /** Begins the payment of an order that came with its method, without waiting. If this fails, a worker begins it. */
   beginPayment(order: OrderRow): void {
     if (!order.payment_method) return
-    this.pay(order.order_id, order.payment_method).catch((error) =>
-      this.#deps.log.warn(
-        { order: order.order_id, error: String(error) },
-        'payment not begun; a worker retries',
-      ),
+    const { order_id, payment_method } = order
+    this.pay(order_id, payment_method).catch((error) =>
+      this.#deps.log.warn({ order: order_id, error: String(error) }, 'payment not begun; a worker retries'),
     )
   }
 
@@ -97,11 +93,13 @@ export class Orders {
     if (paid.length === 0) return
     const { sql, charges } = this.#deps
     const confirmed = await sql.begin(async (tx) => {
-      const moved = await moveOrders(
-        tx,
-        paid.map((p) => p.order),
-        { from: ['paying', 'reserved'], to: 'confirmed', charges: paid.map((p) => p.charge) },
-      )
+      const ids = paid.map((p) => p.order)
+      const paidBy = paid.map((p) => p.charge)
+      const moved = await moveOrders(tx, ids, {
+        from: ['paying', 'reserved'],
+        to: 'confirmed',
+        charges: paidBy,
+      })
       const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
         charge === null ? [] : [{ charge, order }],
       )
@@ -144,11 +142,11 @@ export class Orders {
     const how = HOLD_ENDS[to]
     if (!how) return
     const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
-    for (const [first, ...others] of byProduct.values()) {
-      if (!first) continue
+    for (const ended of byProduct.values()) {
+      const [{ sale_id, product_id }] = ended as [OrderRow]
       await this.#deps.gates
-        .of(first.sale_id, first.product_id)
-        .settle([first, ...others].map((order) => holdEnd(order, how)))
+        .of(sale_id, product_id)
+        .settle(ended.map((order) => holdEnd(order, how)))
         .catch((error) =>
           this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
         )

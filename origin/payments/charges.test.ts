@@ -47,6 +47,11 @@ async function lastAttempt(charges: Charges): Promise<void> {
   await sql`update pgboss.job set retry_count = ${CHARGE_ATTEMPTS - 1} where name = 'charge'`
   await attempt(charges)
 }
+/** Settles the charge of an order as the provider has it now. */
+async function settleCurrent(charges: Charges, order: string): Promise<void> {
+  const current = await provider.find(order)
+  if (current) await charges.settle(current)
+}
 const findingsAbout = async (charge: string) =>
   sql`select sale_id, kind, closed_at is null as open, outcome, detail from findings where subject = ${charge}`
 const intentOf = (order: string) => stripe.intents(order)[0]
@@ -64,8 +69,7 @@ test('confirms the order if the charge is authorized while it is given up', asyn
     async find(of) {
       const found = await provider.find(of)
       stripe.authorize(found?.charge ?? '')
-      const authorized = await provider.find(of)
-      if (authorized) await charges.settle(authorized)
+      await settleCurrent(charges, of)
       return found
     },
   })
@@ -184,16 +188,12 @@ test.each([
   const { id: charge } = stripe.add({ order }, amount, currency)
   stripe.authorize(charge)
   const charges = chargesBy()
-  const settle = async () => {
-    const current = await provider.find(order)
-    if (current) await charges.settle(current)
-  }
-  await Promise.all([settle(), settle()])
+  await Promise.all([settleCurrent(charges, order), settleCurrent(charges, order)])
   expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', charge_id: null })
   expect(await findingsAbout(charge)).toMatchObject([{ kind: 'wrong_amount', open: true, detail: { order } }])
   await refunds.round()
   expect(intentOf(order)).toMatchObject({ status: 'canceled' })
-  await settle()
+  await settleCurrent(charges, order)
   expect(await findingsAbout(charge)).toMatchObject([{ open: false, outcome: 'given back' }])
 })
 
@@ -212,9 +212,9 @@ describe('a refund made by hand', () => {
     expect(await findingsAbout(charge)).toMatchObject([
       { sale_id: 'sale-pm_card_visa', kind: 'refunded_outside', open: true, detail: { order } },
     ])
-    expect(
-      await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`,
-    ).toEqual([{ done: true }])
+    const refunded =
+      await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`
+    expect(refunded).toEqual([{ done: true }])
     expect(await jobs.take('refund', 10)).toEqual([])
   })
 

@@ -22,6 +22,13 @@ function newCharge() {
   const intent = stripe.add({ order }, 1_000, 'eur')
   return { order, intent, charge: intent.id }
 }
+/** An authorized charge, and its capture in the queue. */
+async function newCapture() {
+  const charge = newCharge()
+  stripe.authorize(charge.charge)
+  await jobs.addCaptures(sql, [charge])
+  return charge
+}
 const lastAttempt = (kind: 'capture' | 'refund') =>
   sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1}, start_after = now() where name = ${kind}`
 const findings = async () => (await readFindings(sql, NO_SALE)).findings
@@ -77,9 +84,7 @@ test('retries a failed capture, and opens a finding after the last attempt', asy
 })
 
 test('opens a finding at once for a capture that is not authorized any more, and does not retry it', async () => {
-  const { order, charge } = newCharge()
-  stripe.authorize(charge)
-  await jobs.addCaptures(sql, [{ charge, order }])
+  const { charge } = await newCapture()
   stripe.cancel(charge)
   await captures.round()
   expect(await findings()).toMatchObject([{ kind: 'capture_failed', subject: charge, closed_at: null }])
@@ -90,9 +95,7 @@ test('opens a finding at once for a capture that is not authorized any more, and
 })
 
 test('does not capture a charge that is to be refunded', async () => {
-  const { order, charge, intent } = newCharge()
-  stripe.authorize(charge)
-  await jobs.addCaptures(sql, [{ charge, order }])
+  const { order, charge, intent } = await newCapture()
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
   await captures.round()
   expect(intent.status).toBe('requires_capture')
@@ -103,9 +106,7 @@ test('does not capture a charge that is to be refunded', async () => {
 })
 
 test('voids a charge whose refund overtakes its capture, without a finding', async () => {
-  const { order, charge, intent } = newCharge()
-  stripe.authorize(charge)
-  await jobs.addCaptures(sql, [{ charge, order }])
+  const { intent } = await newCapture()
   await capturesBy(async (charge) => {
     await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
     await refunds.round()
@@ -116,9 +117,7 @@ test('voids a charge whose refund overtakes its capture, without a finding', asy
 })
 
 test('refunds a charge whose capture was in progress', async () => {
-  const { order, charge, intent } = newCharge()
-  stripe.authorize(charge)
-  await jobs.addCaptures(sql, [{ charge, order }])
+  const { intent } = await newCapture()
   await capturesBy(async (charge) => {
     const done = await provider.capture(charge)
     await jobs.addRefunds(sql, [{ ...charge, reason: 'oversold' }])
@@ -146,19 +145,16 @@ test('closes the finding of a capture done by hand, or to be refunded', async ()
 })
 
 test('does not ask the provider again for a refund that is done', async () => {
-  const { order, charge } = newCharge()
-  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
-  await refunds.markDone([charge])
+  const done = newCharge()
+  await jobs.addRefunds(sql, [{ ...done, reason: 'oversold' }])
+  await refunds.markDone([done.charge])
   await refunds.round()
   expect(await counted('refunds')).toEqual([])
 })
 
 test('queues a refund that lost its job again, once, unless it is done', async () => {
   const [open, done] = [newCharge(), newCharge()]
-  await jobs.addRefunds(
-    sql,
-    [open, done].map((one) => ({ ...one, reason: 'oversold' })),
-  )
+  for (const one of [open, done]) await jobs.addRefunds(sql, [{ ...one, reason: 'oversold' }])
   await refunds.markDone([done.charge])
   await sql`delete from pgboss.job`
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
