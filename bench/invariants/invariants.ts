@@ -5,61 +5,17 @@
 import { n } from '../lib/figures.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence } from './evidence.ts'
-import {
-  acceptedPaymentsEnd,
-  chargedOnce,
-  everyoneServed,
-  limitKept,
-  noUnknownOrders,
-  ordersEndAsShown,
-  ordersRecorded,
-  soldExactly,
-  soldOutWasTrue,
-} from './orders.ts'
-import {
-  checkoutsKeepRate,
-  drawCommitted,
-  drawOf,
-  earlyVisitorsDrawn,
-  firstCome,
-  neverBack,
-  nobodyEarly,
-  numbersUnique,
-  positionsMatch,
-  queueKeepsRate,
-  speedGainsNothing,
-} from './queue.ts'
-import { everyPartKilled, neverOversold, recovered, storesAgree } from './stores.ts'
+import { orderChecks } from './orders.ts'
+import { queueChecks } from './queue.ts'
+import { storeChecks } from './stores.ts'
 
-export function judge(e: Evidence): Check[] {
-  const orders = new Map(e.orders.map((o) => [o.order_id, o]))
-  const draw = drawOf(e)
-  return [
-    soldExactly(e),
-    everyoneServed(e),
-    noBareErrors(e),
-    soldOutWasTrue(e),
-    ordersRecorded(e, orders),
-    ordersEndAsShown(e, orders),
-    acceptedPaymentsEnd(e),
-    noUnknownOrders(e),
-    limitKept(e),
-    chargedOnce(e, orders),
-    storesAgree(e),
-    ...(e.faults ? [neverOversold(e.faults), everyPartKilled(e.faults), recovered(e.faults)] : []),
-    numbersUnique(e),
-    drawCommitted(e, draw),
-    earlyVisitorsDrawn(e, draw),
-    positionsMatch(e),
-    speedGainsNothing(e, draw),
-    firstCome(e, draw),
-    nobodyEarly(e, draw),
-    neverBack(e),
-    queueKeepsRate(e),
-    checkoutsKeepRate(e),
-    ...attempts(e),
-  ]
-}
+export const judge = (e: Evidence): Check[] => [
+  ...orderChecks(e),
+  noBareErrors(e),
+  ...storeChecks(e),
+  ...queueChecks(e),
+  ...attempts(e),
+]
 
 const noBareErrors = ({ bareErrors }: Evidence): Check =>
   check('no bare 5xx', bareErrors === 0, `${n(bareErrors)} responses of 500 and above that are no 503`)

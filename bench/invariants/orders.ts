@@ -25,11 +25,26 @@ const AFTER: Readonly<Record<string, RegExp>> = {
 }
 const LOST: ReadonlySet<End> = new Set(['failed', 'gave_up', 'missed_turn', 'ended'])
 
+export function orderChecks(e: Evidence): Check[] {
+  const orders = new Map(e.orders.map((o) => [o.order_id, o]))
+  return [
+    soldExactly(e),
+    everyoneServed(e),
+    soldOutWasTrue(e),
+    ordersRecorded(e, orders),
+    ordersEndAsShown(e, orders),
+    acceptedPaymentsEnd(e),
+    noUnknownOrders(e),
+    limitKept(e),
+    chargedOnce(e, orders),
+  ]
+}
+
 /**
  * If anyone saw "sold out", every unit is sold. However it ended, the ledger's sum is right, nothing is held, and the
  * clients who saw "confirmed" have exactly the units sold.
  */
-export function soldExactly({ stock, stories, inventory }: Evidence): Check {
+function soldExactly({ stock, stories, inventory }: Evidence): Check {
   const buyers = stories.filter((s) => s.end === 'bought')
   const bought = buyers.reduce((units, s) => units + s.quantity, 0)
   const refused = count(stories, (s) => s.end === 'sold_out')
@@ -51,7 +66,7 @@ export function soldExactly({ stock, stories, inventory }: Evidence): Check {
 }
 
 /** Nobody ends a rehearsal's sale before it is judged, so "ended" is no honest end. */
-export function everyoneServed({ stories, cutShort }: Evidence): Check {
+function everyoneServed({ stories, cutShort }: Evidence): Check {
   const lost = count(stories, (s) => LOST.has(s.end))
   const ended = count(stories, (s) => s.end === 'ended')
   return check(
@@ -65,7 +80,7 @@ export function everyoneServed({ stories, cutShort }: Evidence): Check {
  * From the first "sold out" on, no unit may be in a cart: it might come back. Rehearsals do not restock. With faults a buyer
  * sends an accepted payment again when its response is lost, so the time of the last one says nothing.
  */
-export function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: Evidence): Check {
+function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: Evidence): Check {
   const what = 'no "sold out" while units are in carts'
   const seen = stories.flatMap((s) => (s.soldOutSeenMs === null ? [] : [s.soldOutSeenMs]))
   if (seen.length === 0 || inventory.total > stock) return check(what, null, 'nobody saw it')
@@ -89,7 +104,7 @@ function inCartUntilMs(story: Story, expired: ReadonlySet<string>, holdMs: numbe
 }
 
 /** Also an order that was only "processing": its buyer asked on until another response replaced it. */
-export function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
+function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
   const shown = stories.filter((s) => s.order !== null)
   const recorded = shown.map((s) => ({ number: s.number, row: orders.get(s.order ?? '') }))
   const lost = count(recorded, ({ row }) => !row)
@@ -101,7 +116,7 @@ export function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
   )
 }
 
-export function ordersEndAsShown({ stories }: Evidence, orders: Orders): Check {
+function ordersEndAsShown({ stories }: Evidence, orders: Orders): Check {
   const shown = stories.filter((s) => s.order !== null || ORDER_ENDS[s.end])
   const otherwise = count(shown, ({ end, order, statuses }) => {
     const status = orders.get(order ?? '')?.status ?? ''
@@ -122,7 +137,7 @@ const follows = (statuses: readonly string[], last: string) =>
  * An accepted payment ends as its method does, never by expiry, and whoever comes to pay in time is accepted. With faults
  * the provider may be out of reach three times, which cancels; and the hold may end while nobody responds.
  */
-export function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
+function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
   const paid = stories.filter((s) => s.paidSentMs !== null)
   const broken = count(
     paid,
@@ -142,7 +157,7 @@ export function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Chec
 }
 
 /** A live order that no client knows of is a unit sold to nobody. */
-export function noUnknownOrders({ stories, orders }: Evidence): Check {
+function noUnknownOrders({ stories, orders }: Evidence): Check {
   const known = new Set(stories.map((s) => s.order))
   const unknown = count(orders, (o) => isLive(o.status) && !known.has(o.order_id))
   return check(
@@ -152,7 +167,7 @@ export function noUnknownOrders({ stories, orders }: Evidence): Check {
   )
 }
 
-export function limitKept({ orders, limit }: Evidence): Check {
+function limitKept({ orders, limit }: Evidence): Check {
   const units = new Map<string, number>()
   for (const o of orders) if (isLive(o.status)) units.set(o.visitor, (units.get(o.visitor) ?? 0) + o.quantity)
   const over = count([...units.values()], (of) => of > limit)
@@ -163,7 +178,7 @@ export function limitKept({ orders, limit }: Evidence): Check {
   )
 }
 
-export function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
+function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
   if ('unread' in charges)
     return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)

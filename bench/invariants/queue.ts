@@ -25,11 +25,27 @@ const SAMPLE = 20_000
 type Draw = { readonly seed: string; readonly size: number; readonly beacon: string | null } | null
 type Numbered = Story & { number: number }
 
+export function queueChecks(e: Evidence): Check[] {
+  const draw = drawOf(e)
+  return [
+    numbersUnique(e),
+    drawCommitted(e, draw),
+    earlyVisitorsDrawn(e, draw),
+    positionsMatch(e),
+    speedGainsNothing(e, draw),
+    firstCome(e, draw),
+    nobodyEarly(e, draw),
+    neverBack(e),
+    queueKeepsRate(e),
+    checkoutsKeepRate(e),
+  ]
+}
+
 const isNumber = (number: number) => Number.isSafeInteger(number) && number >= 1
 const inDraw = (s: Story, draw: Draw) =>
   s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
 
-export function numbersUnique({ stories, otherNumbers }: Evidence): Check {
+function numbersUnique({ stories, otherNumbers }: Evidence): Check {
   const numbers = [...stories.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]
   const twice = numbers.length - new Set(numbers).size
   const invalid = count(numbers, (number) => !isNumber(number))
@@ -41,7 +57,7 @@ export function numbersUnique({ stories, otherNumbers }: Evidence): Check {
 }
 
 /** The draw as first published; null if it never was. */
-export function drawOf({ documents }: Evidence): Draw {
+function drawOf({ documents }: Evidence): Draw {
   for (const { schedule } of documents)
     if (isDrawn(schedule))
       return { seed: schedule.draw_seed, size: schedule.pre_queue_size, beacon: schedule.draw_beacon }
@@ -49,7 +65,7 @@ export function drawOf({ documents }: Evidence): Draw {
 }
 
 /** One commitment from the first schedule on, no seed before the opening, and one draw ever after. */
-export function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
+function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): Check {
   const what = 'the draw matches its commitment'
   if (!draw) return check(what, false, 'the seed was never revealed')
   const commitment = documents[0]?.schedule.draw_commitment ?? ''
@@ -69,7 +85,7 @@ export function drawCommitted({ documents, opensAtMs }: Evidence, draw: Draw): C
 }
 
 /** A join answered before the opening takes part in the draw; one sent after the draw was public does not. */
-export function earlyVisitorsDrawn({ stories, opensAtMs, documents }: Evidence, draw: Draw): Check {
+function earlyVisitorsDrawn({ stories, opensAtMs, documents }: Evidence, draw: Draw): Check {
   const publicAtMs = documents.find(({ schedule }) => isDrawn(schedule))?.atMs ?? opensAtMs
   const closedMs = Math.max(opensAtMs, publicAtMs) + LOBBY_CLOSES_MS
   const early = stories.filter((s) => s.number !== null && s.joinAnsweredMs < opensAtMs - CLOCKS_MS)
@@ -83,7 +99,7 @@ export function earlyVisitorsDrawn({ stories, opensAtMs, documents }: Evidence, 
   )
 }
 
-export function positionsMatch({ positions: { seen, wrong } }: Evidence): Check {
+function positionsMatch({ positions: { seen, wrong } }: Evidence): Check {
   return check(
     'positions in responses match the draw',
     ifAny(seen, wrong === 0),
@@ -92,7 +108,7 @@ export function positionsMatch({ positions: { seen, wrong } }: Evidence): Check 
 }
 
 /** Within the draw, the moment of joining must say nothing about the position. */
-export function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
+function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
   const what = 'speed gains nothing before the opening'
   const early = stories.filter((s): s is Numbered => inDraw(s, draw))
   if (!draw || early.length < 30) return check(what, null, `${n(early.length)} in the draw: too few to judge`)
@@ -111,7 +127,7 @@ export function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
 }
 
 /** After the opening nobody who asked clearly later may stand before somebody who was answered earlier. */
-export function firstCome({ stories }: Evidence, draw: Draw): Check {
+function firstCome({ stories }: Evidence, draw: Draw): Check {
   const late = stories.filter((s) => s.number !== null && s.number > (draw?.size ?? 0))
   const { worstMs, beyond, inverted } = inversions(late)
   return check(
@@ -140,7 +156,7 @@ export function inversions(stories: readonly Story[]): { worstMs: number; beyond
 }
 
 /** Judged by the response itself, and by what the public schedules had called until then. */
-export function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
+function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
   const admitted = stories.filter((s) => s.admittedMs !== null)
   let byResponse = 0
   let bySchedule = 0
@@ -157,7 +173,7 @@ export function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Chec
   )
 }
 
-export function neverBack({ documents }: Evidence): Check {
+function neverBack({ documents }: Evidence): Check {
   const places = documents
     .filter(({ schedule }) => isDrawn(schedule))
     .map((seen) => Math.floor(pointOf(seen, seen.atMs).position))
@@ -176,7 +192,7 @@ function pointOf({ schedule }: Seen, atMs: number): { readonly atMs: number; rea
 }
 
 /** No schedule has a higher rate than allowed, and from one to the next the queue runs no further than that either. */
-export function queueKeepsRate({ documents, rate }: Evidence): Check {
+function queueKeepsRate({ documents, rate }: Evidence): Check {
   const most = rate * NO_SHOW_BOOST
   const drawn = documents.filter(({ schedule }) => isDrawn(schedule))
   const fastest = drawn.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), 0)
@@ -195,7 +211,7 @@ export function queueKeepsRate({ documents, rate }: Evidence): Check {
 }
 
 /** Checkouts start as fast as the queue calls people, in bunches of their own haste. */
-export function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
+function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Check {
   const called = documents.reduce((high, { schedule }) => Math.max(high, schedule.rate_per_second), rate)
   const fastest = Math.min(called, rate * NO_SHOW_BOOST)
   const windowed = (fastest * (RATE_WINDOW_MS + BUNCH_MS)) / 1000
@@ -212,7 +228,7 @@ export function checkoutsKeepRate({ shoppingMs, documents, rate }: Evidence): Ch
 }
 
 /** The most moments (in any order) within a window. */
-export function mostWithin(momentsMs: readonly number[], windowMs: number): number {
+export function mostWithin(momentsMs: ArrayLike<number>, windowMs: number): number {
   const sorted = Float64Array.from(momentsMs).sort()
   let most = 0
   let from = 0

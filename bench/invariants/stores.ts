@@ -3,8 +3,13 @@ import { n } from '../lib/figures.ts'
 import { type Check, check } from './check.ts'
 import type { Evidence, FaultRecord } from './evidence.ts'
 
+export const storeChecks = (e: Evidence): Check[] => [
+  storesAgree(e),
+  ...(e.faults ? [neverOversold(e.faults), everyPartKilled(e.faults), recovered(e.faults)] : []),
+]
+
 /** Once all is quiet, the product's row, its orders, the gate and the stream say the same. */
-export function storesAgree({ stores, ownSystem }: Evidence): Check {
+function storesAgree({ stores, ownSystem }: Evidence): Check {
   const what = 'gate, stream and ledger agree'
   if ('unread' in stores) return check(what, ownSystem ? false : null, `stores: ${stores.unread}`)
   const { row, orders, gate, intents, holds, findings } = stores
@@ -25,7 +30,7 @@ export function storesAgree({ stores, ownSystem }: Evidence): Check {
 }
 
 /** An oversell must not even pass. */
-export const neverOversold = ({ looks, oversold }: FaultRecord): Check =>
+const neverOversold = ({ looks, oversold }: FaultRecord): Check =>
   check(
     'live orders never exceed the stock',
     looks > 0 && oversold === 0,
@@ -33,7 +38,7 @@ export const neverOversold = ({ looks, oversold }: FaultRecord): Check =>
   )
 
 /** A kill that hits no call proves little. */
-export const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check =>
+const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check =>
   check(
     'every part was killed under load',
     Object.values(kills).every((times) => times > 0) && underWay > 0,
@@ -44,7 +49,7 @@ export const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check 
       )} times; Redis lost its data ${n(wipes)} times; ${n(underWay)} checkouts and payments in flight`,
   )
 
-export const recovered = ({ broken }: FaultRecord): Check =>
+const recovered = ({ broken }: FaultRecord): Check =>
   check(
     'every part came back, and none ended by itself',
     broken.length === 0,

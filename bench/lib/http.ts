@@ -22,51 +22,48 @@ type Answered = (answer: Answer) => void
 export interface ClientOptions {
   readonly url: string
   readonly connections: number
+  /** The longest silence in the middle of a request. */
   readonly timeoutMs?: number
 }
 
 const TIMEOUT_MS = 30_000
-const SWEEP_EVERY_MS = 250
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
+
+interface Waiting {
+  readonly text: string
+  readonly answered: Answered
+  next?: Waiting
+}
 
 export class HttpClient {
   /** For the `host` header. */
   readonly host: string
   readonly #options: ClientOptions
-  readonly #hostname: string
-  readonly #port: number
+  readonly #url: URL
   readonly #idle: Connection[] = []
   readonly #open = new Set<Connection>()
-  /** Requests waiting for a connection, from #queueHead on. */
-  #queue: { text: string; answered: Answered }[] = []
-  #queueHead = 0
+  /** Requests waiting for a connection, a linked list: there may be a million. */
+  #first: Waiting | undefined
+  #last: Waiting | undefined
   #closed = false
-  readonly #sweeper: NodeJS.Timeout
 
   constructor(options: ClientOptions) {
-    const url = new URL(options.url)
-    if (url.protocol !== 'http:') throw new Error(`${options.url}: only http:// is supported`)
+    this.#url = new URL(options.url)
+    if (this.#url.protocol !== 'http:') throw new Error(`${options.url}: only http:// is supported`)
     this.#options = options
-    this.host = url.host
-    this.#hostname = url.hostname.replace(/^\[|\]$/g, '')
-    this.#port = Number(url.port || 80)
-    this.#sweeper = setInterval(
-      () => this.#sweep(),
-      Math.min(SWEEP_EVERY_MS, options.timeoutMs ?? TIMEOUT_MS),
-    )
-    this.#sweeper.unref()
+    this.host = this.#url.host
   }
 
   /** Sends a request (its complete text, see `requestText`); `answered` is called exactly once. */
-  send(text: string, answered: Answered): void {
-    if (this.#closed) {
-      answered(failed('the client is closed', performance.now()))
-      return
-    }
+  send(text: string, answered: Answered) {
+    if (this.#closed) return answered(failed('the client is closed', performance.now()))
     const connection = this.#idle.pop() ?? this.#another()
-    if (connection) connection.send(text, answered)
-    else this.#queue.push({ text, answered })
+    if (connection) return connection.send(text, answered)
+    const waiting: Waiting = { text, answered }
+    if (this.#last) this.#last.next = waiting
+    else this.#first = waiting
+    this.#last = waiting
   }
 
   /** The same as a promise, for rare requests. */
@@ -76,23 +73,23 @@ export class HttpClient {
 
   close(): void {
     this.#closed = true
-    clearInterval(this.#sweeper)
-    const unsent = this.#queue.splice(0).slice(this.#queueHead)
-    this.#queueHead = 0
-    for (const { answered } of unsent) answered(failed('the client was closed', performance.now()))
+    for (let waiting = this.#take(); waiting; waiting = this.#take())
+      waiting.answered(failed('the client was closed', performance.now()))
     for (const connection of [...this.#open]) connection.end('the client was closed')
   }
 
   #another(): Connection | undefined {
-    if (this.#open.size >= this.#options.connections) return undefined
+    const { connections, timeoutMs = TIMEOUT_MS } = this.#options
+    if (this.#open.size >= connections) return undefined
+    const host = this.#url.hostname.replace(/^\[|\]$/g, '')
     const connection: Connection = new Connection(
-      connect({ host: this.#hostname, port: this.#port, noDelay: true }),
+      connect({ host, port: Number(this.#url.port || 80), noDelay: true, timeout: timeoutMs }),
       () => this.#next(connection),
       () => {
         this.#open.delete(connection)
         const at = this.#idle.indexOf(connection)
         if (at >= 0) this.#idle.splice(at, 1)
-        const fresh = this.#queueHead < this.#queue.length ? this.#another() : undefined
+        const fresh = this.#first && this.#another()
         if (fresh) this.#next(fresh)
       },
     )
@@ -102,30 +99,22 @@ export class HttpClient {
 
   /** Gives a free connection to the request that has waited longest. */
   #next(connection: Connection): void {
-    const waiting = this.#queue[this.#queueHead]
-    if (!waiting) {
-      this.#idle.push(connection)
-      return
-    }
-    this.#queueHead++
-    if (this.#queueHead > 1024 && this.#queueHead * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#queueHead)
-      this.#queueHead = 0
-    }
-    connection.send(waiting.text, waiting.answered)
+    const waiting = this.#take()
+    if (waiting) connection.send(waiting.text, waiting.answered)
+    else this.#idle.push(connection)
   }
 
-  #sweep(): void {
-    const before = performance.now() - (this.#options.timeoutMs ?? TIMEOUT_MS)
-    for (const connection of this.#open) {
-      if (connection.busySinceMs > 0 && connection.busySinceMs < before) connection.end('timed out')
-    }
+  #take(): Waiting | undefined {
+    const waiting = this.#first
+    this.#first = waiting?.next
+    if (!this.#first) this.#last = undefined
+    return waiting
   }
 }
 
 class Connection {
-  /** When the current request was written; 0 while idle. */
-  busySinceMs = 0
+  /** When the current request was written. */
+  #sentMs = 0
   readonly #socket: Socket
   readonly #free: () => void
   readonly #gone: () => void
@@ -141,20 +130,21 @@ class Connection {
     this.#free = free
     this.#gone = gone
     socket.on('data', (chunk) => this.#take(chunk))
+    socket.on('timeout', () => this.#answered && this.end('timed out'))
     socket.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? error.message))
     socket.on('close', () => this.end('the connection was closed'))
   }
 
   send(text: string, answered: Answered): void {
     this.#answered = answered
-    this.busySinceMs = performance.now()
+    this.#sentMs = performance.now()
     this.#socket.write(text, 'latin1')
   }
 
   end(why: string): void {
     if (this.#ended) return
     this.#close()
-    this.#answer(failed(why, this.busySinceMs))
+    this.#answer(failed(why, this.#sentMs))
   }
 
   #close(): void {
@@ -166,7 +156,6 @@ class Connection {
   #answer(answer: Answer): void {
     const answered = this.#answered
     this.#answered = null
-    this.busySinceMs = 0
     answered?.(answer)
   }
 
@@ -176,14 +165,11 @@ class Connection {
     if (this.#bytes > MAX_ANSWER_BYTES) return this.end('the response is too large')
     this.#chunks.push(chunk)
     if (this.#bytes < this.#wanted) return
-    const bytes =
-      this.#chunks.length === 1 && this.#chunks[0]
-        ? this.#chunks[0]
-        : Buffer.concat(this.#chunks, this.#bytes)
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
     const read = readAnswer(bytes)
     if (typeof read === 'number') {
       this.#wanted = read
-      if (this.#chunks.length > 1) this.#chunks = [bytes]
+      this.#chunks = [bytes]
       return
     }
     this.#chunks = []
@@ -191,7 +177,7 @@ class Connection {
     this.#wanted = 0
     const { keep, ...response } = read
     if (!keep) this.#close()
-    this.#answer({ ...response, sentMs: this.busySinceMs, answeredMs: performance.now(), failure: null })
+    this.#answer({ ...response, sentMs: this.#sentMs, answeredMs: performance.now(), failure: null })
     if (!this.#ended && !this.#answered) this.#free()
   }
 }

@@ -31,7 +31,6 @@ const MODES = Object.keys(ALTERNATIVES) as Mode[]
 
 /** Unit rows are made beforehand: more than any run sells. */
 const UNITS_PER_SECOND = 9_000
-const CHECKOUTS_PER_SECOND = 22_000
 const AIMED_AT_BUYERS = 256
 const AIM = 6
 /** A machine's own disk takes a twentieth of this to sync. */
@@ -131,7 +130,7 @@ async function theirCheckouts(
     await redis.set(`bench:${sale}:stock`, PLENTY)
     await sql`insert into bench.stock (sale, available) values (${sale}, ${PLENTY})`
   }
-  const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, CHECKOUTS_PER_SECOND, buyers))
+  const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, { buyers }))
   const pids = [pid, ...storesOf(stage)]
   const measured = await closedLoop({ url, pids, seconds, next, right: 201 }, buyers)
   // What one leaves behind must not be cleaned up while the next is measured.

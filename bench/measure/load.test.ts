@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMISSION, importSecrets, newKeySet, readToken } from '../../shared/tokens.ts'
-import { AdmissionMint } from '../lib/admissions.ts'
 import { type HttpClient, requestText } from '../lib/http.ts'
 import { closedLoop, contest, cpuSeconds, type Measured, median, openLoop } from './load.ts'
+import { admissionMint } from './stage.ts'
 import { reached } from './table.ts'
 
 let server: Server
@@ -96,8 +96,8 @@ test('processor time is that of the given process', () => {
 
 test('an admission minted for a measurement is one that the origin accepts', () => {
   const set = newKeySet()
-  const [mint, keys] = [new AdmissionMint(set), importSecrets(set)]
-  const [one = '', another = ''] = mint.many('sale', 2)
+  const keys = importSecrets(set)
+  const [one = '', another = ''] = admissionMint(set)('sale', 2)
   const verified = readToken(ADMISSION, keys, one, Date.now())
   expect(verified).toMatchObject({ ok: true, claims: { sale: 'sale', num: 1 } })
   expect(readToken(ADMISSION, keys, another, Date.now())).toMatchObject({

@@ -64,7 +64,7 @@ async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Tabl
   const paced: Measured[] = []
   for (let round = 0; round < rounds; round++) {
     const sale = await createSale(stage)
-    const tokens = stage.mint.many(sale, OPEN_LOOP_PER_SECOND * OPEN_LOOP_SECONDS + 10)
+    const tokens = stage.mint(sale, OPEN_LOOP_PER_SECOND * OPEN_LOOP_SECONDS + 10)
     const load = atOrigin(stage, OPEN_LOOP_SECONDS, checkoutsOf(sale, tokens), 201)
     paced.push(await openLoop(load, OPEN_LOOP_PER_SECOND))
     await endSale(stage, sale)
@@ -76,7 +76,8 @@ async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Tabl
 
 async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
-  const newCallers = () => checkoutsOf(over, tokensFor(stage, over, seconds, SOLD_OUT_PER_SECOND))
+  const newCallers = () =>
+    checkoutsOf(over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
   const checking = await startAlternative(stage, 'nothing')
   try {
     const results = await contest(rounds, {
@@ -88,7 +89,7 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
         ),
       first: () => closedLoop(atOrigin(stage, seconds, newCallers(), 410), CLIENTS),
       again: () => {
-        const tokens = stage.mint.many(over, RETURNING_CALLERS)
+        const tokens = stage.mint(over, RETURNING_CALLERS)
         let turn = 0
         const next = ({ host }: HttpClient) =>
           checkoutText(host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)

@@ -34,8 +34,6 @@ const AWAY_MS = 5_000
 const LOOK_EVERY_MS = 5
 const OPEN_WITHIN_MS = 60_000
 const BUYERS = 256
-/** More than a run can use up. */
-const TOKENS_PER_SECOND = { both: 22_000, exact: 12_000 }
 
 export async function* recovery(bench: Bench): AsyncGenerator<Table> {
   for (const measure of [rebuilds, withoutRedis]) {
@@ -167,15 +165,15 @@ async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Sto
   const { system } = stage
   const sale = await createSale(stage)
   const gate = new Gate(redis, sale, 'unit')
-  const checkouts = (perSecond: number) => {
-    const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, perSecond))
+  const checkouts = () => {
+    const next = checkoutsOf(sale, tokensFor(stage, sale, seconds))
     return closedLoop(atOrigin(stage, seconds, next, 201), BUYERS)
   }
   const { both, exact } = await contest(rounds, {
-    both: () => checkouts(TOKENS_PER_SECOND.both),
+    both: checkouts,
     exact: async () => {
       await system.redis?.kill()
-      const measured = await checkouts(TOKENS_PER_SECOND.exact)
+      const measured = await checkouts()
       await backEmpty(system)
       await untilOpen(gate)
       return measured

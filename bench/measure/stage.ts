@@ -7,7 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
-import { AdmissionMint } from '../lib/admissions.ts'
+import {
+  ADMISSION,
+  ADMISSION_TTL_SECONDS,
+  importSecrets,
+  type SecretJwkSet,
+  signToken,
+} from '../../shared/tokens.ts'
 import { requestText } from '../lib/http.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, type Load, type Measured, type Next } from './load.ts'
@@ -20,7 +26,7 @@ export interface Server {
 
 export interface Stage {
   readonly system: System
-  readonly mint: AdmissionMint
+  readonly mint: ReturnType<typeof admissionMint>
 }
 
 /** Units that no run sells out. */
@@ -29,12 +35,26 @@ const KNOWN_TRIES = 50
 const KNOWN_EVERY_MS = 100
 /** A closed loop warms up first, and must not run out of requests. */
 const RUN_SHARE = 1.25
-/** No buyer gets more responses a second. */
+/** More than any checkout serves, and than one buyer gets, a second. */
+const CHECKOUTS_PER_SECOND = 22_000
 const CHECKOUTS_PER_BUYER = 4_000
 
 export async function startStage(logLevel = 'error'): Promise<Stage> {
   const system = await startSystem({ originEnv: { LOG_LEVEL: logLevel } })
-  return { system, mint: new AdmissionMint(system.secrets.admissionKeys) }
+  return { system, mint: admissionMint(system.secrets.admissionKeys) }
+}
+
+/** Admission tokens by the thousand: what the edge would have given to new buyers. */
+export function admissionMint(secrets: SecretJwkSet) {
+  const keys = importSecrets(secrets)
+  let num = 0
+  return (sale: string, count: number): string[] => {
+    const iat = Math.floor(Date.now() / 1000)
+    const claims = { sale, iat, exp: iat + ADMISSION_TTL_SECONDS }
+    return Array.from({ length: count }, () =>
+      signToken(ADMISSION, keys, { ...claims, sub: `bench-${randomUUID()}`, num: ++num, jti: randomUUID() }),
+    )
+  }
 }
 
 /** An open sale, or one that opens later; without units it is sold out. */
@@ -85,9 +105,13 @@ export const atOrigin = (
 
 // -- Checkouts ---------------------------------------------------------------------------------------------------------
 
-/** Tokens for a closed loop that has at most so many responses a second. */
-export const tokensFor = (stage: Stage, sale: string, seconds: number, perSecond: number, buyers = 1_000) =>
-  stage.mint.many(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
+/** More tokens than a closed loop of so many buyers can use up. */
+export const tokensFor = (
+  stage: Stage,
+  sale: string,
+  seconds: number,
+  { buyers = 1_000, perSecond = CHECKOUTS_PER_SECOND } = {},
+) => stage.mint(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
 
 export const checkoutText = (host: string, sale: string, token: string, key: number | string) =>
   requestText(
@@ -107,12 +131,10 @@ export function checkoutsOf(sale: string, tokens: readonly string[]): Next {
   }
 }
 
-const CHECKOUTS_PER_SECOND = 22_000
-
 /** Durable checkouts by so many simultaneous buyers, on a sale of their own. */
 export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
   const sale = await createSale(stage)
-  const tokens = tokensFor(stage, sale, seconds, CHECKOUTS_PER_SECOND, buyers)
+  const tokens = tokensFor(stage, sale, seconds, { buyers })
   const measured = await closedLoop(atOrigin(stage, seconds, checkoutsOf(sale, tokens), 201), buyers)
   await endSale(stage, sale)
   return measured

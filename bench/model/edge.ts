@@ -3,10 +3,12 @@
 import { Block, Demand, ISOLATE_LEASE_MS, LEASE_MS, type Lease } from '../../edge/queue/lease.ts'
 import { FRESH_MS, MIRROR_MS } from '../../edge/queue/timeline.ts'
 import type { Room } from './room.ts'
-import { PerSecond, type Scenario } from './scenario.ts'
+import { PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /** The n-th data centre has about 1/n^0.6 of the first one's traffic. */
 const SKEW = 0.6
+/** Requests a second before another isolate starts. */
+const ISOLATE_PER_SECOND = 500
 
 interface Isolate {
   readonly share: number
@@ -32,7 +34,7 @@ export class Edge {
     this.#s = s
     this.#random = random
     for (const share of sharesOf(s.dataCentres)) {
-      const here = Math.max(1, Math.ceil((peak * share) / s.isolatePerSecond))
+      const here = Math.max(1, Math.ceil((peak * share) / ISOLATE_PER_SECOND))
       for (let i = 0; i < here; i++)
         this.#isolates.push({
           share: share / here,
@@ -75,7 +77,7 @@ export class Edge {
         this.#takeOne(nowMs, room, false)
         continue
       }
-      isolate.askingUntilMs = nowMs + this.#s.tripMs
+      isolate.askingUntilMs = nowMs + TRIP_MS
       isolate.from = this.#anyShard()
       const lease = this.#take(isolate.from, isolate.demand.forecast(), nowMs, room)
       isolate.block = lease ? new Block(lease, nowMs, nowMs) : null

@@ -12,12 +12,8 @@ const scenario: Scenario = {
   stampede: 5,
   dataCentres: 40,
   shards: 4,
-  isolatePerSecond: 500,
   known: 0.1,
   holdSeconds: 20,
-  abandon: 0.1,
-  declines: 0.05,
-  tripMs: 60,
   seed: 1,
 }
 

@@ -8,8 +8,8 @@ import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/command.ts'
 import { SHAPES } from '../rehearsal/arrivals.ts'
 import { costOf, count, sum } from './prices.ts'
-import { play } from './sale.ts'
-import { LIMITS, type Outcome, type Scenario } from './scenario.ts'
+import { type Outcome, play } from './sale.ts'
+import { LIMITS, type Scenario } from './scenario.ts'
 
 const HELP = `Runs a sale for the whole internet on a virtual clock, with the real modules.
 
@@ -67,7 +67,8 @@ function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenari
     dataCentres: whole('data-centres', 330, 1, 1_000),
     shards: whole('shards', 64, 1, 256),
     known: number('known', 0.1, 0, 1),
-    ...{ isolatePerSecond: 500, holdSeconds: 90, abandon: 0.1, declines: 0.05, tripMs: 60, seed: 1 },
+    holdSeconds: 90,
+    seed: 1,
   }
 }
 
@@ -157,14 +158,12 @@ function printCosts(o: Outcome, s: Scenario, requests: number, scheduleReads: nu
     })
   const all = costs(requests + scheduleReads)
   const withCdn = costs(requests + o.scheduleMisses)
-  const dollars = (what: string, how: string, amount: number) =>
-    console.log(`  ${what.padEnd(34)}${how.padStart(16)}${amount.toFixed(2).padStart(12)}`)
   title('Dollars', '(list prices, nothing taken off)')
-  for (const { what, how, dollars: amount } of all) dollars(what, how, amount)
+  for (const { what, how, dollars: amount } of all) line(what, amount.toFixed(2), how)
   const each = 100_000 / s.visitors
-  dollars('in all', '', sum(all))
-  dollars('per 100,000 visitors', '', sum(all) * each)
-  dollars('with a CDN before the schedule', '', sum(withCdn) * each)
+  line('in all', sum(all).toFixed(2))
+  line('per 100,000 visitors', (sum(all) * each).toFixed(2))
+  line('with a CDN before the schedule', (sum(withCdn) * each).toFixed(2))
 }
 
 const amount = v.pipe(v.number(), v.minValue(0))

@@ -7,12 +7,13 @@ import { setImmediate } from 'node:timers/promises'
 import { inEffect } from '../../edge/queue/timeline.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
+import { mostWithin } from '../invariants/queue.ts'
 import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/arrivals.ts'
 import { Wheel } from '../rehearsal/timer-wheel.ts'
 import { Edge, sharesOf } from './edge.ts'
 import { Room } from './room.ts'
-import { type Outcome, PerSecond, type Scenario } from './scenario.ts'
+import { PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 import { Shop } from './shop.ts'
 
 const TICK_MS = 50
@@ -24,14 +25,16 @@ const FINAL_SPREAD_MS = 10_000
 const LISTEN_EVERY_MS = 1_000
 const ORDER_LOOKS = 3
 
-export async function play(s: Scenario): Promise<Outcome> {
+export type Outcome = Awaited<ReturnType<typeof play>>
+
+export async function play(s: Scenario) {
   const random = seeded(s.seed)
   const spreadMs = s.spreadSeconds * 1000
   // On the grid of ticks.
   const beginMs = -Math.ceil(leadMs(s.arrivals, spreadMs) / 1000) * 1000
   const arrivals = rush(arrivalTimes(s.arrivals, SAMPLE, spreadMs, random), s, random)
   const each = s.visitors / SAMPLE
-  const edge = new Edge(s, peakPerSecond(arrivals, each), random)
+  const edge = new Edge(s, mostWithin(arrivals, 1_000) * each, random)
   const shop = new Shop(s)
   const room = new Room(s, shop)
   const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
@@ -96,15 +99,17 @@ export async function play(s: Scenario): Promise<Outcome> {
     wheel.run(clock(nowMs))
     if (next === SAMPLE && over === SAMPLE) break
   }
-  const misses = missesOf(reads, s)
   return {
+    /** Until everyone knew that it was over. */
     seconds: (nowMs - beginMs) / 1000,
+    /** From the opening. */
     soldOutAfterSeconds: shop.soldOutAtMs === null ? null : shop.soldOutAtMs / 1000,
     requests,
     scheduleReads: reads.total,
-    scheduleMisses: misses,
+    scheduleMisses: missesOf(reads, s),
     isolates: edge.isolates,
     objectCalls: edge.shardCalls.total + room.calls.total,
+    /** Of the busiest second; of one shard on average. */
     peaks: {
       workerRequests: workers.peak,
       coordinatorCalls: room.calls.peak,
@@ -113,6 +118,7 @@ export async function play(s: Scenario): Promise<Outcome> {
       originCalls: origin.peak,
     },
     rowsWritten: edge.writes.total + room.writes.total,
+    /** Numbers leased and never issued, per number issued. */
     gaps: edge.gaps,
     sold: shop.sold,
   }
@@ -134,23 +140,14 @@ function rush(
   return times.sort()
 }
 
-function peakPerSecond(arrivals: Float64Array, each: number): number {
-  let [peak, from] = [0, 0]
-  for (let to = 0; to < arrivals.length; to++) {
-    while ((arrivals[to] ?? 0) - (arrivals[from] ?? 0) >= 1_000) from++
-    peak = Math.max(peak, to - from + 1)
-  }
-  return peak * each
-}
-
 /** Each cache fetches once a second, and again for everyone who asks meanwhile. */
-function missesOf(reads: PerSecond, { dataCentres, tripMs }: Scenario): number {
+function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
   const shares = sharesOf(dataCentres)
   let misses = 0
   for (const perSecond of reads.values) {
     for (const share of shares) {
       const here = perSecond * share
-      misses += Math.min(here, 1 + (here * tripMs) / 1000)
+      misses += Math.min(here, 1 + (here * TRIP_MS) / 1000)
     }
   }
   return misses

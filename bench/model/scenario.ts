@@ -1,4 +1,4 @@
-/** The model's input and output. */
+/** The model's input, and what its parts share. */
 import type { Shape } from '../rehearsal/arrivals.ts'
 
 export interface Scenario {
@@ -11,42 +11,17 @@ export interface Scenario {
   readonly stampede: number
   readonly dataCentres: number
   readonly shards: number
-  /** Requests a second before another isolate starts. */
-  readonly isolatePerSecond: number
   /** Share of visitors who are looked up and recorded, because they are signed in or bring a cookie. */
   readonly known: number
   readonly holdSeconds: number
-  readonly abandon: number
-  readonly declines: number
-  /** From a data centre to an object and back, and for a cache to fetch a document. */
-  readonly tripMs: number
   readonly seed: number
 }
 
+/** From a data centre to an object and back, and for a cache to fetch a document. */
+export const TRIP_MS = 60
+
 /** An object's calls a second from memory, and where each writes; a ticket shard writes many visitors at once. */
 export const LIMITS = { objectCalls: 1_000, objectWrites: 500 } as const
-
-export interface Outcome {
-  /** Until everyone knew that it was over. */
-  readonly seconds: number
-  /** From the opening. */
-  readonly soldOutAfterSeconds: number | null
-  readonly requests: Record<'page' | 'join' | 'admission' | 'checkout' | 'order' | 'final', number>
-  /** Reads of the public schedule, and how many of them a cache had to fetch. */
-  readonly scheduleReads: number
-  readonly scheduleMisses: number
-  readonly isolates: number
-  readonly objectCalls: number
-  /** Of the busiest second; of the busiest shard. */
-  readonly peaks: Record<
-    'workerRequests' | 'coordinatorCalls' | 'shardCalls' | 'shardWrites' | 'originCalls',
-    number
-  >
-  readonly rowsWritten: number
-  /** Numbers leased and never issued, per number issued. */
-  readonly gaps: number
-  readonly sold: number
-}
 
 /** Figures by the second. */
 export class PerSecond {

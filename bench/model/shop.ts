@@ -4,6 +4,9 @@ import type { Scenario } from './scenario.ts'
 /** How long a buyer takes to the checkout, and a payment to be through. */
 const BROWSE_MS = 1_000
 const PAY_MS = 3_000
+/** Shares of those who took a unit. */
+const ABANDON = 0.1
+const DECLINES = 0.05
 
 export class Shop {
   available: number
@@ -34,8 +37,8 @@ export class Shop {
     this.#owed += checkouts
     const taken = Math.min(this.available, Math.floor(this.#owed))
     this.#owed -= Math.floor(this.#owed)
-    const left = Math.round(taken * this.#s.abandon)
-    const declined = Math.round(taken * this.#s.declines)
+    const left = Math.round(taken * ABANDON)
+    const declined = Math.round(taken * DECLINES)
     const paid = taken - left - declined
     if (taken > 0) {
       this.available -= taken

@@ -3,44 +3,22 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../dev/command.ts'
 import { startSystem } from '../../dev/system.ts'
-import { type Check, isGood } from '../invariants/check.ts'
-import type { End, FaultRecord } from '../invariants/evidence.ts'
+import { isGood } from '../invariants/check.ts'
+import type { FaultRecord } from '../invariants/evidence.ts'
 import { judge } from '../invariants/invariants.ts'
 import { n } from '../lib/figures.ts'
 import type { Percentiles } from '../lib/histogram.ts'
 import { seeded } from '../lib/random.ts'
+import type { Dot } from '../report/charts.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
 import { Crowd } from './crowd.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
-import { Live, type Sample } from './live.ts'
+import { Live } from './live.ts'
 import type { Options } from './options.ts'
 import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 import { KINDS, type Kind } from './tally.ts'
 import { visit } from './visit.ts'
 import { visitorsOf } from './visitors.ts'
-
-/** Everything there is to say about a rehearsal: this is also report.json. */
-export interface Result {
-  readonly sale: string
-  readonly at: string
-  readonly options: Omit<Options, 'adminToken'>
-  readonly good: boolean
-  readonly checks: readonly Check[]
-  readonly ends: Record<End, number>
-  readonly requests: Record<Kind, number>
-  /** Failures and problem responses, by kind and status. */
-  readonly refusals: readonly (readonly [what: string, times: number])[]
-  /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
-  readonly schedule: { readonly read: number; readonly fromCdn: number }
-  readonly perVisitor: { readonly worker: number; readonly cdn: number }
-  readonly latencies: Record<Kind | 'settled' | 'schedule', Percentiles>
-  readonly samples: readonly Sample[]
-  /** Visitors by the moment of joining and their position. */
-  readonly fairness: readonly { x: number; y: number; kind: 'plain' | 'strong' }[]
-  readonly complaints: readonly (readonly [what: string, times: number])[]
-  readonly seconds: number
-  readonly memoryMb: number
-}
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -50,6 +28,9 @@ const PRICE = { unit_price_minor: 4900, currency: 'EUR' }
 /** An interruption waits this long for the sale to be ended. */
 const END_WITHIN_MS = 3_000
 const MAX_DOTS = 4_000
+
+/** Everything there is to say about a rehearsal: this is also report.json. */
+export type Result = Awaited<ReturnType<Rehearsal['play']>>
 
 /** A rehearsal that can be interrupted: its sale must not stay live on a running system. */
 export class Rehearsal {
@@ -69,7 +50,7 @@ export class Rehearsal {
   }
 
   /** `failed` is called when a part of its own system ends by itself. */
-  async play(failed: (how: string) => void): Promise<Result> {
+  async play(failed: (how: string) => void) {
     const beganMs = performance.now()
     const { to, killable } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
@@ -189,6 +170,7 @@ export class Rehearsal {
       checks,
       ends: crowd.tally.ends,
       requests: crowd.tally.requests,
+      /** Failures and problem responses, by kind and status. */
       refusals: byTimes(crowd.tally.refusals),
       ...requestsOf(crowd),
       latencies: latenciesOf(crowd),
@@ -218,16 +200,17 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
   }
 }
 
-function requestsOf({ visitors, schedule, tally }: Crowd): Pick<Result, 'perVisitor' | 'schedule'> {
+function requestsOf({ visitors, schedule, tally }: Crowd) {
   const worker = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
   const fromCdn = tally.scheduleReads
   return {
+    /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
     schedule: { read: schedule.reads, fromCdn },
     perVisitor: { worker: worker / visitors.length, cdn: fromCdn / visitors.length },
   }
 }
 
-function latenciesOf({ tally, schedule }: Crowd): Result['latencies'] {
+function latenciesOf({ tally, schedule }: Crowd) {
   const byKind = Object.fromEntries(KINDS.map((kind) => [kind, tally.latency[kind].summary()]))
   return {
     ...(byKind as Record<Kind, Percentiles>),
@@ -236,7 +219,8 @@ function latenciesOf({ tally, schedule }: Crowd): Result['latencies'] {
   }
 }
 
-function fairnessOf(crowd: Crowd, opensAtMs: number): Result['fairness'] {
+/** Visitors by the moment of joining and their position. */
+function fairnessOf(crowd: Crowd, opensAtMs: number): Dot[] {
   const { visitors } = crowd
   const draw = crowd.draw()
   if (!draw) return []
@@ -248,6 +232,6 @@ function fairnessOf(crowd: Crowd, opensAtMs: number): Result['fairness'] {
     const strong = end === 'bought'
     if (number === null || (strong ? bought++ % buyers : id % step) !== 0) return []
     const x = Math.round((joinAnsweredMs - opensAtMs) / 10) / 100
-    return [{ x, y: draw.positionOf(number), kind: strong ? ('strong' as const) : ('plain' as const) }]
+    return [{ x, y: draw.positionOf(number), kind: strong ? 'strong' : 'plain' }]
   })
 }

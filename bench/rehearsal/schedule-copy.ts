@@ -86,14 +86,8 @@ export function servedBy(seen: readonly Seen[], lateMs: number): (atMs: number) 
     called.push(Math.max(called[i - 1] ?? 0, until === undefined ? 0 : calledBy(schedule, until)))
   }
   return (atMs) => {
-    let low = 0
-    let high = seen.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((seen[middle - 1]?.lastMs ?? seen[middle]?.atMs ?? 0) <= atMs + lateMs) low = middle + 1
-      else high = middle
-    }
-    const holds = seen[low - 1]
-    return Math.max(called[low - 2] ?? 0, holds ? calledBy(holds.schedule, atMs) : 0)
+    const at = seen.findLastIndex((next, i) => (seen[i - 1]?.lastMs ?? next.atMs) <= atMs + lateMs)
+    const holds = seen[at]
+    return Math.max(called[at - 1] ?? 0, holds ? calledBy(holds.schedule, atMs) : 0)
   }
 }
