@@ -33,8 +33,8 @@ const FETCH_AT_LANDING_MS = 15_000
 /** During a turn: what is left, "sold out", or that there is something to choose again. */
 const FETCH_AT_TURN_MS = 4_000
 /**
- * Without a newer schedule for so long, the line is shown where it was last known to be: it may have stood still since, and
- * would leap back. Those far back see it rest between two fetches; otherwise half a million would fetch twice as often.
+ * Without a newer schedule for so long, the line stops where it was last known: it may have stood still since, and would leap
+ * back. Far back it rests between two fetches, or half a million would fetch twice as often.
  */
 const CERTAIN_MS = 10_000
 /** A larger step between the two clocks means that the machine slept, or that somebody set its clock. */

@@ -141,25 +141,21 @@ function problemContent(
   const [title, text] = isForGood
     ? words.cancelledFor.too_many
     : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
+  const fields = Object.entries(again?.fields ?? {}).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${mayPass ? 'hold' : 'bad'}">
     ${heading(title, text)}
     ${wrong}
     <div class="actions">
-      ${again && retryForm(again, words)}
+      ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
       ${sale !== null && html`<a class="button ${(again || path) && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
     </div>
     <p class="quiet"><code>${problem.status} ${type}</code></p>
   </section>`
   return { title, main, reloadSeconds: path ? retrySeconds(problem) : null }
-}
-
-function retryForm({ action, fields }: Again, words: Words): Html {
-  const inputs = Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  )
-  return postForm(action, html`${inputs}<button class="button">${words.tryAgain}</button>`)
 }
 
 // -- The document --------------------------------------------------------------------------------------------------------
