@@ -253,7 +253,7 @@ export type Verified<Claims> =
   | { readonly ok: true; readonly claims: Claims }
   | { readonly ok: false; readonly reason: 'expired' | 'invalid' }
 
-export const INVALID = { ok: false, reason: 'invalid' } as const
+const INVALID = { ok: false, reason: 'invalid' } as const
 /** The longest that is read; the longest claims make half of it. */
 const MAX_TOKEN_LENGTH = 4_096
 

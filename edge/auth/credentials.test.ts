@@ -138,9 +138,9 @@ it('extends the place of a waiting visitor, and signs it only now and then', asy
   const seconds = Math.floor(Date.now() / 1000)
   const waited = { sub: 'somebody-who-waits', sale: sale.name, num: number, iat: seconds - 72_000 }
   const old = await signToken(QUEUE, keys.queue, { ...waited, exp: seconds + 3_600 })
-  const told = await sale.statusOf(old)
-  expect(told).toMatchObject({ number, queue_token: expect.any(String) })
-  const renewed = told.queue_token ?? ''
+  const answer = await sale.statusOf(old)
+  expect(answer).toMatchObject({ number, queue_token: expect.any(String) })
+  const renewed = answer.queue_token ?? ''
   expect(decodeJwt(renewed)).toMatchObject(waited)
   expect(decodeJwt(renewed).exp).toBeGreaterThan(seconds + 72_000)
   expect(await sale.statusOf(renewed)).not.toHaveProperty('queue_token')

@@ -113,20 +113,15 @@ it('refuses a proof that is forged, unsolved, or for another sale', async () => 
   const other = await new TestSale().publish()
   const proof = await solved(sale)
   const { challenge, solution } = JSON.parse(atob(proof))
+  const changed = (parameters: object) => ({
+    ...challenge,
+    parameters: { ...challenge.parameters, ...parameters },
+  })
   const forged = [
     { challenge, solution: { ...solution, derivedKey: '00'.repeat(32) } },
-    {
-      challenge: { ...challenge, parameters: { ...challenge.parameters, keyPrefix: '00' } },
-      solution,
-    },
+    { challenge: changed({ keyPrefix: '00' }), solution },
+    { challenge: changed({ data: { sale: sale.name, visitor: 'me' } }), solution },
     { challenge: { ...challenge, signature: undefined }, solution },
-    {
-      challenge: {
-        ...challenge,
-        parameters: { ...challenge.parameters, data: { sale: sale.name, visitor: 'me' } },
-      },
-      solution,
-    },
     {},
     null,
   ]

@@ -1,6 +1,7 @@
 /** Visitors: signed in with the shop, or known by a cookie. */
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import type { Call } from '../http.ts'
@@ -63,10 +64,7 @@ it('refuses a place or admission that was copied or sold', async () => {
   expect((await status(await signedIn('mallory'))).status).toBe(401)
   await sale.ready()
   await scheduler.wait(100)
-  const ready = await (await status(await signedIn('ada'))).json<{
-    status: string
-    admission_token: string
-  }>()
+  const ready = await (await status(await signedIn('ada'))).json<QueueAnswer>()
   expect(ready.status).toBe('ready')
 
   const order = `/orders/${crypto.randomUUID()}`

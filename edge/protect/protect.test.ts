@@ -55,10 +55,10 @@ it('reports https to the site in production, where a front terminates it', async
   const path = `/${sale.name}/free`
   await stub(path, 200, 'the shop’s own page')
   await call(path, { headers: { 'x-forwarded-for': '1.2.3.4' } }, env)
-  const [told] = (await requestsTo(path)).requests
-  expect(told?.headers['x-forwarded-proto']).toBe('https')
+  const [request] = (await requestsTo(path)).requests
+  expect(request?.headers['x-forwarded-proto']).toBe('https')
   // Only the visitor has said where they come from.
-  expect(told?.headers['x-forwarded-for']).toBeUndefined()
+  expect(request?.headers['x-forwarded-for']).toBeUndefined()
 })
 
 it('reports a visitor’s address itself, and never what the visitor sent', async () => {
@@ -269,14 +269,14 @@ it('lets no shared cache keep what only admitted visitors see', async () => {
 it('passes the site’s redirects on, to this host where they lead to the site itself', async () => {
   const sale = await new TestSale().publish()
   const site = edgeEnv.ORIGIN_URL
-  for (const [location, told] of [
+  for (const [location, passed] of [
     [`${site}/basket`, '/basket'],
     [`${site}.evil.example/basket`, `${site}.evil.example/basket`],
     ['https://bank.example/3ds', 'https://bank.example/3ds'],
   ] as const) {
     await stub('/moved', 302, '', 0, { location })
     const response = await call('/moved', { headers: page }, protecting(sale))
-    expect([response.status, response.headers.get('location')]).toEqual([302, told])
+    expect([response.status, response.headers.get('location')]).toEqual([302, passed])
   }
 })
 
@@ -292,14 +292,8 @@ it('extends an admission that has half expired, up to the end of the session', a
   const now = Math.floor(Date.now() / 1000)
   /** The seconds left to a visitor admitted so long ago, who had so many left when they came. */
   const leftAfter = async (agoSeconds: number, leftSeconds: number) => {
-    const claims = {
-      sub: 'v',
-      sale: sale.name,
-      num: 1,
-      jti: 'x',
-      iat: now - agoSeconds,
-      exp: now + leftSeconds,
-    }
+    const times = { iat: now - agoSeconds, exp: now + leftSeconds }
+    const claims = { sub: 'v', sale: sale.name, num: 1, jti: 'x', ...times }
     const cookie = `admission-${sale.name}=${await signToken(ADMISSION, keys.admission, claims)}`
     const response = await call(path, { headers: { ...page, cookie } }, env)
     expect(response.status).toBe(200)

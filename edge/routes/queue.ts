@@ -7,9 +7,9 @@ import { problemIn } from '../../shared/problem.ts'
 import {
   isDrawn,
   isFinal,
+  type Place as PlaceNow,
   pollAfterMs,
   preQueueOpensAtMs,
-  type Place as Standing,
 } from '../../shared/schedule.ts'
 import {
   deleteAdmissionCookie,
@@ -131,11 +131,11 @@ async function respond(
   call: Call,
 ): Promise<Response> {
   const { num } = place.claims
-  const standing = now.place(num)
-  const admission = standing.status === 'ready' ? await issueAdmission(place.claims, call) : null
+  const current = now.place(num)
+  const admission = current.status === 'ready' ? await issueAdmission(place.claims, call) : null
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {
-    ...bodyOf(num, standing),
+    ...bodyOf(num, current),
     queue_token: inCookies || !isNew ? undefined : place.token,
     admission_token: inCookies ? undefined : admission?.token,
     admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
@@ -143,16 +143,11 @@ async function respond(
   return sendJson(body, httpStatus)
 }
 
-const UNKNOWN: Standing = {
-  status: 'paused',
-  position: null,
-  position_in_queue: null,
-  now_serving: 0,
-  estimated_wait_time: null,
-}
+const nothing = { position: null, position_in_queue: null, estimated_wait_time: null }
+const UNKNOWN: PlaceNow = { status: 'paused', now_serving: 0, ...nothing }
 
-function bodyOf(number: number, standing: Standing): QueueAnswer {
-  const { status, position_in_queue, now_serving, estimated_wait_time } = standing
-  const poll_after_ms = pollAfterMs(standing, Math.random())
+function bodyOf(number: number, current: PlaceNow): QueueAnswer {
+  const { status, position_in_queue, now_serving, estimated_wait_time } = current
+  const poll_after_ms = pollAfterMs(current, Math.random())
   return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }

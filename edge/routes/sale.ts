@@ -80,7 +80,7 @@ export async function visitorPage(
   }
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
-  const shows = wanted ?? missing ?? standing(number, admission?.claims.exp, now)
+  const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
   const order = latestOrder(sale, call)
   const view = () => ({ ...viewOf(sale, now, number, shows, call), order })
   const isLanding = shows.kind === 'landing' && order === null
@@ -91,7 +91,7 @@ export async function visitorPage(
   })
 }
 
-function standing(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
+function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
   if (admittedUntilSeconds !== undefined) return { kind: 'turn', untilMs: admittedUntilSeconds * 1000 }
   return number === null ? { kind: 'landing' } : { kind: 'line', place: now.place(number), number }
 }
