@@ -46,7 +46,6 @@ const servingIn = (moments: readonly Moment[]) => (second: number) =>
 const rateIn = (moments: readonly Moment[]) => (second: number) =>
   moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
 
-const NO_STOCK = { available: 0, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
 const DRAW = { size: 0, seed: '00', beacon: null }
 
 /** A line of `rate` since its opening, refreshed at a second with a stock: the next schedule, and the memory. */
@@ -54,8 +53,8 @@ function refreshed(rate: number, maxInside: number | null, ceiling: number, sett
   const previous = { ...beforeOpening(rate), draw_seed: '00', ceiling, phase: 'open' as const }
   const opensAtMs = previous.anchor_at_ms
   let memory = { ...EMPTY_MEMORY, looked_at_ms: opensAtMs, reached_at_ms: opensAtMs }
-  return (second: number, stock: Partial<typeof NO_STOCK>, origin: 'ok' | 'uncounted' = 'ok') => {
-    const state = stateOf({ rate, maxInside }, { ...NO_STOCK, ...stock }, origin)
+  return (second: number, stock: Parameters<typeof stateOf>[1], origin: 'ok' | 'uncounted' = 'ok') => {
+    const state = stateOf({ rate, maxInside }, stock, origin)
     const nowMs = opensAtMs + second * 1000
     const now = { nowMs, state, highestNumber: 1e6 }
     memory = observe(memory, { ...now, schedule: previous }, settings)
@@ -164,12 +163,8 @@ describe('the controller', () => {
 
     it('does not count a new sale’s earlier arrivals and units', () => {
       const [away, back] = (['uncounted', 'ok'] as const).map((origin) => {
-        const stock = { ...NO_STOCK, available: 100, held: 50, sold: 5_000 }
-        return stateOf(
-          { rate: 10, maxInside: null },
-          { ...stock, arrivals: origin === 'ok' ? 6_000 : 0 },
-          origin,
-        )
+        const stock = { available: 100, held: 50, sold: 5_000, arrivals: origin === 'ok' ? 6_000 : 0 }
+        return stateOf({ rate: 10, maxInside: null }, stock, origin)
       }) as [SaleState, SaleState]
       let memory = newMemory(away, 1_000)
       for (const [i, state] of [away, away, back, back].entries()) {
@@ -192,7 +187,7 @@ describe('the controller', () => {
       const arrivalsBy = (limit_per_visitor: number, held: readonly number[]) => {
         let memory = EMPTY_MEMORY
         for (const [i, units] of held.entries()) {
-          const stock = { ...NO_STOCK, available: 100, held: units }
+          const stock = { available: 100, held: units }
           const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'uncounted'), limit_per_visitor }
           const look = { nowMs: 1_000 * i, state, schedule: beforeOpening(10), highestNumber: 1 }
           memory = observe(memory, look, SETTINGS)
@@ -328,15 +323,9 @@ describe('the controller', () => {
     const previous = beforeOpening(10)
     const nowMs = previous.anchor_at_ms
     const phaseBy = (phase: 'upcoming' | 'ended', opensInMs: number, draw: typeof DRAW | null) => {
-      const stock = { ...NO_STOCK, available: 100 }
-      const state = { ...stateOf({ rate: 10, maxInside: null }, stock, 'ok'), phase }
-      const moments = {
-        nowMs,
-        fromMs: nowMs,
-        preQueueOpensAtMs: 0,
-        opensAtMs: nowMs + opensInMs,
-        endsAtMs: null,
-      }
+      const state = { ...stateOf({ rate: 10, maxInside: null }, { available: 100 }), phase }
+      const opensAtMs = nowMs + opensInMs
+      const moments = { nowMs, fromMs: nowMs, preQueueOpensAtMs: 0, opensAtMs, endsAtMs: null }
       const memory = newMemory(state, nowMs)
       return nextSchedule({ ...moments, previous, state, memory, highestNumber: 5, draw }, SETTINGS).phase
     }

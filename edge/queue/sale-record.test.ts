@@ -27,8 +27,7 @@ const SEED = 'ab'.repeat(32)
 
 /** The origin's state at a moment of a sale that calls one hundred a second. */
 function stateAt(nowMs: number, origin: 'ok' | 'slow' = 'ok') {
-  const stock = { available: 100_000, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
-  const state = stateOf({ rate: 100, maxInside: null }, stock, origin)
+  const state = stateOf({ rate: 100, maxInside: null }, { available: 100_000 }, origin)
   const opens_in_ms = OPENS_AT_MS - nowMs
   return { ...state, opens_in_ms, phase: opens_in_ms > 0 ? ('upcoming' as const) : ('open' as const) }
 }

@@ -40,8 +40,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
       const read: { atMs: number; timeline: Timeline }[] = []
       for (const { afterMs, rate, phase, available } of changes) {
         nowMs += afterMs
-        const stock = { available, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
-        const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), phase }
+        const state = { ...stateOf({ rate, maxInside: null }, { available }), phase }
         const previous = latest(timeline)
         const seen = { nowMs, state, schedule: inEffect(timeline, nowMs), highestNumber: CROWD }
         memory = observe(memory, seen, SETTINGS)

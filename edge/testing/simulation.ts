@@ -149,10 +149,10 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
 
 export function stateOf(
   { rate, maxInside }: Pick<Scenario, 'rate' | 'maxInside'>,
-  stock: { available: number; held: number; sold: number; arrivals: number; hopeful: number },
-  origin: Origin,
+  stock: Partial<Record<'available' | 'held' | 'sold' | 'arrivals' | 'hopeful', number>>,
+  origin: Origin = 'ok',
 ): SaleState {
-  const { available, held, sold, arrivals, hopeful } = stock
+  const { available = 0, held = 0, sold = 0, arrivals = 0, hopeful = 0 } = stock
   return {
     sale: 'simulated',
     name: 'A sale',

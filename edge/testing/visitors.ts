@@ -38,9 +38,8 @@ export class TestSale {
 
   #state(): SaleState {
     const opens_in_ms = this.#opensAtMs - Date.now()
-    const stock = { available: 10_000, held: 0, sold: 0, arrivals: 0, hopeful: 0 }
     return {
-      ...stateOf({ rate: 100, maxInside: null }, stock, 'ok'),
+      ...stateOf({ rate: 100, maxInside: null }, { available: 10_000 }),
       sale: this.name,
       phase: opens_in_ms > 0 ? 'upcoming' : 'open',
       opens_at: new Date(this.#opensAtMs).toISOString(),
