@@ -4,26 +4,16 @@
 import type { Queryable } from './connection.ts'
 
 type FindingKind =
-  /** The fast gate was fenced, for instance after a restart of Redis. */
-  | 'fenced'
-  /** The fast gate's counters differ from the ledger. */
-  | 'drift'
-  /** The ledger's counters are not the sum of its orders. */
-  | 'miscounted'
-  /** More units are live than exist. */
-  | 'oversold'
-  /** An intent in the stream cannot be recorded. */
-  | 'unreadable_intent'
-  /** The provider has a charge for an order that the ledger does not have. */
-  | 'unknown_charge'
-  /** A refund failed its last attempt. */
-  | 'refund_failed'
-  /** The capture of a confirmed order failed its last attempt, or is not authorized any more. */
-  | 'capture_failed'
-  /** A charge has another amount than its order. */
-  | 'wrong_amount'
-  /** A sold order was refunded outside this system. */
-  | 'refunded_outside'
+  | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
+  | 'drift' // The fast gate's counters differ from the ledger.
+  | 'miscounted' // The ledger's counters are not the sum of its orders.
+  | 'oversold' // More units are live than exist.
+  | 'unreadable_intent' // An intent in the stream cannot be recorded.
+  | 'unknown_charge' // The provider has a charge for an order that the ledger does not have.
+  | 'refund_failed' // A refund failed its last attempt.
+  | 'capture_failed' // A confirmed order's capture failed its last attempt, or is not authorized any more.
+  | 'wrong_amount' // A charge has another amount than its order.
+  | 'refunded_outside' // A sold order was refunded outside this system.
 
 export interface FindingNote {
   readonly sale: string

@@ -2,18 +2,17 @@
 -- Applied at every start (create or replace), after the migrations.
 --
 -- Nothing is dropped here: during a rollout old and new origins call the same functions. A function with other arguments or
--- another result therefore gets a new name, and the old one stays in the ledgers that have it (record_reservations preceded
--- record_batch). A change under the same name must be right for the callers of both versions.
+-- another result gets a new name (record_reservations preceded record_batch), and a change under the same name must be right
+-- for the callers of both versions.
 --
 -- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
 -- call instead, even of an immutable one, made a batch a tenth slower.
 
 -- record_batch: records a batch of reservations of one sale in one transaction.
 --
--- It locks the sale's row first, so batches of one sale run one after the other, and the visitor's limit, summed over live
--- orders of all products, is exact. Each later statement sees what the batch before has committed (read committed: a new
--- snapshot per statement). The arrays are parallel and in order of arrival. Each reservation gets the verdict that it would
--- get alone, after those before it.
+-- It locks the sale's row first: batches of one sale run one after the other, each later statement sees what the batch before
+-- has committed (read committed), and the visitor's limit, summed over live orders of all products, is exact. The arrays are
+-- parallel and in order of arrival. Each reservation gets the verdict that it would get alone, after those before it.
 --
 -- recorded: the number of orders inserted, all held from created_at to reserved_until.
 -- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:

@@ -1,5 +1,6 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
 import type { Queryable, Sql } from './connection.ts'
+import type { ProductRef } from './reconciliation.ts'
 import type { Reservation } from './record.ts'
 import type { orders } from './schema.ts'
 
@@ -66,40 +67,31 @@ const BUYERS_PER_CHUNK = 2_000
 
 // -- Overdue holds -----------------------------------------------------------------------------------------------
 
-/** The fast gate names overdue holds first. One that the ledger sees overdue for this long is unknown to the gate. */
+/** A hold that the ledger sees overdue for this long is unknown to the fast gate. */
 const LEDGER_GRACE_MS = 1_000
 
 // now() instead of clock_timestamp(): only a stable function can bound an index scan.
 const isOverdue = (sql: Sql) =>
   sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
 
-export async function productsWithOverdueHolds(sql: Sql): Promise<{ sale: string; product: string }[]> {
-  return sql`
-    select distinct sale_id as sale, product_id as product from orders where ${isOverdue(sql)}`
-}
+export const productsWithOverdueHolds = (sql: Sql) => sql<ProductRef[]>`
+  select distinct sale_id as sale, product_id as product from orders where ${isOverdue(sql)}`
 
 export async function overdueHolds(
   sql: Sql,
-  saleId: string,
-  productId: string,
+  { sale, product }: ProductRef,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ order_id: string }[]>`
-    select order_id from orders where sale_id = ${saleId} and product_id = ${productId} and ${isOverdue(sql)}
+    select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOverdue(sql)}
     order by reserved_until limit ${limit}`
   return rows.map((row) => row.order_id)
 }
 
 // -- Events ------------------------------------------------------------------------------------------------------
 
-export interface OrderEvent {
-  readonly seq: number
-  readonly status: string
-  readonly at: string
-}
-
 export interface OrderUpdate {
-  readonly events: readonly OrderEvent[]
+  readonly events: readonly { readonly seq: number; readonly status: string; readonly at: string }[]
   /** The current order; undefined until it is recorded. */
   readonly order: OrderView | undefined
 }
@@ -120,7 +112,7 @@ export async function readOrderEvents(
   sql: Sql,
   reads: readonly { readonly order: string; readonly last: number }[],
 ): Promise<OrderUpdate[]> {
-  const rows = await sql<(OrderView & { events: OrderEvent[] })[]>`
+  const rows = await sql<(OrderView & Pick<OrderUpdate, 'events'>)[]>`
     select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
       (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
        from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,

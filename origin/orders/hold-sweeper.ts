@@ -50,9 +50,9 @@ async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly str
 
 /** Ends holds by the ledger's clock, product by product, so that none waits for the row lock of another. */
 export async function sweepLedger({ sql, orders, work }: SweeperDeps): Promise<void> {
-  await work.each('ledger sweeper', await productsWithOverdueHolds(sql), async ({ sale, product }) => {
+  await work.each('ledger sweeper', await productsWithOverdueHolds(sql), async (product) => {
     for (let batch = BATCH; batch === BATCH; ) {
-      const overdue = await overdueHolds(sql, sale, product, BATCH)
+      const overdue = await overdueHolds(sql, product, BATCH)
       batch = overdue.length
       await orders.expire(overdue)
     }

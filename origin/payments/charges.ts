@@ -32,8 +32,7 @@ const BEGIN_AFTER_MS = 1_000
 const PAUSE_MS = 1_000
 /**
  * A charge turned away for this long is given up. At a provider's limit of 25 charges a second one worker makes 24.8
- * (measured): 20,000 in less than this time. A charge turned away goes to the end of the queue, so if the provider takes
- * none, the time of all runs at once.
+ * (measured): 20,000 in less than this time.
  */
 const TURNED_AWAY_MS = 15 * 60_000
 /** Charge failures come in masses: one log line per interval, with their number. */

@@ -1,7 +1,7 @@
 /**
  * The outbox: captures, which take the money of confirmed orders, and refunds, which give back money that no order accounts
- * for. Each has one row per charge, written together with its job (jobs.ts), and open until the provider has confirmed it.
- * A row that is not needed any more, such as the capture of a charge to be refunded, is deleted, and its job ends quietly.
+ * for. Each has one row per charge, written with its job and open until the provider has confirmed it. If a row is deleted,
+ * such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'

@@ -33,10 +33,7 @@ export interface PaymentProvider {
     readonly currency: string
     readonly method: string
   }): Promise<AuthorizeResult>
-  /**
-   * Takes the money; repeats change nothing. False if it can never be taken, because nothing is authorized any more; throws
-   * if it may be retried.
-   */
+  /** Takes the money, once. False if nothing is authorized any more, for good; throws if it may be retried. */
   capture(charge: ChargeOf): Promise<boolean>
   /** Cancels a charge for good unless its money was taken; returns its current state. */
   cancel(charge: string): Promise<ChargeRecord>
@@ -57,8 +54,8 @@ export function authorizeResult({ charge, status }: ChargeRecord): AuthorizeResu
   return { result: 'unknown', reason: `the charge is ${status}` }
 }
 
-/** Whether a charge was captured, by its status after the attempt; throws for "not yet". */
-export function wasCaptured(status: ChargeRecord['status']): boolean {
+/** Whether a charge was captured, by its state after the attempt; throws for "not yet". */
+export function wasCaptured({ status }: ChargeRecord): boolean {
   if (status === 'captured' || status === 'refunded') return true
   if (status === 'cancelled') return false
   throw new Error(`the charge is ${status}`)

@@ -52,10 +52,7 @@ export function sandboxProvider(options: {
       }
     },
 
-    async capture({ charge }) {
-      const { status } = await act(charge, 'capture')
-      return wasCaptured(status)
-    },
+    capture: async ({ charge }) => wasCaptured(await act(charge, 'capture')),
 
     cancel: (charge) => act(charge, 'cancel'),
 

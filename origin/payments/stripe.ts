@@ -115,10 +115,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
 
-    async capture({ charge }) {
-      const { status } = await stateAfter(stripe.paymentIntents.capture(charge), charge)
-      return wasCaptured(status)
-    },
+    capture: async ({ charge }) =>
+      wasCaptured(await stateAfter(stripe.paymentIntents.capture(charge), charge)),
 
     cancel,
 
