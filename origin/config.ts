@@ -1,6 +1,6 @@
 /**
- * The origin's settings: the one place for the name, the form, the default and the description of each. They are read from
- * the environment once. In production no secret has a default, and neither has what decides about money.
+ * The origin's settings: name, form, default and description of each. In production no secret has a default, and neither has
+ * what decides about money.
  */
 import * as v from 'valibot'
 import { optional, required, setting, settingDocs } from '../shared/settings.ts'

@@ -32,8 +32,7 @@ describe('while Postgres is away', () => {
       expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(attempts().slice(0, 3)).toEqual([1, 2, 4])
+    await expect.poll(() => attempts().slice(0, 3), POLL).toEqual([1, 2, 4])
     await ledger.start()
     const back = Date.now()
     await started
@@ -79,6 +78,7 @@ describe('while the connection to Postgres breaks', () => {
 })
 
 describe('exits with the reason when waiting cannot help:', () => {
+  const OF_ANOTHER = "DATABASE_URL holds another application's tables: give the ledger a database of its own"
   let drop = async () => {}
   afterEach(() => drop())
 
@@ -110,14 +110,10 @@ describe('exits with the reason when waiting cannot help:', () => {
       ],
     ],
     ['a migration fails', 'relation "sales" already exists', ['create table sales (sale_id text)']],
-    [
-      'there are tables of a shop',
-      "DATABASE_URL holds another application's",
-      ['create table orders (id int)'],
-    ],
+    ['there are tables of a shop', OF_ANOTHER, ['create table orders (id int)']],
     [
       'another application migrates itself as we do',
-      "DATABASE_URL holds another application's tables: give the ledger a database of its own",
+      OF_ANOTHER,
       [
         'create schema drizzle',
         'create table drizzle.__drizzle_migrations (id serial, hash text not null, created_at bigint)',
@@ -139,10 +135,8 @@ test('starts and serves without Redis', async () => {
   databaseUrl = ledger.url
   await redis.kill()
   await origin.restart()
-  expect(await origin.call('GET', '/readyz')).toMatchObject({
-    status: 200,
-    body: { ledger: true, gate: false },
-  })
+  const ready = await origin.call('GET', '/readyz')
+  expect(ready).toMatchObject({ status: 200, body: { ledger: true, gate: false } })
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
 

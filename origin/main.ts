@@ -34,7 +34,7 @@ import { Arrivals } from './sales/arrivals.ts'
 import { EdgeNotifier } from './sales/edge-notifier.ts'
 import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
-import { Gates } from './stock/gates.ts'
+import { Gates } from './stock/gate.ts'
 import { ProductWork } from './stock/product-work.ts'
 import { Reconciler } from './stock/reconciler.ts'
 import { defineScripts } from './stock/scripts.ts'
@@ -62,16 +62,14 @@ let app = createUnreadyApp()
 
 async function start(): Promise<void> {
   const server = await listen()
-  const origin = await composeOnceLedgerResponds()
-  app = origin.app
-  stops.push(['server', () => close(server, origin)])
+  app = await composeOnceLedgerResponds(server)
   log.info('serving')
 }
 
-async function composeOnceLedgerResponds(): Promise<Origin> {
+async function composeOnceLedgerResponds(server: Server): Promise<Hono> {
   for (let failures = 1; ; failures++) {
     try {
-      return await compose()
+      return await compose(server)
     } catch (error) {
       if (!isLedgerAway(error as Error)) throw error
       if (shouldLog(failures)) log.warn({ failures, error: String(error) }, 'waiting for Postgres')
@@ -82,14 +80,7 @@ async function composeOnceLedgerResponds(): Promise<Origin> {
   }
 }
 
-interface Origin {
-  readonly app: Hono
-  readonly events: OrderEvents
-  readonly checkout: Checkout
-}
-
-/** Builds and starts the parts, each from what it needs. */
-async function compose(): Promise<Origin> {
+async function compose(server: Server): Promise<Hono> {
   const sql = connect(config.DATABASE_URL)
   stops.push(['ledger', () => sql.end({ timeout: 2 })])
   await prepare(config.DATABASE_URL)
@@ -149,7 +140,8 @@ async function compose(): Promise<Origin> {
     '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
-  return { app: createApp({ routes, stores, registry: metrics.registry, log }), events, checkout }
+  stops.push(['server', () => close(server, events, checkout)])
+  return createApp({ routes, stores, registry: metrics.registry, log })
 }
 
 function listen(): Promise<Server> {
@@ -165,12 +157,10 @@ function listen(): Promise<Server> {
   })
   server.once('error', reject)
   server.on('clientError', answerUnreadable)
-  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
-  server.on('checkExpectation', serve)
   return promise
 }
 
-async function close(server: Server, { events, checkout }: Origin): Promise<void> {
+async function close(server: Server, events: OrderEvents, checkout: Checkout): Promise<void> {
   const closed = new Promise((done) => server.close(done))
   await events.stop()
   server.closeIdleConnections()

@@ -11,7 +11,6 @@ const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url })
 
 const edge = (sale: string) => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
 const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)
-/** Polls the state of a sale, as the edge reads it. */
 const edgeReads = (sale: string, answer: object) =>
   expect.poll(() => edge(sale), { timeout: 10_000 }).toMatchObject(answer)
 const stores = async () => {

@@ -23,8 +23,7 @@ import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
-import { type Gate, type GateVerdict, refused } from '../stock/gate.ts'
-import type { Gates } from '../stock/gates.ts'
+import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { ExistingOrder } from './existing-order.ts'
 import {
   type Attempt,
@@ -146,7 +145,6 @@ export class Checkout {
     return outcome
   }
 
-  /** Units are taken in the fast gate: records the order. */
   #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
     if (this.#pending.isFull()) return this.#recordIfRoom(sale, r, gate)
     return this.#inTime(r, this.#untilRecorded(sale, r, gate))
@@ -215,18 +213,14 @@ export class Checkout {
     return this.#afterExact({ ...attempt, ledger })
   }
 
-  /**
-   * A gate may have taken the unit without our hearing of it. A worker who finds the intent must not make an order whose
-   * buyer was refused.
-   */
+  /** A gate may have taken the unit unheard. A worker who finds the intent must not make an order that was refused. */
   #recordInDoubt(attempt: Attempt): Promise<Outcome> | Outcome {
     return this.#pending.isFull() ? untaken() : this.#inTime(attempt.reservation, this.#untilHeard(attempt))
   }
 
   /**
-   * Records the reservation again until the ledger answers; it is recorded once. The ledger may have an order of it already,
-   * or a worker may yet make one, so neither yes nor no would be true before. It is not left to the workers after
-   * "processing", because they may have no intent to find.
+   * Records the reservation again until the ledger answers. It may have an order of it already, or a worker may yet make one,
+   * so neither yes nor no would be true before. It is not left to the workers: they may have no intent to find.
    */
   async #untilHeard(attempt: Attempt): Promise<Outcome> {
     const { order, sale } = attempt.reservation

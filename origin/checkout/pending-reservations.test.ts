@@ -4,25 +4,23 @@ import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
 
 /** The maximum of one process. */
 const ROOM = 20_000
 const never = new Promise<Outcome>(() => {})
 const of = (order: string) => ({ ...reservationOf('sale'), order })
-const gateWith = (waiting: () => Promise<number>) => ({ countIntents: vi.fn(waiting) })
-const asGate = (gate: object) => gate as Gate
+const gateWith = (waiting: () => Promise<number>) => ({ countIntents: vi.fn(waiting) }) as unknown as Gate
+const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
+  for (let i = 0; i < orders; i++) pending.leaveToWorkers(gate)
+}
 
 test('is full at the maximum, until workers have recorded some', async () => {
   const pending = new PendingReservations()
   let inStream = ROOM / 2
   const gate = gateWith(async () => inStream)
-  for (let i = 0; i < ROOM / 2; i++) pending.leaveToWorkers(asGate(gate))
+  leave(pending, ROOM / 2, gate)
   for (let i = 0; i < ROOM / 2 - 1; i++) pending.begin(of(`order ${i}`), never)
   expect(pending.isFull()).toBe(false)
   pending.begin(of('one more'), never)
@@ -31,14 +29,14 @@ test('is full at the maximum, until workers have recorded some', async () => {
   inStream -= 10
   vi.advanceTimersByTime(1_000)
   expect(await pending.isStillFull()).toBe(false)
-  for (let i = 0; i < 10; i++) pending.leaveToWorkers(asGate(gate))
+  leave(pending, 10, gate)
   expect(pending.isFull()).toBe(true)
 })
 
 test('counts streams once a second for all callers, and keeps the last count if Redis does not answer', async () => {
   const pending = new PendingReservations()
   const gate = gateWith(() => Promise.reject(new Error('Redis is away')))
-  for (let i = 0; i < ROOM; i++) pending.leaveToWorkers(asGate(gate))
+  leave(pending, ROOM, gate)
   const asked = await Promise.all(Array.from({ length: 5 }, () => pending.isStillFull()))
   expect(asked).toEqual(Array(5).fill(true))
   expect(await pending.isStillFull()).toBe(true)
@@ -63,8 +61,8 @@ test('answers "processing" until the ledger has answered, and not after', () => 
 test('does not count intents of other processes', async () => {
   const pending = new PendingReservations()
   const [empty, full] = [gateWith(async () => 0), gateWith(async () => 2 * ROOM)]
-  for (let i = 0; i < ROOM - 1; i++) pending.leaveToWorkers(asGate(empty))
-  pending.leaveToWorkers(asGate(full))
+  leave(pending, ROOM - 1, empty)
+  leave(pending, 1, full)
   expect([pending.isFull(), await pending.isStillFull()]).toEqual([true, false])
 })
 
@@ -72,9 +70,9 @@ test('does not count out what is left to workers during the count', async () => 
   const pending = new PendingReservations()
   const counted = Promise.withResolvers<number>()
   const gate = gateWith(() => counted.promise)
-  for (let i = 0; i < ROOM; i++) pending.leaveToWorkers(asGate(gate))
+  leave(pending, ROOM, gate)
   const asked = pending.isStillFull()
-  for (let i = 0; i < 10; i++) pending.leaveToWorkers(asGate(gate))
+  leave(pending, 10, gate)
   counted.resolve(ROOM - 5)
   expect(await asked).toBe(true)
 })

@@ -68,11 +68,10 @@ describe('bad input', () => {
 
   test('a body that is too large is refused, with a length or chunked', async () => {
     const sale = await origin.sale()
+    const tooLarge = { type: '/problems/body-too-large', status: 413 }
     const padded = (size: number) => JSON.stringify({ quantity: 1, padding: 'x'.repeat(size) })
     for (const body of [padded(1_000_000), new Blob([padded(70_000)]).stream()])
-      expect(await origin.checkout(sale, { body })).toMatchObject({
-        ...{ status: 413, body: { type: '/problems/body-too-large' } },
-      })
+      expect((await origin.checkout(sale, { body })).body).toMatchObject(tooLarge)
   })
 
   test('another content type is refused', async () => {
@@ -85,18 +84,14 @@ describe('bad input', () => {
     expect(answer.status).toBe(415)
   })
 
-  test.each([undefined, '', 'two words', 'x'.repeat(300)])(
-    'the Idempotency-Key %j is refused',
-    async (key) => {
-      const sale = await origin.sale()
-      const answer = await origin.call('POST', `/sales/${sale}/checkout`, {
-        token: await origin.token(sale),
-        body: {},
-        headers: key === undefined ? {} : { 'idempotency-key': key },
-      })
-      expect(answer).toMatchObject({ status: 400, body: { type: '/problems/idempotency-key-required' } })
-    },
-  )
+  test('a missing or malformed Idempotency-Key is refused', async () => {
+    const sale = await origin.sale()
+    const token = await origin.token(sale)
+    const required = { status: 400, body: { type: '/problems/idempotency-key-required' } }
+    expect(await origin.call('POST', `/sales/${sale}/checkout`, { token, body: {} })).toMatchObject(required)
+    for (const key of ['', 'two words', 'x'.repeat(300)])
+      expect(await origin.checkout(sale, { token, key })).toMatchObject(required)
+  })
 
   test('unknown paths, methods, sales and orders are problems too', async () => {
     const sale = await origin.sale()

@@ -152,11 +152,11 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
 
   /** A failure is only logged: the ledger has the change, and "try again" would restock twice. */
   async function rebuildGates(saleId: string) {
-    await reconciler
-      .reconcileSale(saleId, { force: true })
-      .catch((error) =>
-        log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler'),
-      )
+    try {
+      await reconciler.reconcileSale(saleId, { force: true })
+    } catch (error) {
+      log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler')
+    }
   }
 
   /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */
@@ -212,6 +212,4 @@ function refuseEnded({ ended_at }: SaleRow): void {
   if (ended_at !== null) conflict(ENDED_FOR_GOOD)
 }
 
-function conflict(detail: string): never {
-  refuse(problem('conflict', { detail }))
-}
+const conflict = (detail: string) => refuse(problem('conflict', { detail }))

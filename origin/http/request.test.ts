@@ -30,11 +30,6 @@ test.each([
   expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ type, status })
 })
 
-test('ignores an unknown expectation', async () => {
-  const asked = `GET /healthz ${HEADERS}expect: nonsense\r\n\r\n`
-  expect(await responseTo(asked)).toMatch(/^HTTP\/1.1 200 /)
-})
-
 test('reads a body with or without its length', async () => {
   const sale = await origin.sale()
   for (const body of ['\ufeff{}', new Blob(['\ufeff{}']).stream()])

@@ -4,9 +4,7 @@
  * bounded; a call that finds it full is rejected at once.
  */
 interface BatcherLimits {
-  /** Most calls in one group. */
   readonly size: number
-  /** Most waiting calls. */
   readonly queue: number
 }
 

@@ -18,11 +18,7 @@ const REDIRECT_AFTER_MS = 50
 const retryStrategy = (attempt: number) =>
   Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
-/**
- * Connects to `redis(s)://[user:password@]host:port[/db]`,
- * `redis+sentinel://[user:password@]host:port,host:port,../name` or
- * `redis+cluster://[user:password@]host:port,host:port,..`.
- */
+/** Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`. */
 export function connectRedis(url: string, log: Logger): Redis | Cluster {
   const redis = clientFor(url)
   let away = false

@@ -13,8 +13,7 @@ import { findOrder, type Move, moveOrders, type OrderRow } from '../ledger/order
 import type { ChargeOf } from '../ledger/payments.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { HoldEnd } from '../stock/gate.ts'
-import type { Gates } from '../stock/gates.ts'
+import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
 
 /** Payments begun in one transaction: the product's row is locked once for all of them. */

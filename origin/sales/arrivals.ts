@@ -40,7 +40,6 @@ export interface Counts {
   readonly counted: boolean
 }
 
-/** What this process knows of one sale. */
 interface SaleArrivals {
   /** Null before the first attempt to count. */
   counts: Counts | null
@@ -50,7 +49,6 @@ interface SaleArrivals {
   waiting: Map<string, boolean>
   /** First arrivals here since the edge asked last. */
   recent: number[]
-  /** When somebody last asked about the sale or came to it. */
   neededAtMs: number
 }
 
@@ -84,7 +82,6 @@ export class Arrivals {
     if (sale.recent.length > MAX_RECENT) sale.recent.shift()
   }
 
-  /** The latest ticket numbers that arrived since the last call. */
   takeRecent(saleId: string): number[] {
     return this.#sales.get(saleId)?.recent.splice(0) ?? []
   }

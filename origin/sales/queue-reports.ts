@@ -1,7 +1,4 @@
-/**
- * What the edge reports about the queue with each state request, for operators and Prometheus; no decision depends on it.
- * It stays in the memory of the process that the edge asked.
- */
+/** What the edge reports about the queue to this process, for operators and Prometheus; no decision depends on it. */
 import * as v from 'valibot'
 import { LineFigures } from '../../shared/api/internal.ts'
 import type { SaleRow } from '../ledger/sales.ts'

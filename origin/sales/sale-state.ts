@@ -21,7 +21,6 @@ export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
   return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
 }
 
-/** What operators and the edge both read of a sale. */
 export function describeSale(sale: SaleRow, nowMs: number) {
   return {
     sale: sale.sale_id,

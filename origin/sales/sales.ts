@@ -98,7 +98,6 @@ export class Sales {
     return performance.now() - this.#clock.monotonicMs
   }
 
-  /** True while the ledger does not respond. */
   isLedgerUnresponsive(): boolean {
     return performance.now() - this.#respondedAtMs > LEDGER_TIMEOUT_MS
   }
@@ -108,10 +107,7 @@ export class Sales {
     return this.#known.get(saleId)
   }
 
-  /**
-   * A sale, also one long over. An unknown name waits for the next regular read, so that invented names cost no statement.
-   * Throws while the ledger is unresponsive, or when too many unknown names wait.
-   */
+  /** A sale, also one long over. An unknown name waits for the next regular read: invented names cost no statement. */
   async find(saleId: string): Promise<SaleRow | undefined> {
     const known = this.#known.get(saleId)
     if (known) return this.#keepOld(known)

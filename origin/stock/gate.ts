@@ -41,7 +41,6 @@ export interface HoldEnd {
   readonly how: 'release' | 'sell' | 'refuse'
 }
 
-/** The end of a reservation that the ledger refused. */
 export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
   ...{ order, visitor, quantity, key },
   how: 'refuse',
@@ -52,7 +51,6 @@ export interface Stock {
   readonly held: number
 }
 
-/** The order behind a key, and the hash of the request that made it. */
 export interface KnownKey {
   readonly order: string
   readonly hash: string
@@ -68,7 +66,6 @@ export type GateVerdict =
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
   | { readonly verdict: 'unknown' }
 
-/** The Redis keys of one gate. */
 type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'intents', string>>
 
 interface Call {
@@ -127,10 +124,7 @@ export class Gate {
     return known === null ? undefined : readKnownKey(known)
   }
 
-  /**
-   * Remembers that a key was answered with an order of another key. Only Redis stores this: a rebuild, which reads the
-   * ledger, forgets it, and the key is then as good as new.
-   */
+  /** Remembers that a key was answered with an order of another key. A rebuild forgets it: the ledger does not know. */
   async rememberKey({ visitor, key, hash }: Reservation, order: string): Promise<void> {
     await this.#redis.rememberKey(this.#key.keys, visitor, key, `${order}|${hash}`, MAX_REMEMBERED)
   }
@@ -167,7 +161,6 @@ export class Gate {
     return this.#redis.clockMs(this.#key.stock)
   }
 
-  /** Removes recorded intents. */
   async acknowledge(entries: readonly string[]): Promise<void> {
     if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
   }
@@ -210,7 +203,6 @@ export class Gate {
     },
   )
 
-  /** How many intents wait to be recorded. */
   countIntents(): Promise<number> {
     return this.#redis.xlen(this.#key.intents)
   }
@@ -225,10 +217,7 @@ export class Gate {
     return (await this.stock()) !== null
   }
 
-  /**
-   * Keeps the gate's data for another day. The counter expires first: without it the gate is fenced, and the rest may go.
-   * Intents never expire, because each was promised to somebody; the empty stream that is left has 400 bytes.
-   */
+  /** For another day. The counter expires first, which fences the gate. Intents never do: each was promised to somebody. */
   async extendExpiry(): Promise<void> {
     const { stock, holds, keys, visitors } = this.#key
     const commands = this.#redis.multi().pexpire(stock, KEPT_MS)
@@ -271,8 +260,7 @@ function readVerdict(verdict: string, detail: string, left: Stock): GateVerdict 
 
 /**
  * The rebuild of a gate from the ledger, while it is fenced. Orders that begin and end meanwhile are noted in the gate, and
- * `open` counts the notes that the ledger's counts do not include. A rebuild overtaken by another, which has put up a
- * fence of its own, changes nothing any more.
+ * `open` counts the notes that the ledger's counts do not include. Overtaken by another's fence, it changes nothing any more.
  */
 export class Rebuild {
   readonly #redis: Store
@@ -285,7 +273,6 @@ export class Rebuild {
     this.#fence = fence
   }
 
-  /** Puts live orders back. */
   async restore(orders: readonly LiveOrder[]): Promise<void> {
     const { stock, holds, keys, visitors } = this.#key
     for (let at = 0; at < orders.length; at += REBUILD_CHUNK) {
@@ -310,5 +297,25 @@ export class Rebuild {
   /** Opens the gate with the ledger's counts; false if another rebuild has begun. */
   async open({ available, held }: Stock): Promise<boolean> {
     return (await this.#redis.unfenceGate(this.#key.stock, available, held, this.#fence)) === 1
+  }
+}
+
+/** The fast gates of this process. */
+export class Gates {
+  readonly #redis: Store
+  readonly #gates = new Map<string, Gate>()
+
+  constructor(redis: Store) {
+    this.#redis = redis
+  }
+
+  of(saleId: string, productId: string): Gate {
+    const name = `${saleId}:${productId}`
+    let gate = this.#gates.get(name)
+    if (!gate) {
+      gate = new Gate(this.#redis, saleId, productId)
+      this.#gates.set(name, gate)
+    }
+    return gate
   }
 }

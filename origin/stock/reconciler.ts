@@ -21,8 +21,7 @@ import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import type { Rebuild } from './gate.ts'
-import type { Gates } from './gates.ts'
+import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
 import { type Recount, type RecountDeps, recount } from './oversell.ts'
 import type { ProductWork } from './product-work.ts'
@@ -84,7 +83,6 @@ export class Reconciler {
     this.#deps = deps
   }
 
-  /** Compares and repairs every product in use. */
   async round(): Promise<void> {
     const { sales, work } = this.#deps
     await sales.refresh()
@@ -104,10 +102,7 @@ export class Reconciler {
     else this.#countedAtMs.set(name, performance.now())
   }
 
-  /**
-   * Between the rounds: puts a fenced gate into use again as soon as possible. It also counts the waiting intents, because
-   * recording them takes long while the ledger is away.
-   */
+  /** Between the rounds: puts fenced gates into use again, and counts the waiting intents. */
   async watch(): Promise<void> {
     const { gates, sales, work, metrics } = this.#deps
     const watchOne = async (ref: ProductRef) => {
@@ -241,10 +236,9 @@ export class Reconciler {
   }
 
   /**
-   * Fences the gate, records the intents that came meanwhile, restores the live orders, adds what has begun and ends what has
-   * ended since they were read, and opens the gate. The counters are read last; later orders are counted by their own
-   * calls. An order that begins after the live orders were read, and is sold before the counters are, need not be in the
-   * gate: it holds no unit, and the ledger knows its key and visitor.
+   * Restores the live orders, then adds what has begun and ends what has ended since they were read. The counters are read
+   * last; later orders are counted by their own calls. An order that begins after the live orders were read, and is sold
+   * before the counters are, need not be in the gate: it holds no unit, and the ledger knows its key and visitor.
    */
   async #rebuildNow(tx: Queryable, ref: ProductRef): Promise<boolean> {
     const { sql, gates, log } = this.#deps
