@@ -100,7 +100,7 @@ export const orders = pgTable(
   ],
 )
 
-/** Every status of an order after its first, in order; the event stream replays them. */
+/** Every status of an order after its first, in order. */
 export const orderEvents = pgTable(
   'order_events',
   {

@@ -53,8 +53,8 @@ function watch(id: string, token: string, options: { lastEventId?: string; until
 }
 const statuses = (events: readonly Event[]) => events.map((e) => e.data.status)
 
-async function buy(options: { hold_seconds?: number } = {}) {
-  const sale = await origin.sale(options)
+async function buy() {
+  const sale = await origin.sale()
   const token = await origin.token(sale)
   const { body } = await origin.checkout(sale, { token })
   return { sale, token, id: body.order_id ?? '' }
@@ -111,13 +111,6 @@ describe.concurrent('an event stream', () => {
     const { seen, done } = watch(id, token, { lastEventId: first.seen[0]?.id ?? '' })
     await done
     expect(statuses(seen)).toEqual(['paying', 'cancelled'])
-  })
-
-  test('ends when the hold expires', async () => {
-    const { id, token } = await buy({ hold_seconds: 1 })
-    const { seen, done } = watch(id, token)
-    await done
-    expect(statuses(seen)).toEqual(['reserved', 'expired'])
   })
 
   test('begins when a processing order is recorded', async () => {

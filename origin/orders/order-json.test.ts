@@ -12,16 +12,10 @@ const order = {
 const shown = (status: OrderRow['status'], reason: string | null) =>
   orderAt({ ...order, status, reason }, now.getTime())
 
-test.each([
-  ['given_back', 'given_back'],
-  ['declined', 'declined'],
-  ['declined: card_expired', 'declined'],
-  ['payment_timeout', 'payment_timeout'],
-  ['oversold', 'oversold'],
-  ['no_stock', 'no_stock'],
-  ['too_many', 'too_many'],
-])('shows a buyer the cancel reason %s as %s', (reason, as) => {
-  expect(shown('cancelled', reason)).toMatchObject({ status: 'cancelled', reason: as })
+test('shows a buyer why an order was cancelled, without details', () => {
+  for (const reason of ['given_back', 'declined', 'payment_timeout', 'oversold', 'no_stock', 'too_many'])
+    expect(shown('cancelled', reason)).toMatchObject({ status: 'cancelled', reason })
+  expect(shown('cancelled', 'declined: card_expired')).toMatchObject({ reason: 'declined' })
 })
 
 test('shows no reason that the API does not know, and none of an order that is not cancelled', () => {

@@ -11,19 +11,14 @@ export const kindOf = (reason: string) => reason.split(':', 1)[0]
 /** An order at `nowMs`. `left_ms`, if present, is the rest of its hold by the ledger's clock. */
 export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
-  const kind = order.status === 'cancelled' && order.reason !== null && kindOf(order.reason)
+  const { order_id, sale_id: sale, product_id, quantity, unit_price_minor, currency, status } = order
+  const kind = status === 'cancelled' && order.reason !== null && kindOf(order.reason)
   const reason = CANCEL_REASONS.find((one) => one === kind)
   return {
-    order_id: order.order_id,
-    sale: order.sale_id,
-    product_id: order.product_id,
-    quantity: order.quantity,
-    unit_price_minor: order.unit_price_minor,
-    currency: order.currency,
-    status: order.status,
+    ...{ order_id, sale, product_id, quantity, unit_price_minor, currency, status },
     ...(reason && { reason }),
     reserved_until: order.reserved_until.toISOString(),
-    expires_in_seconds: order.status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
+    expires_in_seconds: status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
     created_at: order.created_at.toISOString(),
   }
 }

@@ -16,10 +16,8 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
 
-/** Payments begun in one transaction: the product's row is locked once for all of them. */
-const PAYMENT_BATCH = 200
-/** Buyers waiting for their payment to begin; more get a "try again". */
-const PAYMENT_QUEUE = 5_000
+/** Payments begun in one transaction, and buyers waiting for theirs to begin; more get a "try again". */
+const PAYMENTS = { size: 200, queue: 5_000 }
 
 interface OrdersDeps {
   readonly sql: Sql
@@ -60,7 +58,7 @@ export class Orders {
   }
 
   readonly #payments = new Batcher<{ orderId: string; method: string }, OrderRow | undefined>(
-    { size: PAYMENT_BATCH, queue: PAYMENT_QUEUE },
+    PAYMENTS,
     async (payments) => {
       const { sql, charges } = this.#deps
       const ids = payments.map((p) => p.orderId)

@@ -35,7 +35,7 @@ const PAUSE_MS = 1_000
  * (measured): 20,000 in less than this time.
  */
 const TURNED_AWAY_MS = 15 * 60_000
-/** Charge failures come in masses: one log line per interval, with their number. */
+/** Failures come in masses: one log line per interval, with their number. */
 const LOG_INTERVAL_MS = 10_000
 /** After this long in `paying` the job may be lost, or the workers were away, or the queue is long. */
 const FORGOTTEN_SECONDS = 120

@@ -218,13 +218,11 @@ export async function startSandbox(options: SandboxOptions) {
   /** Authorizes the late charges, whether or not anybody still waits. */
   const lateCharges = (async () => {
     while (!stopping.signal.aborted) {
-      const rows = await sql<Changed[]>`
+      const authorized = sql<Changed[]>`
         update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id()
         where status = 'pending' and method = 'pm_late'
-          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' ${returning}`.catch(
-        () => [],
-      )
-      for (const row of rows) void sendWebhook(row)
+          and created_at < clock_timestamp() - ${lateMs} * interval '1 millisecond' ${returning}`
+      for (const row of await authorized.catch(() => [])) void sendWebhook(row)
       await pause(LATE_INTERVAL_MS)
     }
   })()
