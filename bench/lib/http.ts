@@ -186,12 +186,7 @@ function failed(why: string, sentMs: number): Answer {
   return { status: 0, head: '', body: '', sentMs, answeredMs: performance.now(), failure: why }
 }
 
-interface Read {
-  readonly status: number
-  readonly head: string
-  readonly body: string
-  readonly keep: boolean
-}
+type Read = Pick<Answer, 'status' | 'head' | 'body'> & { readonly keep: boolean }
 
 /** Parses one response; while it is incomplete, returns how many bytes it needs at least. */
 export function readAnswer(bytes: Buffer): Read | number {

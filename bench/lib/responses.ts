@@ -1,27 +1,16 @@
 /** Parses the few fields of a response that the crowd uses: it does so half a million times. */
-import type { Status } from '../../shared/schedule.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { Answer } from './http.ts'
 
-export interface PlaceResponse {
-  readonly status: Status
-  readonly number: number
-  readonly position_in_queue: number | null
-  readonly now_serving: number
-  readonly poll_after_ms: number
-  readonly queue_token?: string
-  readonly admission_token?: string
-  readonly admission_expires_at?: string
-}
-
-export function placeIn(answer: Answer): PlaceResponse | null {
+export function placeIn(answer: Answer): QueueAnswer | null {
   if (answer.status !== 200 && answer.status !== 201) return null
-  const body = objectIn(answer) as Partial<PlaceResponse> | null
+  const body = objectIn(answer) as Partial<QueueAnswer> | null
   const whole =
     typeof body?.status === 'string' &&
     Number.isSafeInteger(body.number) &&
     Number.isFinite(body.now_serving) &&
     Number.isFinite(body.poll_after_ms)
-  return whole ? (body as PlaceResponse) : null
+  return whole ? (body as QueueAnswer) : null
 }
 
 export function orderIn(answer: Answer): { readonly order_id: string; readonly status: string } | null {

@@ -1,5 +1,5 @@
 /** What bots try besides what people do; what it gained them is evidence. None of it may gain anything. */
-import { type Answer, headerOf, requestText } from '../lib/http.ts'
+import { type Answer, headerOf } from '../lib/http.ts'
 import { orderIn, placeIn } from '../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
 import type { Visitor } from './visitors.ts'
@@ -14,10 +14,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const { number } = visitor
   const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
   const join = (header: string, isRight: (number: number) => boolean) => {
-    const text = requestText('POST', `/sales/${crowd.options.sale}/queue`, crowd.client.host, [
-      'accept: application/json',
-      header,
-    ])
+    const text = crowd.saleText('POST', '/queue', ['accept: application/json', header])
     for (let i = 0; i < REJOINS; i++)
       send(crowd, 'join', text, (answer) => {
         const place = placeIn(answer)
@@ -39,9 +36,8 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
 
 /** Sends checkouts without an admission, with nothing or with the token it has. */
 export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
-  const path = `/sales/${crowd.options.sale}/checkout`
   const key = `bot-${visitor.id}`
-  const bare = requestText('POST', path, crowd.client.host, [`idempotency-key: ${key}`], '{}')
+  const bare = crowd.saleText('POST', '/checkout', [`idempotency-key: ${key}`], '{}')
   const withPlace = crowd.checkoutText(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
     send(crowd, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {

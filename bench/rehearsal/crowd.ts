@@ -8,11 +8,12 @@
  * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
  * improve its figures by slowing down, or turning away, those who measure it.
  */
+import type { QueueAnswer } from '../../shared/api/public.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import type { End } from '../invariants/evidence.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
-import { type PlaceResponse, problemType } from '../lib/responses.ts'
+import { problemType } from '../lib/responses.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -74,10 +75,9 @@ export class Crowd {
     this.client = new HttpClient({ url, connections: CONNECTIONS })
     this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
     this.schedule = new ScheduleCopy(this.client, sale)
-    const { host } = this.client
     this.texts = {
-      page: requestText('GET', `/sales/${sale}`, host, ['accept: text/html']),
-      join: requestText('POST', `/sales/${sale}/queue`, host, ['accept: application/json']),
+      page: this.saleText('GET', '', ['accept: text/html']),
+      join: this.saleText('POST', '/queue', ['accept: application/json']),
     }
     this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
       const visitor = visitors[id]
@@ -211,7 +211,7 @@ export class Crowd {
     return this.#draw
   }
 
-  checkPosition(visitor: Visitor, place: PlaceResponse): void {
+  checkPosition(visitor: Visitor, place: QueueAnswer): void {
     if (place.status !== 'waiting' || place.position_in_queue === null || !this.draw()) return
     this.tally.positions.seen++
     if (place.position_in_queue + place.now_serving !== this.positionOf(visitor)) this.tally.positions.wrong++
@@ -224,13 +224,15 @@ export class Crowd {
     return `${this.options.sale}-${visitor.id}${visitor.has(PLAN.pair) ? '-pair' : ''}`
   }
 
+  saleText(method: string, path: string, headers: readonly string[], body?: string): string {
+    return requestText(method, `/sales/${this.options.sale}${path}`, this.client.host, headers, body)
+  }
+
   checkoutText(visitor: Visitor, key: string): string {
-    const { options, client } = this
     const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
-    return requestText(
+    return this.saleText(
       'POST',
-      `/sales/${options.sale}/checkout`,
-      client.host,
+      '/checkout',
       ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
       JSON.stringify({ quantity: visitor.quantity(), payment_method: method ?? undefined }),
     )

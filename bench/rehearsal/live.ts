@@ -3,22 +3,6 @@ import { terminal } from '../../dev/command.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import { duration, n } from '../lib/figures.ts'
 import type { Crowd } from './crowd.ts'
-import type { Tally } from './tally.ts'
-
-/** The sale at one moment. */
-export type Sample = Readonly<Tally['counts']> & {
-  /** Since the opening. */
-  readonly second: number
-  readonly phase: string
-  readonly bought: number
-  readonly over: number
-  readonly ended: number
-  readonly serving: number
-  /** Of this second, milliseconds; 0 without a call. */
-  readonly joinP99Ms: number
-  readonly checkoutP99Ms: number
-  readonly memoryMb: number
-}
 
 const SAMPLE_EVERY_MS = 1_000
 /** Samples between two lines outside a terminal. */
@@ -53,30 +37,33 @@ export class Live {
   }
 
   #tick(): void {
-    const sample = this.#sample()
+    const sample = sampleOf(this.#crowd, this.#opensAtMs)
     if (this.#samples.length < MAX_SAMPLES) this.#samples.push(sample)
     const line = progressLine(sample, sample.ended / this.#crowd.visitors.length)
     if (terminal) process.stdout.write(`\r\x1b[K${line.slice(0, (process.stdout.columns || 100) - 1)}`)
     else if (this.#samples.length % LINE_EVERY === 1) console.log(line)
   }
+}
 
-  #sample(): Sample {
-    const { schedule, tally, ended } = this.#crowd
-    const { copy } = schedule
-    const nowMs = performance.now()
-    const tenths = (value: number) => Math.round(value * 10) / 10
-    return {
-      ...tally.counts,
-      second: tenths((nowMs - this.#opensAtMs) / 1000),
-      phase: copy.phase,
-      bought: tally.ends.bought,
-      over: tally.ends.sold_out + tally.ends.ended,
-      ended,
-      serving: copy.draw_seed === null ? 0 : Math.floor(servingExactly(copy, schedule.serverMs(nowMs))),
-      joinP99Ms: tenths(tally.recent.join.take().p99),
-      checkoutP99Ms: tenths(tally.recent.checkout.take().p99),
-      memoryMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
-    }
+export type Sample = ReturnType<typeof sampleOf>
+
+/** The sale at this moment; latencies are of the time since the last sample, 0 without a call. */
+function sampleOf({ schedule, tally, ended }: Crowd, opensAtMs: number) {
+  const { copy } = schedule
+  const nowMs = performance.now()
+  const tenths = (value: number) => Math.round(value * 10) / 10
+  return {
+    ...tally.counts,
+    /** Since the opening. */
+    second: tenths((nowMs - opensAtMs) / 1000),
+    phase: copy.phase,
+    bought: tally.ends.bought,
+    over: tally.ends.sold_out + tally.ends.ended,
+    ended,
+    serving: copy.draw_seed === null ? 0 : Math.floor(servingExactly(copy, schedule.serverMs(nowMs))),
+    joinP99Ms: tenths(tally.recent.join.take().p99),
+    checkoutP99Ms: tenths(tally.recent.checkout.take().p99),
+    memoryMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
   }
 }
 

@@ -7,10 +7,11 @@
  * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
  */
-import { calledAtMs, placeOf, pollAfterMs } from '../../shared/schedule.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../shared/schedule.ts'
 import type { End } from '../invariants/evidence.ts'
-import { type Answer, headerOf, requestText } from '../lib/http.ts'
-import { orderIn, type PlaceResponse, placeIn, problemType } from '../lib/responses.ts'
+import { type Answer, headerOf } from '../lib/http.ts'
+import { orderIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Step, type Visitor } from './visitors.ts'
@@ -54,7 +55,7 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { tally, options } = crowd
   const text = visitor.has(PLAN.known)
-    ? requestText('POST', `/sales/${options.sale}/queue`, crowd.client.host, [
+    ? crowd.saleText('POST', '/queue', [
         'accept: application/json',
         `cookie: visitor-secret=${options.sale}-visitor-${visitor.id}`,
       ])
@@ -88,10 +89,7 @@ const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
 /** Loads the visitor's own page. They go on whatever comes of it. */
 function showPage(crowd: Crowd, visitor: Visitor, intendedMs: number, then: (shownMs: number) => void) {
   const { sale } = crowd.options
-  const text = requestText('GET', `/sales/${sale}`, crowd.client.host, [
-    'accept: text/html',
-    `cookie: queue-${sale}=${visitor.token}`,
-  ])
+  const text = crowd.saleText('GET', '', ['accept: text/html', `cookie: queue-${sale}=${visitor.token}`])
   crowd.send(visitor, 'page', text, intendedMs, (answer) => {
     if (answer.status !== 200) crowd.tally.complain(`page: ${answer.status || answer.failure}`)
     then(answer.answeredMs)
@@ -108,16 +106,10 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   const place = placeOf(schedule.copy, visitor.number ?? Number.NaN, serverMs, () =>
     crowd.positionOf(visitor),
   )
-  switch (place.status) {
-    case 'ready':
-      if (visitor.has(PLAN.noShow)) return crowd.finish(visitor, 'no_show')
-      crowd.go(visitor, 'claim')
-      return askStatus(crowd, visitor, dueMs, 'admission')
-    case 'sold_out':
-    case 'ended':
-      return over(crowd, visitor, place.status, nowMs)
-    case 'missed_turn':
-      return crowd.finish(visitor, visitor.has(PLAN.noShow) ? 'no_show' : 'missed_turn')
+  if (leaves(crowd, visitor, place.status, nowMs)) return
+  if (place.status === 'ready') {
+    crowd.go(visitor, 'claim')
+    return askStatus(crowd, visitor, dueMs, 'admission')
   }
   const readInMs = Math.min(READ_MAX_MS, pollAfterMs(place, options.random()))
   const calledInMs =
@@ -129,7 +121,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 }
 
 function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
-  const text = requestText('GET', `/sales/${crowd.options.sale}/queue/status`, crowd.client.host, [
+  const text = crowd.saleText('GET', '/queue/status', [
     'accept: application/json',
     `authorization: Bearer ${visitor.token}`,
   ])
@@ -143,30 +135,30 @@ function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'ad
 }
 
 /** What the response to a join or a status leads to. */
-function takePlace(crowd: Crowd, visitor: Visitor, place: PlaceResponse, answer: Answer) {
+function takePlace(crowd: Crowd, visitor: Visitor, place: QueueAnswer, answer: Answer) {
+  const { answeredMs } = answer
   crowd.checkPosition(visitor, place)
-  switch (place.status) {
-    case 'ready':
-      if (visitor.has(PLAN.noShow)) return crowd.finish(visitor, 'no_show')
-      if (!place.admission_token) return crowd.again(visitor, 'admission', answer)
-      visitor.admittedMs = answer.answeredMs
-      visitor.admittedAtServing = place.now_serving
-      visitor.admissionEndsMs = Date.parse(place.admission_expires_at ?? '') || 0
-      crowd.tally.counts.admitted++
-      crowd.go(visitor, 'checkout')
-      if (!inBrowser(visitor)) crowd.at(visitor, answer.answeredMs + crowd.think())
-      else
-        showPage(crowd, visitor, answer.answeredMs, (shownMs) => crowd.at(visitor, shownMs + crowd.think()))
-      visitor.token = place.admission_token
-      return
-    case 'sold_out':
-    case 'ended':
-      return over(crowd, visitor, place.status, answer.answeredMs)
-    case 'missed_turn':
-      return crowd.finish(visitor, visitor.has(PLAN.noShow) ? 'no_show' : 'missed_turn')
-    default:
-      crowd.at(visitor, answer.answeredMs + Math.max(100, place.poll_after_ms))
-  }
+  if (leaves(crowd, visitor, place.status, answeredMs)) return
+  if (place.status !== 'ready') return crowd.at(visitor, answeredMs + Math.max(100, place.poll_after_ms))
+  if (!place.admission_token) return crowd.again(visitor, 'admission', answer)
+  visitor.admittedMs = answeredMs
+  visitor.admittedAtServing = place.now_serving
+  visitor.admissionEndsMs = Date.parse(place.admission_expires_at ?? '') || 0
+  crowd.tally.counts.admitted++
+  crowd.go(visitor, 'checkout')
+  if (!inBrowser(visitor)) crowd.at(visitor, answeredMs + crowd.think())
+  else showPage(crowd, visitor, answeredMs, (shownMs) => crowd.at(visitor, shownMs + crowd.think()))
+  visitor.token = place.admission_token
+}
+
+/** True if there is nothing left to wait for: it is over, the turn has passed, or nobody comes to it. */
+function leaves(crowd: Crowd, visitor: Visitor, status: Status, nowMs: number): boolean {
+  if (status === 'sold_out' || status === 'ended') over(crowd, visitor, status, nowMs)
+  else if (status !== 'ready' && status !== 'missed_turn') return false
+  else if (visitor.has(PLAN.noShow)) crowd.finish(visitor, 'no_show')
+  else if (status === 'missed_turn') crowd.finish(visitor, 'missed_turn')
+  else return false
+  return true
 }
 
 function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
