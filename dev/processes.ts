@@ -103,6 +103,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   if (pidFile !== undefined) writePidFile(pidFile, pid)
   const ended = subprocess.then(({ signal, exitCode, timedOut }) => {
     running.delete(child)
+    if (signal === 'SIGKILL') killGroup(pid)
     if (pidFile !== undefined) rmSync(pidFile, { force: true })
     return timedOut ? `not within ${options.timeout} ms` : (signal ?? `exit code ${exitCode}`)
   })
@@ -113,13 +114,11 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     running: () => running.has(child),
     logTail: () => (existsSync(logFile) ? readFileSync(logFile).subarray(logStart).toString() : ''),
     async stop() {
-      if (!running.has(child)) return
       subprocess.kill()
-      if ((await ended) === 'SIGKILL') killGroup(pid)
+      await ended
     },
     async kill() {
-      if (!running.has(child)) return
-      killGroup(pid)
+      if (running.has(child)) killGroup(pid)
       await ended
     },
   }

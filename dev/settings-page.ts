@@ -24,20 +24,11 @@ const START_SETTINGS: readonly SettingDoc[] = [
   { name: 'REDIS_URL', description: 'A Redis that is used instead of one of its own' },
 ]
 
-/** Defaults that only development has are secrets, which anyone can read here. */
-const isSecret = (preset: string) => preset.startsWith('development-')
-
 function table(settings: readonly SettingDoc[]): string {
   const rows = settings.map(({ name, default: preset, description }) => {
-    const shown =
-      preset === undefined
-        ? ''
-        : isSecret(preset)
-          ? 'in development only'
-          : preset === ''
-            ? ''
-            : `\`${preset}\``
-    return `| \`${name}\` | ${shown} | ${description.replaceAll('|', '\\|')} |`
+    // Defaults that only development has are secrets, which anyone can read here.
+    const shown = preset?.startsWith('development-') ? 'in development only' : preset && `\`${preset}\``
+    return `| \`${name}\` | ${shown ?? ''} | ${description.replaceAll('|', '\\|')} |`
   })
   return ['| setting | default | |', '| --- | --- | --- |', ...rows].join('\n')
 }

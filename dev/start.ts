@@ -82,9 +82,9 @@ function portOf(text: string, name: string): number {
 
 // -- The demo sale ---------------------------------------------------------------------------------------------------
 
-const demoSale = (nowMs: number): Partial<SaleConfig> => ({
+const demoSale = (): Partial<SaleConfig> => ({
   name: 'The demo sale',
-  opens_at: new Date(nowMs + DEMO_OPENS_AFTER_MS).toISOString(),
+  opens_at: new Date(Date.now() + DEMO_OPENS_AFTER_MS).toISOString(),
   hold_seconds: 90,
   limit_per_visitor: 2,
   products: [
@@ -94,23 +94,17 @@ const demoSale = (nowMs: number): Partial<SaleConfig> => ({
   admission: { rate_per_second: 20, max_inside: null },
 })
 
-interface Demo {
-  readonly sale: string
-  /** 0 when it is open. */
-  readonly opensInSeconds: number
-}
-
 /** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
-async function ensureDemo(system: System): Promise<Demo> {
+async function ensureDemo(system: System) {
   for (let n = 1; n <= MAX_DEMOS; n++) {
     const sale = n === 1 ? 'demo' : `demo-${n}`
     const state = await admin(system, 'GET', sale)
     if (state === undefined) {
-      await admin(system, 'PUT', sale, demoSale(Date.now()))
+      await admin(system, 'PUT', sale, demoSale())
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
     if (state.phase !== 'sold_out' && state.phase !== 'ended')
-      return { sale, opensInSeconds: Math.max(0, (Date.parse(state.opens_at) - Date.now()) / 1000) }
+      return { sale, opensInSeconds: (Date.parse(state.opens_at) - Date.now()) / 1000 }
   }
   throw new LocalError(`There are ${MAX_DEMOS} demo sales already: remove the data folder, or use --no-demo.`)
 }
@@ -130,6 +124,8 @@ async function admin(system: System, method: string, sale: string, config?: Part
 }
 
 // -- What to try -----------------------------------------------------------------------------------------------------
+
+type Demo = Awaited<ReturnType<typeof ensureDemo>>
 
 function invitation(system: System, demo: Demo | undefined, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'

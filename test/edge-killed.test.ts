@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import type { QueueAnswer } from '../shared/api/public.ts'
-import { eventually } from './origin-process.ts'
+import { createSale, eventually, saleOf } from './origin-process.ts'
 import { ledgerDatabase } from './servers.ts'
 
 const SALE = 'launch'
@@ -18,19 +18,7 @@ let system: System
 
 beforeAll(async () => {
   system = await startSystem({ databaseUrl: (await ledgerDatabase()).url })
-  const created = await fetch(`${system.originUrl}/admin/sales/${SALE}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Launch',
-      opens_at: new Date().toISOString(),
-      products: [
-        { product_id: 'poster', name: 'Poster', unit_price_minor: 2500, currency: 'EUR', total: 10 },
-      ],
-      admission: { rate_per_second: 1 },
-    }),
-  })
-  expect(created.status).toBe(201)
+  await createSale(system, SALE, saleOf(10))
 })
 afterAll(() => system?.stop())
 

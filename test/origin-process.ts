@@ -1,10 +1,11 @@
 /** A real origin for tests: a process of its own on real stores, and the calls of its clients. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { freePort, type Server, temporaryFolder } from '../dev/processes.ts'
-import { originServer } from '../dev/system.ts'
+import { originServer, type System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
@@ -22,14 +23,11 @@ export interface Answer {
   readonly body: Partial<Order> & Partial<Problem> & Record<string, unknown>
 }
 
-export interface SaleOptions {
-  readonly total?: number
-  readonly hold_seconds?: number
-  readonly limit_per_visitor?: number
-  readonly opens_at?: string
-  readonly ends_at?: string
-  readonly products?: readonly unknown[]
-  readonly [field: string]: unknown
+interface Stock {
+  readonly total: number
+  readonly available: number
+  readonly held: number
+  readonly sold: number
 }
 
 function ownStores() {
@@ -77,15 +75,13 @@ export function useOrigin(
     folder.remove()
   }, 60_000)
 
-  const url = () => server.url
-
   async function call(
     method: string,
     path: string,
     options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
   ) {
     const { token, body, headers } = options
-    const response = await fetch(url() + path, {
+    const response = await fetch(server.url + path, {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -108,7 +104,7 @@ export function useOrigin(
     call(method, `/admin${path}`, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) })
 
   return {
-    url,
+    url: () => server.url,
     call,
     admin,
     sql: () => sql,
@@ -121,7 +117,13 @@ export function useOrigin(
     restart: () => server.restart(),
 
     /** Creates a sale, open by default; returns its id. */
-    async sale({ total = 10, ...options }: SaleOptions = {}): Promise<string> {
+    async sale({
+      total = 10,
+      ...options
+    }: {
+      total?: number
+      [field: string]: unknown
+    } = {}): Promise<string> {
       const sale = `sale-${randomUUID().slice(0, 8)}`
       const answer = await admin('PUT', `/sales/${sale}`, {
         name: 'Test',
@@ -159,11 +161,9 @@ export function useOrigin(
     },
 
     /** The only product of a sale, as the operator sees it. */
-    async stock(sale: string): Promise<{ total: number; available: number; held: number; sold: number }> {
+    async stock(sale: string): Promise<Stock> {
       const { body } = await admin('GET', `/sales/${sale}`)
-      return (
-        body as unknown as { products: [{ total: number; available: number; held: number; sold: number }] }
-      ).products[0]
+      return (body as { products: [Stock] }).products[0]
     },
   }
 }
@@ -184,7 +184,7 @@ export async function eventually<T>(
   for (;;) {
     const answer = await ask()
     if (right(answer) || Date.now() > until) return answer
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
   }
 }
 
@@ -196,6 +196,20 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   admission: { rate_per_second: 1, max_inside: null },
   ...changes,
 })
+
+/** Creates a sale on a whole system. */
+export async function createSale(
+  { originUrl, adminToken }: System,
+  sale: string,
+  config: SaleConfig,
+): Promise<void> {
+  const response = await fetch(`${originUrl}/admin/sales/${sale}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(config),
+  })
+  expect(response.status).toBe(201)
+}
 
 /** What a checkout asks the gates for: one unit, for a visitor without an account. */
 export const reservationOf = (sale: string): Reservation => ({

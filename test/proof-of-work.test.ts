@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import { installChromium, launchChromium } from './chromium.ts'
+import { createSale, saleOf } from './origin-process.ts'
 
 const executablePath = await installChromium()
 
@@ -14,17 +15,8 @@ describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: { POW_DIFFICULTY: '5000' } })
     browser = await launchChromium(executablePath)
-    const response = await fetch(`${system.originUrl}/admin/sales/priced`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'Priced',
-        opens_at: new Date(Date.now() + 600_000).toISOString(),
-        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR', total: 5 }],
-        admission: { rate_per_second: 1 },
-      }),
-    })
-    expect(response.status).toBe(201)
+    const opens_at = new Date(Date.now() + 600_000).toISOString()
+    await createSale(system, 'priced', saleOf(5, { opens_at }))
   }, 120_000)
   afterAll(async () => {
     await browser?.close()

@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import type { Order, QueueAnswer } from '../shared/api/public.ts'
 import { positionOf } from '../shared/draw.ts'
@@ -16,6 +16,7 @@ const SALE = 'launch'
 const EARLY = 40
 const LATE = 20
 const STOCK = { poster: 9, vinyl: 5 }
+const PRICE = { unit_price_minor: 2500, currency: 'EUR' }
 const RATE_PER_SECOND = 25
 const OPENS_AFTER_MS = 2_500
 const WITHIN_MS = 30_000
@@ -53,14 +54,8 @@ describe('a sale from its announcement to its end', () => {
       hold_seconds: 60,
       limit_per_visitor: 1,
       products: [
-        {
-          product_id: 'poster',
-          name: 'Poster',
-          unit_price_minor: 2500,
-          currency: 'EUR',
-          total: STOCK.poster,
-        },
-        { product_id: 'vinyl', name: 'Vinyl', unit_price_minor: 4200, currency: 'EUR', total: STOCK.vinyl },
+        { ...PRICE, product_id: 'poster', name: 'Poster', total: STOCK.poster },
+        { ...PRICE, product_id: 'vinyl', name: 'Vinyl', total: STOCK.vinyl },
       ],
       admission: { rate_per_second: RATE_PER_SECOND },
     })
@@ -83,7 +78,7 @@ describe('a sale from its announcement to its end', () => {
   test('joining again as the same visitor gives the same number', async () => {
     const [visitor] = crowd
     if (visitor === undefined) throw new Error('Nobody joined.')
-    const again = await fetch(at('/queue'), { method: 'POST', headers: visitor.identity() })
+    const again = await fetch(at('/queue'), { method: 'POST', headers: { cookie: visitor.cookies } })
     expect(again.status).toBe(200)
     expect(((await again.json()) as QueueAnswer).number).toBe(visitor.joined.number)
   })
@@ -147,8 +142,8 @@ describe('a sale from its announcement to its end', () => {
     expect(rows.map((row) => row.order_id).toSorted()).toEqual(
       reserved.map(({ order }) => order.order_id).toSorted(),
     )
-    const told = crowd.filter((visitor) => visitor.refusal !== undefined).map((visitor) => visitor.refusal)
-    for (const type of told) expect(type).toMatch(/^\/problems\/(all-in-carts|sold-out)$/)
+    for (const { refusal } of crowd)
+      if (refusal !== undefined) expect(refusal).toMatch(/^\/problems\/(all-in-carts|sold-out)$/)
     await within(3_000, async () => (await schedule()).phase === 'all_in_carts')
   })
 
@@ -157,10 +152,7 @@ describe('a sale from its announcement to its end', () => {
     if (loser === undefined) throw new Error('Nobody has a cart.')
     await loser.visitor.pay(loser.order, 'pm_declined')
     expect(await loser.visitor.settled(loser.order)).toBe('cancelled')
-    const winner = await firstCalled(
-      crowd.filter((visitor) => visitor.stillWaits),
-      loser.order.product_id,
-    )
+    const winner = await firstCalled(crowd, loser.order.product_id)
     expect(winner.order.status).toBe('reserved')
     reserved.push(winner)
   })
@@ -173,19 +165,13 @@ describe('a sale from its announcement to its end', () => {
       }),
     )
     expect(new Set(outcomes)).toEqual(new Set(['confirmed']))
-    const state = await adminState()
-    expect(
-      state.products.map(({ product_id, total, available, held, sold }) => [
-        product_id,
-        total,
-        available,
-        held,
-        sold,
-      ]),
-    ).toEqual([
-      ['poster', STOCK.poster, 0, 0, STOCK.poster],
-      ['vinyl', STOCK.vinyl, 0, 0, STOCK.vinyl],
-    ])
+    const { poster, vinyl } = STOCK
+    expect(await (await admin('GET', '')).json()).toMatchObject({
+      products: [
+        { product_id: 'poster', total: poster, available: 0, held: 0, sold: poster },
+        { product_id: 'vinyl', total: vinyl, available: 0, held: 0, sold: vinyl },
+      ],
+    })
     await within(3_000, async () => (await schedule()).phase === 'sold_out')
   })
 
@@ -208,10 +194,7 @@ describe('a sale from its announcement to its end', () => {
     const restocked = await admin('POST', '/products/vinyl/restock', { quantity: 1 })
     expect(restocked.status).toBe(200)
     await within(2_000, async () => (await schedule()).phase === 'open')
-    const winner = await firstCalled(
-      crowd.filter((visitor) => visitor.stillWaits),
-      'vinyl',
-    )
+    const winner = await firstCalled(crowd, 'vinyl')
     expect(winner.order).toMatchObject({ status: 'reserved', product_id: 'vinyl' })
   })
 
@@ -233,7 +216,7 @@ class Visitor {
   refusal: string | undefined
   /** Its turn has not come yet; nor, perhaps, the end. */
   stillWaits = true
-  private readonly cookies: string
+  readonly cookies: string
   private admission = ''
 
   private constructor(joined: QueueAnswer, cookies: string) {
@@ -246,10 +229,6 @@ class Visitor {
     expect(response.status).toBe(201)
     const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
     return new Visitor((await response.json()) as QueueAnswer, cookies.join('; '))
-  }
-
-  identity(): Record<string, string> {
-    return { cookie: this.cookies }
   }
 
   /** Waits for its turn, or for the end of the waiting: all in carts, sold out. */
@@ -328,17 +307,17 @@ class Visitor {
 }
 
 /** Of those who wait, the first to be called who gets the product. The others keep their places. */
-async function firstCalled(waiting: readonly Visitor[], product: string) {
+async function firstCalled(visitors: readonly Visitor[], product: string) {
   const deadline = Date.now() + WITHIN_MS
   while (Date.now() < deadline) {
-    for (const visitor of waiting) {
+    for (const visitor of visitors) {
       if (!visitor.stillWaits || (await visitor.ask()).status !== 'ready') continue
       const order = await visitor.checkOut(product)
       if (order !== undefined) return { visitor, order }
     }
     await sleep(ASK_EVERY_MS)
   }
-  throw new Error(`None of ${waiting.length} was called within ${WITHIN_MS} ms`)
+  throw new Error(`None of ${visitors.length} was called within ${WITHIN_MS} ms`)
 }
 
 const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
@@ -355,17 +334,4 @@ function admin(method: string, path: string, body?: unknown): Promise<Response> 
   })
 }
 
-async function adminState() {
-  return (await (await admin('GET', '')).json()) as {
-    products: { product_id: string; total: number; available: number; held: number; sold: number }[]
-  }
-}
-
-/** Asks again and again until it is so; fails when it has not come to be in time. */
-async function within(ms: number, so: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + ms
-  while (!(await so())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${so}`)
-    await sleep(50)
-  }
-}
+const within = (timeout: number, holds: () => Promise<boolean>) => vi.waitUntil(holds, { timeout })
