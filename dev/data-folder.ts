@@ -13,6 +13,7 @@ import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writeP
 
 /** A lock that its owner has not renewed for so long is free: the owner was killed. The wait for it is a little longer. */
 const LOCK_STALE_MS = 5_000
+const LOCK = 'start.lock'
 const LOCK_RETRIES = { retries: 24, factor: 1, minTimeout: 250 }
 
 /** Takes the folder into use until `release`, a temporary one where none is wanted, and stops what a killed start left there. */
@@ -25,13 +26,14 @@ export async function takeFolder(wanted: string | undefined) {
   }
   const owner = join(path, 'start.pid')
   const unlock = await lockFolder(path, owner)
+  removedAtEnd(join(path, LOCK))
   await stopLeftovers(path)
+  const ownerFile = removedAtEnd(owner)
   writePidFile(owner, process.pid)
-  const { remove: removeOwner } = removedAtEnd(owner)
   // The logs of the run before stay once, so that logs never fill the disk.
   for (const log of globSync('*/*.log', { cwd: path })) renameSync(join(path, log), join(path, `${log}.old`))
   const release = async () => {
-    removeOwner()
+    ownerFile.remove()
     await unlock().catch(() => {})
   }
   return { path, release }
@@ -46,7 +48,7 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
   const found = readPidFile(owner)
   if (found?.runs) throw inUse(found.pid)
   return lock(folder, {
-    lockfilePath: join(folder, 'start.lock'),
+    lockfilePath: join(folder, LOCK),
     ...{ stale: LOCK_STALE_MS, update: 1_000, retries: LOCK_RETRIES },
     // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
     onCompromised() {},

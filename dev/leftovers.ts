@@ -19,21 +19,15 @@ const CHECK_EVERY_MS = 25
 
 // -- Pid files -------------------------------------------------------------------------------------------------------
 
-interface PidFile {
-  readonly pid: number
-  /** When the process began, so that a later one with the same number is not taken for it. */
-  readonly startedAt: string
-}
-
+/** The file names when the process began, so that a later one with the same number is not taken for it. */
 export function writePidFile(file: string, pid: number): void {
-  const content: PidFile = { pid, startedAt: startedAt(pid) }
-  writeFileSync(file, `${JSON.stringify(content)}\n`)
+  writeFileSync(file, `${JSON.stringify({ pid, startedAt: startedAt(pid) })}\n`)
 }
 
 /** The process that a pid file names, and whether it still runs. */
 export function readPidFile(file: string): { readonly pid: number; readonly runs: boolean } | undefined {
   try {
-    const content = JSON.parse(readFileSync(file, 'utf8')) as PidFile
+    const content = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; startedAt: string }
     const runs = content.startedAt !== '' && startedAt(content.pid) === content.startedAt
     return { pid: content.pid, runs }
   } catch {

@@ -145,6 +145,7 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   expect(stopped.err).toBe('')
   expect(stopped.out).toMatch(/Stopped\.\n$/)
   expect(await remains(stopped)).toEqual([])
+  expect(globSync('start.*', { cwd: folder })).toEqual([])
   for (const url of [first.originUrl, first.edgeUrl]) await expect(fetch(url)).rejects.toThrow('fetch failed')
 
   const again = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
