@@ -1,5 +1,5 @@
 /**
- * The edge killed in mid-crowd, again and again: who was told a number has it for good, nobody else gets it, and whoever
+ * The edge killed in mid-crowd, again and again: whoever got a number has it for good, nobody else gets it, and whoever
  * comes again as the same visitor finds it. Many join at once, so that they are written together.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,31 +22,31 @@ beforeAll(async () => {
 })
 afterAll(() => system?.stop())
 
-test('a number that was told outlives the edge, and nobody else gets it', async () => {
-  const told = new Map<string, number>()
+test('an issued number outlives the edge, and nobody else gets it', async () => {
+  const issued = new Map<string, number>()
   let killing = true
   let visitors = 0
   const crowd = Array.from({ length: AT_ONCE }, async () => {
     while (killing && visitors < MOST) {
       const visitor = `visitor-of-the-crowd-${++visitors}`
       const answer = await join(visitor)
-      if (answer?.status === 201) told.set(visitor, answer.number)
+      if (answer?.status === 201) issued.set(visitor, answer.number)
       else await sleep(20)
     }
   })
   for (let kill = 0; kill < KILLS; kill++) {
-    const before = told.size
+    const before = issued.size
     const enough = (joined: number) => joined >= before + AT_ONCE
-    expect(await eventually(async () => told.size, enough, 20_000)).toSatisfy(enough)
+    expect(await eventually(async () => issued.size, enough, 20_000)).toSatisfy(enough)
     await system.edge.kill()
     await system.edge.restart()
   }
   killing = false
   await Promise.all(crowd)
 
-  expect(told.size).toBeGreaterThanOrEqual(KILLS * AT_ONCE)
-  expect(new Set(told.values()).size).toBe(told.size)
-  for (const [visitor, number] of told) expect(await join(visitor)).toEqual({ status: 200, number })
+  expect(issued.size).toBeGreaterThanOrEqual(KILLS * AT_ONCE)
+  expect(new Set(issued.values()).size).toBe(issued.size)
+  for (const [visitor, number] of issued) expect(await join(visitor)).toEqual({ status: 200, number })
 })
 
 /** Null if the edge is away. */

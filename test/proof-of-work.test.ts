@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
     await page.close()
   })
 
-  test('a browser that sends the form without its proof is told what is missing, on a page', async () => {
+  test('a browser that sends the form without its proof gets a page that names what is missing', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto(`${system.edgeUrl}/sales/priced`)

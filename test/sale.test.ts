@@ -20,7 +20,7 @@ const PRICE = { unit_price_minor: 2500, currency: 'EUR' }
 const RATE_PER_SECOND = 25
 const OPENS_AFTER_MS = 2_500
 const WITHIN_MS = 30_000
-/** A client learns of its turn by asking; it asks this often, whatever it is told, so that the test is quick. */
+/** A client learns of its turn by asking; it asks this often, whatever the response says, so that the test is quick. */
 const ASK_EVERY_MS = 100
 
 let system: System
@@ -135,7 +135,7 @@ describe('a sale from its announcement to its end', () => {
     expect(order.length / RATE_PER_SECOND).toBeLessThan(seconds + 1.5)
   })
 
-  test('every unit is in somebody’s cart, none in two, and the rest were told so', async () => {
+  test('every unit is in somebody’s cart, none in two, and the rest were refused', async () => {
     expect(reserved).toHaveLength(STOCK.poster + STOCK.vinyl)
     expect(new Set(reserved.map(({ order }) => order.order_id)).size).toBe(reserved.length)
     const rows = await ledger`select order_id, status from orders where sale_id = ${SALE}`
