@@ -133,10 +133,7 @@ describe('a rehearsal on a running system', () => {
 
   test('fails without an edge before it creates a sale', async () => {
     asked.length = 0
-    const { status, err } = await command('rehearse', [
-      ...['--edge=http://127.0.0.1:5', '--origin', url],
-      ...crowd,
-    ])
+    const { status, err } = await command('rehearse', [...['--edge=http://127.0.0.1:5', '--origin', url], ...crowd])
     expect(status).toBe(2)
     expect(err).toBe('The edge at http://127.0.0.1:5 does not respond (ECONNREFUSED).\n')
     expect(asked).toEqual([])

@@ -19,13 +19,7 @@ const PROOF_WORKER = path('../node_modules/altcha/dist/workers/sha.js')
 const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
 
 /** Bundles one asset; its path has a hash of its content. */
-async function bundleAsset(
-  entry: string,
-  name: string,
-  ending: string,
-  type: string,
-  options: BuildOptions = {},
-) {
+async function bundleAsset(entry: string, name: string, ending: string, type: string, options: BuildOptions = {}) {
   const { outputFiles } = await build({ ...options, ...common, entryPoints: [entry] })
   return namedByContent(name, ending, type, outputFiles[0]?.text ?? '')
 }

@@ -16,9 +16,7 @@ test('one of several starts at the same moment takes the folder, and the next af
   const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => takeFolder(path)))
   const taken = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []))
   expect(taken).toHaveLength(1)
-  await expect(takeFolder(path)).rejects.toThrow(
-    `Process ${process.pid} is already running a system on ${path}`,
-  )
+  await expect(takeFolder(path)).rejects.toThrow(`Process ${process.pid} is already running a system on ${path}`)
   await taken[0]?.release()
   await (await takeFolder(path)).release()
 })
@@ -43,10 +41,7 @@ test('opens a folder of the version before, adds the missing keys and still veri
   const path = folder()
   const before = { adminToken: 'a', edgeToken: 'e', orderTokenSecret: 'o', webhookSecret: 'w' }
   const queueSecret = 'of thirty-two bytes or more, as it was'
-  writeFileSync(
-    join(path, 'secrets.json'),
-    JSON.stringify({ ...before, queueSecret, admissionPrivateJwk: {} }),
-  )
+  writeFileSync(join(path, 'secrets.json'), JSON.stringify({ ...before, queueSecret, admissionPrivateJwk: {} }))
   const secrets = loadSecrets(path, undefined)
   expect(secrets).toMatchObject(before)
   expect(Buffer.from(secrets.queueKeys.keys[0]?.k ?? '', 'base64url').toString()).toBe(queueSecret)

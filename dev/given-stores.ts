@@ -10,9 +10,7 @@ const CHECK_WITHIN_SECONDS = 10
 /** Fails with one line when the address is wrong or nobody serves there. */
 export async function checkDatabase(url: string): Promise<void> {
   if (!/^postgres(ql)?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw new LocalError(
-      'DATABASE_URL is not an address such as postgres://user:password@host:5432/database.',
-    )
+    throw new LocalError('DATABASE_URL is not an address such as postgres://user:password@host:5432/database.')
   }
   const sql = postgres(url, { max: 1, connect_timeout: CHECK_WITHIN_SECONDS, onnotice: () => {} })
   try {

@@ -156,12 +156,7 @@ async function findBinaries(): Promise<Binaries> {
   }
 }
 
-async function initialise(
-  initdb: string,
-  folder: string,
-  account: Account,
-  isTemporary: boolean,
-): Promise<void> {
+async function initialise(initdb: string, folder: string, account: Account, isTemporary: boolean): Promise<void> {
   const data = join(folder, 'data')
   const passwordFile = join(folder, 'password')
   if (existsSync(data)) return

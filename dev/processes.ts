@@ -268,5 +268,4 @@ export function freePort(): Promise<number> {
 }
 
 /** Keeps a port from `freePort`, for whoever asked for it. False when something already uses it. */
-export const reservePort = async (port: number): Promise<boolean> =>
-  (await getPort({ port, reserve: true })) === port
+export const reservePort = async (port: number): Promise<boolean> => (await getPort({ port, reserve: true })) === port

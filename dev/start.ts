@@ -135,8 +135,7 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
     `curl -sS -H "Authorization: Bearer ${token}" ${system.originUrl}/admin/sales/${sale}${rest}`
   const row = (what: string, command: string) => `  ${what.padEnd(15)} ${command}`
   const seconds = Math.ceil(demo?.opensInSeconds ?? 0)
-  const opening =
-    seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
+  const opening = seconds > 0 ? `opens in ${seconds} s: join before, and a draw decides your place` : 'open now'
   return [
     '',
     `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${demo ? `  (${opening})` : ''}`,

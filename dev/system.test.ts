@@ -25,9 +25,7 @@ describe('another program that takes the port during the start does not pass for
           say() {},
         },
       })
-      await expect(started).rejects.toThrow(
-        new RegExp(`^${part} ended at once .*address already in use`, 'i'),
-      )
+      await expect(started).rejects.toThrow(new RegExp(`^${part} ended at once .*address already in use`, 'i'))
     },
     60_000,
   )

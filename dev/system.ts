@@ -91,9 +91,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
         ? part('Postgres', () => startPostgres({ dataDir: join(dataDir, 'postgres') }))
         : undefined,
       options.redisUrl === undefined
-        ? part('Redis', () =>
-            startRedis({ dataDir: join(dataDir, 'redis'), say: (line) => progress?.say(line) }),
-          )
+        ? part('Redis', () => startRedis({ dataDir: join(dataDir, 'redis'), say: (line) => progress?.say(line) }))
         : undefined,
     ])
     const [postgres, redis] = stores.map((store) => {
@@ -155,12 +153,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 }
 
 /** An origin on a port of its own, not started yet. `env` is called at each start. */
-export function originServer(
-  name: string,
-  port: number,
-  logFile: string,
-  env: () => NodeJS.ProcessEnv,
-): Server {
+export function originServer(name: string, port: number, logFile: string, env: () => NodeJS.ProcessEnv): Server {
   const url = `http://${LOOPBACK}:${port}`
   return new Server({
     url,

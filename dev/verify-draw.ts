@@ -34,8 +34,7 @@ async function verify(): Promise<number> {
   const number = /^\d+$/.test(options.number ?? '') ? Number(options.number) : 0
   if (!/^https?:$/.test(URL.parse(options.schedule ?? '')?.protocol ?? ''))
     throw new UsageError('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
-  if (!Number.isSafeInteger(number) || number < 1)
-    throw new UsageError('--number needs a ticket number: 1, 2, 3 ...')
+  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError('--number needs a ticket number: 1, 2, 3 ...')
   // A copy from a page may have blanks around it, or capital letters.
   const noted = options.commitment?.trim().toLowerCase()
   if (noted !== undefined && !/^[0-9a-f]{64}$/.test(noted))
@@ -47,8 +46,7 @@ async function verify(): Promise<number> {
   const commitment = noted ?? schedule.draw_commitment
   console.log(`sale          ${schedule.sale}`)
   console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
-  if (!isDrawn(schedule))
-    throw new UsageError('The seed is not revealed yet: the draw is made when the sale opens.')
+  if (!isDrawn(schedule)) throw new UsageError('The seed is not revealed yet: the draw is made when the sale opens.')
   const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule
   console.log(`seed          ${seed}`)
   if (beacon) console.log(`beacon        ${beacon}`)

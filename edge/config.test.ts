@@ -66,12 +66,7 @@ it('requires a payment page in production, except before another site', async ()
 it('has no default limits in development, and some everywhere else', async () => {
   const limits = async (env: Env) => {
     const config = await readConfig(env)
-    return [
-      config.JOINS_PER_ADDRESS,
-      config.JOINS_PER_VISITOR,
-      config.STATUS_PER_ADDRESS,
-      config.STATUS_PER_VISITOR,
-    ]
+    return [config.JOINS_PER_ADDRESS, config.JOINS_PER_VISITOR, config.STATUS_PER_ADDRESS, config.STATUS_PER_VISITOR]
   }
   expect(await limits(edgeEnv)).toEqual([null, null, null, null])
   for (const ENVIRONMENT of ['production', 'Development', ''])

@@ -31,13 +31,7 @@ const url = v.pipe(
 
 function number(min: number, max: number) {
   const between = `must be between ${min} and ${max}`
-  return v.pipe(
-    v.string(),
-    v.transform(Number),
-    v.number(between),
-    v.minValue(min, between),
-    v.maxValue(max, between),
-  )
+  return v.pipe(v.string(), v.transform(Number), v.number(between), v.minValue(min, between), v.maxValue(max, between))
 }
 const whole = (min: number, max: number) => v.pipe(number(min, max), v.integer('must be a whole number'))
 
@@ -77,11 +71,7 @@ const Room = v.object({
   EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
   TICKET_SHARDS: setting(whole(1, 256), '1', 'Ticket shards per sale; must not change during one'),
   CLAIM_SECONDS: setting(number(1, 24 * 3600), '180', 'How long a turn can be claimed'),
-  ADMISSIONS_PER_UNIT: setting(
-    number(1, 1000),
-    '1.2',
-    'Most people on their way in or inside for each available unit',
-  ),
+  ADMISSIONS_PER_UNIT: setting(number(1, 1000), '1.2', 'Most people on their way in or inside for each available unit'),
   NO_SHOW_BOOST: setting(
     number(1, 10),
     '2',
@@ -105,20 +95,14 @@ const Worker = v.object({
     v.pipe(
       v.string(),
       // On this host, since the cookie that says whose order it is goes to no other.
-      v.regex(
-        /^(sandbox$|\/(?![/\\]).*\{order\})/,
-        'must be a path of this host with {order} in it, or sandbox',
-      ),
+      v.regex(/^(sandbox$|\/(?![/\\]).*\{order\})/, 'must be a path of this host with {order} in it, or sandbox'),
       v.transform((page) => (page === 'sandbox' ? null : page)),
     ),
     "The shop's page for paying, a path with `{order}`, or `sandbox`; required in production",
   ),
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image'),
-    ),
+    v.pipe(v.string(), v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image')),
     'Picture shown instead of the name',
   ),
   BRAND_ACCENT: optional(colour, 'Accent colour, such as #0b6450'),
@@ -126,10 +110,7 @@ const Worker = v.object({
 })
 
 const Shop = v.object({
-  SHOP_JWKS_URL: required(
-    url,
-    "Keys of the shop's own sessions (JWTs); whoever is signed in joins as that account",
-  ),
+  SHOP_JWKS_URL: required(url, "Keys of the shop's own sessions (JWTs); whoever is signed in joins as that account"),
   SHOP_ISSUER: required(v.string(), 'Issuer of the sessions'),
   SHOP_AUDIENCE: required(v.string(), 'Audience of the sessions'),
   SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
@@ -201,8 +182,7 @@ export async function readConfig(env: Env) {
   const presets = production ? (env.PROTECT_UPSTREAM ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
   const worker = read(Worker, env, presets)
   if (production) refusePublicSecrets(worker)
-  if (!canSign(worker.ADMISSION_KEYS))
-    throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
+  if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {
     ...worker,
     production,
@@ -233,9 +213,7 @@ interface BrandConfig extends Omit<Brand, 'name'> {
 
 async function brandOf(worker: v.InferOutput<typeof Worker>): Promise<BrandConfig> {
   const { BRAND_NAME, BRAND_LOGO: logo, BRAND_ACCENT: accent, BRAND_ACCENT_DARK: accentDark } = worker
-  const style = accent
-    ? await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark }))
-    : null
+  const style = accent ? await namedByContent('brand', 'css', 'text/css', brandSheet({ accent, accentDark })) : null
   return { name: BRAND_NAME ?? null, logo, sheet: style?.path, style }
 }
 

@@ -87,9 +87,7 @@ export async function formFields(request: Request): Promise<Fields | null> {
   if (!(Number(request.headers.get('content-length') ?? Number.NaN) <= MAX_BODY_BYTES)) return null
   try {
     const fields = [...(await request.formData())]
-    return Object.fromEntries(
-      fields.filter((field): field is [string, string] => typeof field[1] === 'string'),
-    )
+    return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
   } catch {
     return null
   }

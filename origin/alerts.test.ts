@@ -14,9 +14,7 @@ function metricsIn(expr: string): { name: string; labels: string[] }[] {
   const asked = expr.replace(/\b(by|on) \([^)]*\)/g, '').replace(/\[\w+\]|offset \w+/g, '')
   const found = asked.matchAll(/\b([a-z]\w*)(?:\{([^}]*)\})?/g)
   return [...found].flatMap(([, name = '', labels = '']) =>
-    WORDS.test(name)
-      ? []
-      : { name, labels: [...labels.matchAll(/(\w+)[=!]/g)].map(([, label = '']) => label) },
+    WORDS.test(name) ? [] : { name, labels: [...labels.matchAll(/(\w+)[=!]/g)].map(([, label = '']) => label) },
   )
 }
 
@@ -27,9 +25,7 @@ test('every alert uses metrics and labels that exist', () => {
   for (const { rule, metrics } of alerts) {
     expect(metrics, rule).not.toEqual([])
     for (const { name, labels } of metrics) {
-      const metric = registered.getSingleMetric(name.replace(/_bucket$/, '')) as
-        | { labelNames: string[] }
-        | undefined
+      const metric = registered.getSingleMetric(name.replace(/_bucket$/, '')) as { labelNames: string[] } | undefined
       expect(metric, `${name} of ${rule}`).toBeDefined()
       expect(metric?.labelNames, name).toEqual(expect.arrayContaining(labels))
     }

@@ -50,8 +50,7 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
     const others = METHODS.filter((method) =>
       app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
     )
-    if (others.length === 0)
-      return sendProblem(problem('not-found', { detail: `There is nothing at ${path}.` }))
+    if (others.length === 0) return sendProblem(problem('not-found', { detail: `There is nothing at ${path}.` }))
     const response = sendProblem(problem('method-not-allowed'))
     response.headers.set('allow', others.join(', '))
     return response
@@ -64,9 +63,7 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
     // Either store suffices to serve.
     return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
   })
-  app.get('/metrics', async (c) =>
-    c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }),
-  )
+  app.get('/metrics', async (c) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }))
 
   for (const [path, its] of Object.entries(routes)) app.route(path, its)
   return app
@@ -74,7 +71,5 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
 
 /** Errors that mean "not now": a store is away, a call took too long, or a queue is full. */
 export function isAway(error: Error & { code?: string }): boolean {
-  return (
-    error instanceof TimeoutError || error instanceof Overloaded || isRedisAway(error) || isLedgerAway(error)
-  )
+  return error instanceof TimeoutError || error instanceof Overloaded || isRedisAway(error) || isLedgerAway(error)
 }

@@ -14,12 +14,8 @@ const MIN_SECRET_LENGTH = 32
 export const BEARER = /^[A-Za-z0-9._~+/-]+=*$/
 export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels in a header'
 
-const number = (form: RegExp, message: string) =>
-  v.pipe(v.string(), v.regex(form, message), v.transform(Number))
-const port = v.pipe(
-  number(/^\d{1,5}$/, 'a port number is required'),
-  v.maxValue(65_535, 'a port number is required'),
-)
+const number = (form: RegExp, message: string) => v.pipe(v.string(), v.regex(form, message), v.transform(Number))
+const port = v.pipe(number(/^\d{1,5}$/, 'a port number is required'), v.maxValue(65_535, 'a port number is required'))
 const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
 const url = (protocol: RegExp, what: string) =>
   v.pipe(
@@ -59,16 +55,9 @@ const Settings = v.object({
     'Least severe log lines that are written',
   ),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
-  EDGE_TOKEN: setting(
-    bearer,
-    'development-edge-token-00000000000',
-    'Secret between edge and origin, the same in both',
-  ),
+  EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin, the same in both'),
   ORDER_TOKEN_SECRET: setting(
-    v.pipe(
-      v.string(),
-      v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`),
-    ),
+    v.pipe(v.string(), v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`)),
     'development-order-token-secret-000',
     'Key that signs order tokens (HS256)',
   ),
@@ -93,19 +82,12 @@ const Sandbox = v.object({
   ),
   SANDBOX_URL: optional(httpUrl, 'A running sandbox; without it the origin starts its own'),
   SANDBOX_TIMEOUT_MS: setting(
-    v.pipe(
-      milliseconds,
-      v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`),
-    ),
+    v.pipe(milliseconds, v.maxValue(PROVIDER_TIMEOUT_MS, `milliseconds are required, ${PROVIDER_TIMEOUT_MS} or less`)),
     '2000',
     'How long the origin waits for an answer of the sandbox',
   ),
   SANDBOX_SLOW_MS: setting(milliseconds, `${SANDBOX_DELAYS.slowMs}`, 'How long `pm_slow` takes'),
-  SANDBOX_LATE_MS: setting(
-    milliseconds,
-    `${SANDBOX_DELAYS.lateMs}`,
-    'How late the webhook of a late charge comes',
-  ),
+  SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
 })
 
 /** Every setting of the origin, for docs/settings.md. */
@@ -152,9 +134,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
     // Forgotten, it would give goods away; set to sandbox, it is a rehearsal.
     if (provider === undefined)
-      errors.push(
-        'PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)',
-      )
+      errors.push('PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)')
     if (provider === 'stripe') {
       // Whoever guesses it has orders confirmed for nothing.
       if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')

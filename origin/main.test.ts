@@ -82,8 +82,7 @@ describe('exits with the reason when waiting cannot help:', () => {
   let drop = async () => {}
   afterEach(() => drop())
 
-  const endsSaying = (why: string) =>
-    expect(origin.restart()).rejects.toThrow(`(exit code 1): cannot start: ${why}`)
+  const endsSaying = (why: string) => expect(origin.restart()).rejects.toThrow(`(exit code 1): cannot start: ${why}`)
 
   test('the password is wrong', async () => {
     const address = new URL(ledger.url)

@@ -113,9 +113,7 @@ async function compose(server: Server): Promise<Hono> {
   const stock = { sql, sales, gates, work: new ProductWork(), metrics, log }
   const reconciler = new Reconciler({ ...stock, refunds: jobs })
   // The gate is compared with the ledger before anyone is served: nobody meets a cold gate.
-  await reconciler
-    .round()
-    .catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
+  await reconciler.round().catch((error) => log.warn({ error: String(error) }, 'starting without the fast gate'))
   if (config.ROLE !== 'api') {
     const worker = createWorker({ ...stock, redis, orders, payments, reconciler })
     worker.start()
@@ -125,8 +123,7 @@ async function compose(server: Server): Promise<Hono> {
   const loadShedder = new LoadShedder()
   const queueReports = new QueueReports(metrics)
   const edge = new EdgeNotifier(config, log)
-  const healthOf: HealthOf = (saleId) =>
-    loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok'
+  const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
   const keys = {
     admission: await importKeys(config.ADMISSION_KEYS),
     order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),

@@ -125,8 +125,7 @@ test('shows the orders, stock, timings and health of a sale', async () => {
 
 test('counts an arrival per ticket number, not per call', async () => {
   const sale = await origin.sale()
-  for (const num of [1, 1, 2])
-    await origin.checkout(sale, { token: await origin.token(sale, 'ann', { num }) })
+  for (const num of [1, 1, 2]) await origin.checkout(sale, { token: await origin.token(sale, 'ann', { num }) })
   await origin.checkout(sale, { token: await origin.token(sale, 'bob', { num: 3 }) })
   await becomes(() => counts('arrivals'), expect.objectContaining({ [`sale="${sale}"`]: 3 }))
 })

@@ -13,10 +13,7 @@ function chiSquareBound(freedom: number): number {
 
 describe('the draw', () => {
   it('gives every number of the pre-queue its own position, whatever key and size', () => {
-    const sizes = fc.oneof(
-      fc.constantFrom(1, 2, 3, 63, 64, 65, 256, 257, 4_099),
-      fc.integer({ min: 1, max: 120 }),
-    )
+    const sizes = fc.oneof(fc.constantFrom(1, 2, 3, 63, 64, 65, 256, 257, 4_099), fc.integer({ min: 1, max: 120 }))
     fc.assert(
       fc.property(key32, sizes, (key, size) => {
         const seen = new Set(Array.from({ length: size }, (_, index) => permute(key, size, index)))
@@ -75,14 +72,9 @@ describe('the draw', () => {
 
   it('leaves later numbers where they are', () => {
     fc.assert(
-      fc.property(
-        key32,
-        fc.integer({ min: 0, max: 1_000 }),
-        fc.integer({ min: 1, max: 1_000 }),
-        (key, size, above) => {
-          return positionOf({ seed: hex(key), size }, size + above) === size + above
-        },
-      ),
+      fc.property(key32, fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 1, max: 1_000 }), (key, size, above) => {
+        return positionOf({ seed: hex(key), size }, size + above) === size + above
+      }),
     )
   })
 
@@ -126,7 +118,6 @@ describe('the commitment', () => {
   })
 
   it('does not hold for anything that is not hex', () => {
-    for (const junk of ['', 'zz', 'abc', '<script>'])
-      expect(commitmentHolds(commitmentOf('00'), junk)).toBe(false)
+    for (const junk of ['', 'zz', 'abc', '<script>']) expect(commitmentHolds(commitmentOf('00'), junk)).toBe(false)
   })
 })

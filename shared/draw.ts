@@ -66,8 +66,7 @@ function keyOf({ seed, beacon }: Draw): Uint8Array {
  */
 export function permute(key: Uint8Array, size: number, index: number): number {
   if (key.length !== KEY_BYTES) throw new RangeError(`a key has ${KEY_BYTES} bytes, not ${key.length}`)
-  if (!Number.isSafeInteger(size) || size < 1 || size > MAX_DRAW_SIZE)
-    throw new RangeError(`not a size: ${size}`)
+  if (!Number.isSafeInteger(size) || size < 1 || size > MAX_DRAW_SIZE) throw new RangeError(`not a size: ${size}`)
   if (!Number.isSafeInteger(index) || index < 0 || index >= size)
     throw new RangeError(`not in 0..${size - 1}: ${index}`)
   let halfBits = MIN_HALF_BITS

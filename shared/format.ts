@@ -71,11 +71,7 @@ export function exactly(lang: string, seconds: number): string {
 export function clock(lang: string, seconds: number): string {
   const left = Math.max(0, Math.ceil(seconds))
   const two = (value: number) => String(value).padStart(2, '0')
-  const [days, hours, minutes] = [
-    Math.floor(left / 86_400),
-    Math.floor(left / 3_600) % 24,
-    Math.floor(left / 60) % 60,
-  ]
+  const [days, hours, minutes] = [Math.floor(left / 86_400), Math.floor(left / 3_600) % 24, Math.floor(left / 60) % 60]
   const inDays = days > 0 ? `${unit(lang, days, 'day')} ` : ''
   return `${inDays}${hours > 0 || days > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}`
 }
@@ -83,11 +79,7 @@ export function clock(lang: string, seconds: number): string {
 /** A date and time (`atMs` since the epoch), in the reader's time zone unless one is given. */
 export function moment(lang: string, atMs: number, timeZone?: string): string {
   const options = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
-  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(
-    Intl.DateTimeFormat,
-    lang,
-    options,
-  ).format(atMs)
+  return formatter<Intl.DateTimeFormat, Intl.DateTimeFormatOptions>(Intl.DateTimeFormat, lang, options).format(atMs)
 }
 
 /** An estimated wait as a sentence; null: not known. */

@@ -40,11 +40,7 @@ const CATALOGUE = {
   'not-admitted': [429, 'Wait for your turn first', 'Come through the waiting room.'],
   'too-many-requests': [429, 'Too many requests', 'Retry after Retry-After.'],
   'headers-too-large': [431, 'The headers are too large', 'Send fewer cookies, or a shorter address.'],
-  'internal-error': [
-    500,
-    'Something went wrong on our side',
-    'Please try again. If it happens again, tell the shop.',
-  ],
+  'internal-error': [500, 'Something went wrong on our side', 'Please try again. If it happens again, tell the shop.'],
   'try-again': [503, 'Please try again in a moment', 'Retry after Retry-After.'],
 } as const satisfies Record<string, readonly [status: number, title: string, detail: string]>
 

@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  calledAtMs,
-  type Phase,
-  placeOf,
-  pollAfterMs,
-  type Schedule,
-  serving,
-  servingExactly,
-} from './schedule.ts'
+import { calledAtMs, type Phase, placeOf, pollAfterMs, type Schedule, serving, servingExactly } from './schedule.ts'
 
 const NOON = Date.parse('2026-11-27T12:00:00Z')
 
@@ -118,9 +110,7 @@ describe('a place in line', () => {
   })
 
   it('is missed when it was not claimed in time', () => {
-    expect(placeOf(schedule({ anchor_position: 100, missed_through: 50 }), 50, NOON).status).toBe(
-      'missed_turn',
-    )
+    expect(placeOf(schedule({ anchor_position: 100, missed_through: 50 }), 50, NOON).status).toBe('missed_turn')
     expect(placeOf(schedule({ anchor_position: 100, missed_through: 50 }), 51, NOON).status).toBe('ready')
   })
 

@@ -8,11 +8,8 @@ export const optional = <S extends v.GenericSchema<string, unknown>>(schema: S, 
   v.pipe(v.optional(schema), v.description(description))
 
 /** One with a default, as the text that would be set. */
-export const setting = <S extends v.GenericSchema<string, unknown>>(
-  schema: S,
-  preset: string,
-  description: string,
-) => v.pipe(v.optional(schema, preset), v.description(description))
+export const setting = <S extends v.GenericSchema<string, unknown>>(schema: S, preset: string, description: string) =>
+  v.pipe(v.optional(schema, preset), v.description(description))
 
 export interface SettingDoc {
   readonly name: string

@@ -55,8 +55,7 @@ async function ed25519Set(kid: string): Promise<JwkSet> {
 }
 
 /** The same symmetric key by both implementations of HMAC, and an Ed25519 key. */
-const keySets: { name: string; alg: string; kid: string; keys: TokenKeys; jose: CryptoKey | Uint8Array }[] =
-  []
+const keySets: { name: string; alg: string; kid: string; keys: TokenKeys; jose: CryptoKey | Uint8Array }[] = []
 beforeAll(async () => {
   const ed25519 = await ed25519Set('e')
   const hs256 = { alg: 'HS256', kid: 'a', jose: secretA }
@@ -108,8 +107,7 @@ describe('a token', () => {
           fc.pre(other !== token)
           expect(await readToken(ADMISSION, keys, other, NOW)).toEqual(refused)
           // The last letter of a part carries bits that jose ignores.
-          if (other.slice(0, -1) !== token.slice(0, -1))
-            await expect(compactVerify(other, jose)).rejects.toThrow()
+          if (other.slice(0, -1) !== token.slice(0, -1)) await expect(compactVerify(other, jose)).rejects.toThrow()
         }),
         { numRuns: 150 },
       )
@@ -150,8 +148,7 @@ describe('a token', () => {
       'a fourth part': `${await jwt({})}.`,
       'too long': 'x'.repeat(100_000),
     }
-    for (const [what, token] of Object.entries(bad))
-      expect(readToken(ADMISSION, a, token, NOW), what).toEqual(refused)
+    for (const [what, token] of Object.entries(bad)) expect(readToken(ADMISSION, a, token, NOW), what).toEqual(refused)
   })
 
   it('is refused where the public key signed it, as if it were a secret', async () => {

@@ -332,10 +332,7 @@ declare const crypto: {
   }
 }
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
-declare const TextDecoder: new (
-  label: string,
-  options: { fatal: boolean },
-) => { decode(bytes: Uint8Array): string }
+declare const TextDecoder: new (label: string, options: { fatal: boolean }) => { decode(bytes: Uint8Array): string }
 declare const atob: (base64: string) => string
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })

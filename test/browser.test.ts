@@ -103,8 +103,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await heading(page, 'It is yours').waitFor(WITHIN)
   }
   const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
-  const hasText = (locator: Locator, text: string | RegExp) =>
-    locator.filter({ hasText: text }).waitFor(WITHIN)
+  const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor(WITHIN)
 
   test('a visitor joins the lobby, gets the turn on the same page, pays and sees it confirmed', async () => {
     const url = await sale('whole', 4_000)
@@ -333,9 +332,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const page = await visitor(await sale('landing', -1_000, SLOW))
     await button(page, 'Join the line').waitFor()
     await admin('POST', '/sales/landing/pause')
-    await expect
-      .poll(() => page.evaluate(`${RETURNING}, document.title`), WITHIN)
-      .toMatch(/^The line is paused · /)
+    await expect.poll(() => page.evaluate(`${RETURNING}, document.title`), WITHIN).toMatch(/^The line is paused · /)
     await hasText(page.getByRole('status'), 'The line is paused')
     await admin('POST', '/sales/landing/end')
     const ended = () => page.evaluate(`${RETURNING}, document.querySelectorAll('#final h1').length`)

@@ -29,8 +29,7 @@ export async function installChromium(): Promise<string> {
     }
   }
   const installed = installedPath()
-  if (!installed)
-    console.warn('Chromium not found: browser tests skipped. Set CHROMIUM_PATH, or install chromium.')
+  if (!installed) console.warn('Chromium not found: browser tests skipped. Set CHROMIUM_PATH, or install chromium.')
   return installed ?? ''
 }
 

@@ -88,8 +88,7 @@ async function crowd({ id, products }: TestSale, buyers: number, again = [503]):
   )
 }
 
-const count = (answers: readonly Answer[], status: number) =>
-  answers.filter((a) => a.status === status).length
+const count = (answers: readonly Answer[], status: number) => answers.filter((a) => a.status === status).length
 
 /** Buys until this many units are sold: those lost in a failover come back with the reconciler's next round. */
 async function buyOut(sale: TestSale, units: number): Promise<Answer[]> {
@@ -125,9 +124,7 @@ test('holds that run out are given back once, whichever worker sees them', async
   expect(count(await crowd(sale, 42), 201)).toBe(42)
   const stock = () => Promise.all(gatesOf(sale).map((gate) => gate.stock()))
   const back = { available: 7, held: 0 }
-  expect(await eventually(stock, (all) => all.every((one) => one?.available === 7))).toEqual(
-    Array(6).fill(back),
-  )
+  expect(await eventually(stock, (all) => all.every((one) => one?.available === 7))).toEqual(Array(6).fill(back))
   expect(await stockOf(sale)).toMatchObject({ available: 42, held: 0, sold: 0 })
 })
 
@@ -140,9 +137,7 @@ test('when a node dies during a sale its replica takes over, and every unit is s
   expect(count(await during, 201)).toBe(60)
   await untilOpen(sale)
   const after = await buyOut(sale, 72)
-  const orders = [...before, ...(await during), ...after].flatMap((a) =>
-    a.status === 201 ? [a.body.order_id] : [],
-  )
+  const orders = [...before, ...(await during), ...after].flatMap((a) => (a.status === 201 ? [a.body.order_id] : []))
   expect(new Set(orders).size).toBe(180)
   expect(await stockOf(sale)).toMatchObject({ total: 180, available: 0, held: 180 })
   const [row] =

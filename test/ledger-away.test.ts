@@ -32,9 +32,7 @@ test(
     const away = await buy(visitors.slice(10, 40))
     expect(away.map((a) => [a.status, a.body.status])).toEqual(Array(30).fill([202, 'processing']))
     const late = await buy(visitors.slice(40))
-    expect(new Set(late.map((a) => [a.status, a.body.type].join(' ')))).toEqual(
-      new Set(['409 /problems/all-in-carts']),
-    )
+    expect(new Set(late.map((a) => [a.status, a.body.type].join(' ')))).toEqual(new Set(['409 /problems/all-in-carts']))
     for (const { headers, body } of away.slice(0, 3)) {
       const token = String(body.order_token)
       const asked = await origin.call('GET', headers.get('location') ?? '', { token })
@@ -56,9 +54,7 @@ test(
     const again = await buy(visitors.slice(0, 40))
     expect(again.map((a) => a.body.order_id)).toEqual([...before, ...away].map((a) => a.body.order_id))
     expect(again.every((a) => a.headers.get('idempotency-replayed') === 'true')).toBe(true)
-    expect(await origin.stock(sale)).toEqual(
-      expect.objectContaining({ total: 40, available: 0, held: 40, sold: 0 }),
-    )
+    expect(await origin.stock(sale)).toEqual(expect.objectContaining({ total: 40, available: 0, held: 40, sold: 0 }))
     const client = new Redis(redis.url)
     const waiting = () => client.xlen(`{${sale}:one:0}:intents`)
     expect(await eventually(waiting, (intents) => intents === 0)).toBe(0)

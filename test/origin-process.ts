@@ -117,13 +117,7 @@ export function useOrigin(
     restart: () => server.restart(),
 
     /** Creates a sale, open by default; returns its id. */
-    async sale({
-      total = 10,
-      ...options
-    }: {
-      total?: number
-      [field: string]: unknown
-    } = {}): Promise<string> {
+    async sale({ total = 10, ...options }: { total?: number; [field: string]: unknown } = {}): Promise<string> {
       const sale = `sale-${randomUUID().slice(0, 8)}`
       const answer = await admin('PUT', `/sales/${sale}`, {
         name: 'Test',
@@ -149,10 +143,7 @@ export function useOrigin(
       })
     },
 
-    async checkout(
-      sale: string,
-      options: { token?: string; key?: string; body?: unknown } = {},
-    ): Promise<Answer> {
+    async checkout(sale: string, options: { token?: string; key?: string; body?: unknown } = {}): Promise<Answer> {
       return call('POST', `/sales/${sale}/checkout`, {
         token: options.token ?? (await this.token(sale)),
         body: options.body ?? {},
@@ -198,11 +189,7 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
 })
 
 /** Creates a sale on a whole system. */
-export async function createSale(
-  { originUrl, adminToken }: System,
-  sale: string,
-  config: SaleConfig,
-): Promise<void> {
+export async function createSale({ originUrl, adminToken }: System, sale: string, config: SaleConfig): Promise<void> {
   const response = await fetch(`${originUrl}/admin/sales/${sale}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },

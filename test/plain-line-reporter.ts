@@ -7,14 +7,7 @@
  * A file that cannot be loaded, a hook that throws, an error nobody caught, and a test that never got its turn count as
  * failed: a run is green only when everything ran.
  */
-import type {
-  Reporter,
-  SerializedError,
-  TestCase,
-  TestModule,
-  TestRunEndReason,
-  TestSuite,
-} from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, TestSuite } from 'vitest/node'
 
 interface Counts {
   passed: number

@@ -73,10 +73,7 @@ async function form(servers: readonly Node[]): Promise<void> {
     }
     const firstId = await first.cluster('MYID')
     await vi.waitFor(async () => expect(await replica.cluster('REPLICATE', firstId)).toBe('OK'), FORMED)
-    await vi.waitFor(
-      async () => expect(await replica.info('replication')).toContain('master_link_status:up'),
-      FORMED,
-    )
+    await vi.waitFor(async () => expect(await replica.info('replication')).toContain('master_link_status:up'), FORMED)
     for (const node of nodes) await vi.waitFor(() => knowsAll(node, firstId), FORMED)
   } finally {
     for (const node of nodes) node.disconnect()

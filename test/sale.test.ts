@@ -100,9 +100,7 @@ describe('a sale from its announcement to its end', () => {
     const open = await schedule()
     expect(open.phase).toBe('open')
     const seed = open.draw_seed ?? ''
-    expect(createHash('sha256').update(Buffer.from(seed, 'hex')).digest('hex')).toBe(
-      announced.draw_commitment,
-    )
+    expect(createHash('sha256').update(Buffer.from(seed, 'hex')).digest('hex')).toBe(announced.draw_commitment)
     crowd.push(...(await late))
 
     reserved = []
@@ -127,8 +125,7 @@ describe('a sale from its announcement to its end', () => {
     const order = called.toSorted((a, b) => a.atMs - b.atMs)
     for (const [i, earlier] of order.entries()) {
       for (const later of order.slice(i + 1)) {
-        if (later.position < earlier.position)
-          expect(later.atMs - earlier.atMs).toBeLessThan(3 * ASK_EVERY_MS + 250)
+        if (later.position < earlier.position) expect(later.atMs - earlier.atMs).toBeLessThan(3 * ASK_EVERY_MS + 250)
       }
     }
     const seconds = ((order.at(-1)?.atMs ?? 0) - (order[0]?.atMs ?? 0)) / 1000
@@ -139,9 +136,7 @@ describe('a sale from its announcement to its end', () => {
     expect(reserved).toHaveLength(STOCK.poster + STOCK.vinyl)
     expect(new Set(reserved.map(({ order }) => order.order_id)).size).toBe(reserved.length)
     const rows = await ledger`select order_id, status from orders where sale_id = ${SALE}`
-    expect(rows.map((row) => row.order_id).toSorted()).toEqual(
-      reserved.map(({ order }) => order.order_id).toSorted(),
-    )
+    expect(rows.map((row) => row.order_id).toSorted()).toEqual(reserved.map(({ order }) => order.order_id).toSorted())
     for (const { refusal } of crowd)
       if (refusal !== undefined) expect(refusal).toMatch(/^\/problems\/(all-in-carts|sold-out)$/)
     await within(3_000, async () => (await schedule()).phase === 'all_in_carts')

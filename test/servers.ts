@@ -73,8 +73,7 @@ function useResource<T>(make: () => Promise<T>, end: (resource: T) => Promise<vo
     if (resource !== undefined) await end(resource)
   }, HOOK_WITHIN_MS)
   return () => {
-    if (resource === undefined)
-      throw new Error('Servers are there once tests run, not while they are collected.')
+    if (resource === undefined) throw new Error('Servers are there once tests run, not while they are collected.')
     return resource
   }
 }

@@ -45,16 +45,8 @@ describe('a start that fails says why in one line and leaves nothing:', () => {
     ['LOG_LEVEL', 'loud', /^Could not start: the origin ended at once .*LOG_LEVEL/],
     ['POW_DIFFICULTY', 'hard', /^Could not start: The edge does not accept its settings: POW_DIFFICULTY/],
     ['EDGE_PORT', 'http', /^EDGE_PORT must be a port/],
-    [
-      'DATABASE_URL',
-      'mysql://root:hunter2@localhost/shop',
-      /^Could not start: DATABASE_URL is not an address/,
-    ],
-    [
-      'DATABASE_URL',
-      'postgres://me:hunter2@127.0.0.1:1/shop',
-      /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/,
-    ],
+    ['DATABASE_URL', 'mysql://root:hunter2@localhost/shop', /^Could not start: DATABASE_URL is not an address/],
+    ['DATABASE_URL', 'postgres://me:hunter2@127.0.0.1:1/shop', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
     ['REDIS_URL', 'localhost', /^Could not start: REDIS_URL is not an address/],
     ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', /\(127\.0\.0\.1:1\) does not serve: .*ECONNREFUSED/],
     [

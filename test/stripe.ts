@@ -92,9 +92,7 @@ export async function startStripe(options: StripeOptions) {
   app.post('/v1/payment_intents', (c) => write(c, create))
   app.post('/v1/payment_intents/:id/cancel', (c) => write(c, () => cancel(c.req.param('id'))))
   app.post('/v1/payment_intents/:id/capture', (c) => write(c, () => capture(c.req.param('id'))))
-  app.post('/v1/refunds', (c) =>
-    write(c, (form) => refund(form.get('payment_intent') ?? '', metadataIn(form))),
-  )
+  app.post('/v1/refunds', (c) => write(c, (form) => refund(form.get('payment_intent') ?? '', metadataIn(form))))
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
   await once(server, 'listening')
 
@@ -194,8 +192,7 @@ export async function startStripe(options: StripeOptions) {
     const place = (cursor: string) => all.findIndex((e) => e.id === cursor)
     for (const cursor of [before, after])
       if (cursor !== null && place(cursor) < 0) return missing(`No such event: '${cursor}'`)
-    const left =
-      before !== null ? all.slice(0, place(before)) : all.slice(after === null ? 0 : place(after) + 1)
+    const left = before !== null ? all.slice(0, place(before)) : all.slice(after === null ? 0 : place(after) + 1)
     const data = before !== null ? left.slice(-limit) : left.slice(0, limit)
     return { status: 200, body: { object: 'list', data, has_more: left.length > data.length } }
   }
@@ -272,8 +269,7 @@ const show = (intent: Intent, isExpanded = false) => {
   }
 }
 /** Shows intents with their charge, if the query asks for it. */
-const expanded = (c: Context) => (intent: Intent) =>
-  show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
+const expanded = (c: Context) => (intent: Intent) => show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
 
 const missing = (message?: string) => failure(404, 'invalid_request_error', 'resource_missing', message)
 const unexpectedState = (intent: Intent) =>

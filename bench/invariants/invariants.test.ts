@@ -3,16 +3,7 @@ import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { isGood } from './check.ts'
-import type {
-  Attempts,
-  Charge,
-  Evidence,
-  FaultRecord,
-  LedgerOrder,
-  Seen,
-  StoreRecords,
-  Story,
-} from './evidence.ts'
+import type { Attempts, Charge, Evidence, FaultRecord, LedgerOrder, Seen, StoreRecords, Story } from './evidence.ts'
 import { judge } from './invariants.ts'
 import { inversions, mostWithin } from './queue.ts'
 
@@ -368,9 +359,7 @@ describe('the judgement', () => {
       'no bot enters without an admission',
       'repeated checkouts make one order',
     ])
-    expect(unjudged({ ...good(), documents: good().documents.slice(0, 3) })).toContain(
-      'the queue never moves back',
-    )
+    expect(unjudged({ ...good(), documents: good().documents.slice(0, 3) })).toContain('the queue never moves back')
     // As many as these might all come in one bunch.
     expect(unjudged({ ...good(), shoppingMs: Array.from({ length: 60 }, () => 8_000) })).toEqual([
       'checkouts start no faster than the rate',
@@ -399,9 +388,7 @@ describe('the judgement', () => {
     expect(failed(unreachable)).toEqual([])
     expect(failed({ ...unreachable, faults: null })).toContain('accepted payments end as their method does')
     const promised = withStory(9, { order: 'lost', statuses: ['processing'] })
-    expect(failed({ ...promised, faults: withFaults().faults })).toContain(
-      'every order in a response is in the ledger',
-    )
+    expect(failed({ ...promised, faults: withFaults().faults })).toContain('every order in a response is in the ledger')
   })
 
   test('accepts that somebody comes to pay too late', () => {
@@ -420,9 +407,7 @@ describe('the judgement', () => {
       ),
     }
     expect(failed(few)).toEqual([])
-    expect(failed({ ...few, inventory: { total: 10, available: 7, held: 0, sold: 3 } })).toContain(
-      'sold exactly',
-    )
+    expect(failed({ ...few, inventory: { total: 10, available: 7, held: 0, sold: 3 } })).toContain('sold exactly')
   })
 })
 

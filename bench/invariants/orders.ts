@@ -141,14 +141,11 @@ function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
   const paid = stories.filter((s) => s.paidSentMs !== null)
   const broken = count(
     paid,
-    ({ method, end }) =>
-      method !== null && end !== PAID_ENDS[method] && !(faults && end === 'payment_timeout'),
+    ({ method, end }) => method !== null && end !== PAID_ENDS[method] && !(faults && end === 'payment_timeout'),
   )
   const inTime = ({ payMeantMs, reserveSentMs }: Story) =>
     payMeantMs !== null && payMeantMs < (reserveSentMs ?? 0) + holdMs - HOLD_MARGIN_MS
-  const unheard = faults
-    ? 0
-    : count(stories, (s) => s.end === 'expired' && s.paidSentMs === null && inTime(s))
+  const unheard = faults ? 0 : count(stories, (s) => s.end === 'expired' && s.paidSentMs === null && inTime(s))
   return check(
     'accepted payments end as their method does',
     ifAny(paid.length + unheard, broken === 0 && unheard === 0),
@@ -180,8 +177,7 @@ function limitKept({ orders, limit }: Evidence): Check {
 
 function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
-  if ('unread' in charges)
-    return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
+  if ('unread' in charges) return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
   const sold = [...orders.values()].filter((o) => isSold(o.status))
   const paid = charges.filter((c) => c.status === 'authorized' || c.status === 'captured')
   const once = new Set(paid.map((c) => c.order))

@@ -42,8 +42,7 @@ export function queueChecks(e: Evidence): Check[] {
 }
 
 const isNumber = (number: number) => Number.isSafeInteger(number) && number >= 1
-const inDraw = (s: Story, draw: Draw) =>
-  s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
+const inDraw = (s: Story, draw: Draw) => s.number !== null && isNumber(s.number) && s.number <= (draw?.size ?? 0)
 
 function numbersUnique({ stories, otherNumbers }: Evidence): Check {
   const numbers = [...stories.flatMap((s) => (s.number === null ? [] : [s.number])), ...otherNumbers]

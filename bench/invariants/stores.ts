@@ -44,9 +44,7 @@ const everyPartKilled = ({ kills, wipes, underWay }: FaultRecord): Check =>
     Object.values(kills).every((times) => times > 0) && underWay > 0,
     `${Object.entries(kills)
       .map(([part, times]) => `${part} ${n(times)}`)
-      .join(
-        ', ',
-      )} times; Redis lost its data ${n(wipes)} times; ${n(underWay)} checkouts and payments in flight`,
+      .join(', ')} times; Redis lost its data ${n(wipes)} times; ${n(underWay)} checkouts and payments in flight`,
   )
 
 const recovered = ({ broken }: FaultRecord): Check =>

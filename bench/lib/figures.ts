@@ -1,8 +1,7 @@
 /** Figures as people read them. */
 
 /** A number with all its digits; of a small one at most two decimals. */
-export const n = (value: number) =>
-  value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
+export const n = (value: number) => value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
 
 /** A number in a few letters. */
 export const short = (value: number) => {

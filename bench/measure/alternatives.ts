@@ -55,9 +55,7 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
         against: 'ours is',
         rows: [
           row('ours: batched through both gates', results.ours, null),
-          ...MODES.map((mode) =>
-            ahead(ALTERNATIVES[mode], results[mode], results.ours, aimFor(mode, buyers)),
-          ),
+          ...MODES.map((mode) => ahead(ALTERNATIVES[mode], results[mode], results.ours, aimFor(mode, buyers))),
         ],
       }
     }

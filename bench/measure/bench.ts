@@ -81,10 +81,7 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
     if (parts.includes('growth')) results.growth = await growth(stage, bench)
   }
   const file = join(out, 'bench.json')
-  writeFileSync(
-    file,
-    `${JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)}\n`,
-  )
+  writeFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)}\n`)
   console.log(`\nWritten to ${relative(process.cwd(), file)}`)
   return wrong === 0
 }

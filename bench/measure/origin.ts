@@ -76,23 +76,18 @@ async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Tabl
 
 async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
-  const newCallers = () =>
-    checkoutsOf(over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
+  const newCallers = () => checkoutsOf(over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
   const checking = await startAlternative(stage, 'nothing')
   try {
     const results = await contest(rounds, {
       bare: () => bareCheckouts(bare, seconds, CLIENTS),
       checking: () =>
-        closedLoop(
-          { url: checking.url, pids: [checking.pid], seconds, next: newCallers(), right: 201 },
-          CLIENTS,
-        ),
+        closedLoop({ url: checking.url, pids: [checking.pid], seconds, next: newCallers(), right: 201 }, CLIENTS),
       first: () => closedLoop(atOrigin(stage, seconds, newCallers(), 410), CLIENTS),
       again: () => {
         const tokens = stage.mint(over, RETURNING_CALLERS)
         let turn = 0
-        const next = ({ host }: HttpClient) =>
-          checkoutText(host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)
+        const next = ({ host }: HttpClient) => checkoutText(host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)
         return closedLoop(atOrigin(stage, seconds, next, 410), CLIENTS)
       },
     })

@@ -15,16 +15,7 @@ import { n } from '../lib/figures.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, contest, flat, type Measured, median } from './load.ts'
-import {
-  atOrigin,
-  checkoutsOf,
-  createSale,
-  PLENTY,
-  type Stage,
-  startStage,
-  toAdmin,
-  tokensFor,
-} from './stage.ts'
+import { atOrigin, checkoutsOf, createSale, PLENTY, type Stage, startStage, toAdmin, tokensFor } from './stage.ts'
 import { type Bench, row, type Table } from './table.ts'
 
 const LIVE = 100_000
@@ -182,9 +173,6 @@ async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Sto
   return {
     title: `Recovery: durable checkouts without Redis, ${BUYERS} buyers`,
     against: 'of both',
-    rows: [
-      row('both gates', both, null),
-      row('the exact gate alone, Redis away', exact, both, { perSecond: 2_000 }),
-    ],
+    rows: [row('both gates', both, null), row('the exact gate alone, Redis away', exact, both, { perSecond: 2_000 })],
   }
 }

@@ -7,13 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
-import {
-  ADMISSION,
-  ADMISSION_TTL_SECONDS,
-  importSecrets,
-  type SecretJwkSet,
-  signToken,
-} from '../../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, type SecretJwkSet, signToken } from '../../shared/tokens.ts'
 import { requestText } from '../lib/http.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, type Load, type Measured, type Next } from './load.ts'
@@ -187,10 +181,7 @@ const bare :Workerd.Worker = (
 async function start(
   name: string,
   probe: string,
-  command: (
-    folder: string,
-    port: number,
-  ) => { command: string; args: string[]; cwd?: string; env?: NodeJS.ProcessEnv },
+  command: (folder: string, port: number) => { command: string; args: string[]; cwd?: string; env?: NodeJS.ProcessEnv },
 ): Promise<Server> {
   const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`

@@ -106,9 +106,7 @@ export function printCells(
   nowMeasuring('')
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((r) => r.cells[i]?.length ?? 0)) + 2)
   const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => (i === 0 ? `  ${cell.padEnd(widths[i] ?? 0)}` : cell.padStart(widths[i] ?? 0)))
-      .join('')
+    cells.map((cell, i) => (i === 0 ? `  ${cell.padEnd(widths[i] ?? 0)}` : cell.padStart(widths[i] ?? 0))).join('')
   console.log(`\n${paint('bold', title)}`)
   console.log(paint('dim', line(head)))
   for (const { cells, mark = '', notes = [] } of rows) {

@@ -43,9 +43,7 @@ function readOptions() {
   const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'run model')
   const [first] = Object.keys(scenario)
   if (cost && first !== undefined)
-    throw new UsageError(
-      `--${first} changes nothing with --cost, which takes what was measured from a report.`,
-    )
+    throw new UsageError(`--${first} changes nothing with --cost, which takes what was measured from a report.`)
   if (report !== undefined && !cost) throw new UsageError('--report goes with --cost.')
   return { cost, report, help, scenario }
 }
@@ -84,12 +82,7 @@ function strains({ peaks }: Outcome): { what: string; used: number; note: string
       LIMITS.objectCalls,
       'fewer shards: each asks it ten times a second',
     ),
-    strain(
-      'a ticket shard, calls a second',
-      peaks.shardCalls,
-      LIMITS.objectCalls,
-      'more shards (TICKET_SHARDS)',
-    ),
+    strain('a ticket shard, calls a second', peaks.shardCalls, LIMITS.objectCalls, 'more shards (TICKET_SHARDS)'),
     strain(
       'a ticket shard, visitors recorded a second',
       peaks.shardWrites,
@@ -107,8 +100,7 @@ const percent = (share = 0) => `${(share * 100).toFixed(0)} %`
 function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Outcome }[]): void {
   const each = (many: number, digits = 3) => `${(many / s.visitors).toFixed(digits)} per visitor`
   const requests = Object.values(o.requests).reduce((all, many) => all + many, 0)
-  const soldOut =
-    o.soldOutAfterSeconds === null ? 'not sold out' : `sold out after ${count(o.soldOutAfterSeconds)} s`
+  const soldOut = o.soldOutAfterSeconds === null ? 'not sold out' : `sold out after ${count(o.soldOutAfterSeconds)} s`
   title(
     `${count(s.visitors)} visitors (${s.arrivals}, over ${count(s.spreadSeconds)} s), ${s.dataCentres} data centres, stampede ${s.stampede} x, ${s.shards} shards`,
   )

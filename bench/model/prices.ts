@@ -28,17 +28,11 @@ export function costOf(u: Usage): { what: string; how: string; dollars: number }
     cost('Worker requests', count(u.workerRequests), u.workerRequests, PRICES.workerRequest),
     cost('Worker processor time', `${count(u.workerCpuMs / 1000)} s`, u.workerCpuMs, PRICES.workerCpuMs),
     cost('Durable Object requests', count(u.objectRequests), u.objectRequests, PRICES.objectRequest),
-    cost(
-      'Durable Objects awake',
-      `${count(u.objectSeconds)} s`,
-      u.objectSeconds * OBJECT_GB,
-      PRICES.objectGbSeconds,
-    ),
+    cost('Durable Objects awake', `${count(u.objectSeconds)} s`, u.objectSeconds * OBJECT_GB, PRICES.objectGbSeconds),
     cost('Rows written', count(u.rowsWritten), u.rowsWritten, PRICES.rowWritten),
   ]
 }
 
-export const sum = (costs: readonly { dollars: number }[]) =>
-  costs.reduce((total, { dollars }) => total + dollars, 0)
+export const sum = (costs: readonly { dollars: number }[]) => costs.reduce((total, { dollars }) => total + dollars, 0)
 
 export const count = (value: number) => (value >= 100 ? n(value) : String(Math.round(value * 100) / 100))

@@ -65,11 +65,7 @@ export class Room {
     const arrived_lately = this.#shop.lately.splice(0)
     const state = { ...stateOf({ rate, maxInside: null }, stock, 'ok'), arrived_lately }
     const before = inEffect(this.timeline, nowMs)
-    this.#memory = observe(
-      this.#memory,
-      { nowMs, state, schedule: before, highestNumber: this.highest },
-      SETTINGS,
-    )
+    this.#memory = observe(this.#memory, { nowMs, state, schedule: before, highestNumber: this.highest }, SETTINGS)
     const previous = latest(this.timeline)
     const fromMs = Math.max(nowMs + ANNOUNCE_MS, Number.isFinite(previous.from_ms) ? previous.from_ms : 0)
     const schedule = nextSchedule(
@@ -87,7 +83,6 @@ export class Room {
       },
       SETTINGS,
     )
-    if (schedule !== previous.schedule)
-      this.timeline = announce(this.timeline, { from_ms: fromMs, schedule }, nowMs)
+    if (schedule !== previous.schedule) this.timeline = announce(this.timeline, { from_ms: fromMs, schedule }, nowMs)
   }
 }

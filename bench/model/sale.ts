@@ -125,11 +125,7 @@ export async function play(s: Scenario) {
 }
 
 /** Makes the second after the opening as busy as the stampede says, with those who would have come last. */
-function rush(
-  times: Float64Array,
-  { stampede, spreadSeconds }: Scenario,
-  random: () => number,
-): Float64Array {
+function rush(times: Float64Array, { stampede, spreadSeconds }: Scenario, random: () => number): Float64Array {
   const wanted = Math.min(times.length, Math.floor((times.length / spreadSeconds) * stampede))
   let there = times.filter((ms) => ms >= 0 && ms < 1_000).length
   for (let i = times.length - 1; i >= 0 && there < wanted; i--) {

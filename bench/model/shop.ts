@@ -31,8 +31,7 @@ export class Shop {
   turn(nowMs: number, admitted: number): { checkouts: number; payments: number } {
     if (admitted > 0) this.#coming.push({ atMs: nowMs + BROWSE_MS, people: admitted })
     let checkouts = 0
-    while ((this.#coming[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs)
-      checkouts += this.#coming.shift()?.people ?? 0
+    while ((this.#coming[0]?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs) checkouts += this.#coming.shift()?.people ?? 0
     this.arrivals += checkouts
     this.#owed += checkouts
     const taken = Math.min(this.available, Math.floor(this.#owed))

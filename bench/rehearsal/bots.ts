@@ -68,12 +68,7 @@ export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   }
 }
 
-function send(
-  crowd: Crowd,
-  kind: 'join' | 'checkout',
-  text: string,
-  answered: (answer: Answer) => void,
-): void {
+function send(crowd: Crowd, kind: 'join' | 'checkout', text: string, answered: (answer: Answer) => void): void {
   crowd.tally.requests[kind]++
   crowd.client.send(text, answered)
 }

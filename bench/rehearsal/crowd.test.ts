@@ -142,9 +142,7 @@ describe('the recomputed draw', () => {
 
   test('has the published vectors for half a million', () => {
     const table = new DrawTable({ seed: `${'00'.repeat(31)}01`, size: 500_000, beacon: null })
-    expect([1, 2, 3, 4, 5].map((number) => table.positionOf(number))).toEqual([
-      304358, 102135, 209119, 402860, 23435,
-    ])
+    expect([1, 2, 3, 4, 5].map((number) => table.positionOf(number))).toEqual([304358, 102135, 209119, 402860, 23435])
   })
 })
 
@@ -204,13 +202,7 @@ describe('the client', () => {
     const answers = await Promise.all(
       paths.map((path) =>
         client.ask(
-          requestText(
-            path === '/b' ? 'POST' : 'GET',
-            path,
-            client.host,
-            [],
-            path === '/b' ? '{"a":1}' : undefined,
-          ),
+          requestText(path === '/b' ? 'POST' : 'GET', path, client.host, [], path === '/b' ? '{"a":1}' : undefined),
         ),
       ),
     )

@@ -93,18 +93,15 @@ export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>
 export function readOptions(args: readonly string[]) {
   const values = optionsOf(OPTIONS, 'run rehearse', args)
   if (values.help) return 'help'
-  const number = (name: Name, usual: number, min: number, max: number) =>
-    numberOf(name, values[name], usual, min, max)
-  const whole = (name: Name, usual: number, min: number, max: number) =>
-    wholeOf(name, values[name], usual, min, max)
+  const number = (name: Name, usual: number, min: number, max: number) => numberOf(name, values[name], usual, min, max)
+  const whole = (name: Name, usual: number, min: number, max: number) => wholeOf(name, values[name], usual, min, max)
   const faults = faultsOf(values.faults)
   const calm = faults.length === 0
   for (const name of ['edge', 'origin'] as const) {
     const url = values[name]
     if (url === undefined) continue
     if (!calm) throw new UsageError(`--faults needs its own system, without --${name}.`)
-    if (!/^http:\/\/[^/]+\/?$/.test(url))
-      throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
+    if (!/^http:\/\/[^/]+\/?$/.test(url)) throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
   }
   if ((values.edge === undefined) !== (values.origin === undefined))
     throw new UsageError('--edge and --origin go together.')
@@ -132,9 +129,8 @@ export function readOptions(args: readonly string[]) {
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
     spreadSeconds,
-    shares: sharesOf(
-      calm ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0 } : FAULT_SHARES,
-      (name, usual) => number(name, usual, 0, 1),
+    shares: sharesOf(calm ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0 } : FAULT_SHARES, (name, usual) =>
+      number(name, usual, 0, 1),
     ),
     hangUps: calm ? 0 : FAULT_HANG_UPS,
     thinkSeconds: number('think', 0.5, 0, 600),

@@ -111,9 +111,7 @@ export class Rehearsal {
     })
 
     const random = seeded(options.seed)
-    const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map(
-      (ms) => opensAtMs + ms,
-    )
+    const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map((ms) => opensAtMs + ms)
     const crowd = new Crowd(
       visitorsOf(arrivals, options.shares, random),
       {
@@ -139,8 +137,7 @@ export class Rehearsal {
     }, options.maxMinutes * 60_000)
     live.start()
     const killSeconds = options.spreadSeconds + opensInMs / 1000
-    const killing =
-      killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
+    const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
     await crowd.play()
     clearTimeout(end)
     const faults: FaultRecord | null = (await killing?.stop()) ?? null

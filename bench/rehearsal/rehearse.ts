@@ -46,8 +46,7 @@ function print(r: Result): void {
   ] as const) {
     if (counts.length === 0) continue
     title(what)
-    for (const [each, times] of counts.slice(0, MAX_LISTED))
-      console.log(`  ${n(times).padStart(8)} x ${each}`)
+    for (const [each, times] of counts.slice(0, MAX_LISTED)) console.log(`  ${n(times).padStart(8)} x ${each}`)
   }
 }
 

@@ -55,10 +55,7 @@ const place = (fields: object) => ({
   poll_after_ms: 100,
   ...fields,
 })
-const joined = (number: number): Answer => [
-  201,
-  { ...place({ status: 'waiting' }), number, queue_token: 'q' },
-]
+const joined = (number: number): Answer => [201, { ...place({ status: 'waiting' }), number, queue_token: 'q' }]
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]

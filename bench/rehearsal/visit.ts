@@ -40,8 +40,7 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
 }
 
 /** What a visitor does now, meant for `dueMs`. */
-export const visit = (crowd: Crowd, visitor: Visitor, dueMs: number) =>
-  STEPS[visitor.step](crowd, visitor, dueMs)
+export const visit = (crowd: Crowd, visitor: Visitor, dueMs: number) => STEPS[visitor.step](crowd, visitor, dueMs)
 
 function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (visitor.attempts === 0) crowd.tally.counts.arrived++
@@ -103,9 +102,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   visitor.looksAtClock = false
   const nowMs = performance.now()
   const serverMs = schedule.serverMs(nowMs)
-  const place = placeOf(schedule.copy, visitor.number ?? Number.NaN, serverMs, () =>
-    crowd.positionOf(visitor),
-  )
+  const place = placeOf(schedule.copy, visitor.number ?? Number.NaN, serverMs, () => crowd.positionOf(visitor))
   if (leaves(crowd, visitor, place.status, nowMs)) return
   if (place.status === 'ready') {
     crowd.go(visitor, 'claim')

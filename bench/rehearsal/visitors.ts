@@ -23,17 +23,7 @@ export const PLAN = {
 } as const
 
 /** What a visitor is about to do, or waits for. */
-export type Step =
-  | 'arrive'
-  | 'join'
-  | 'wait'
-  | 'claim'
-  | 'checkout'
-  | 'pay'
-  | 'giveBack'
-  | 'settle'
-  | 'leave'
-  | 'gone'
+export type Step = 'arrive' | 'join' | 'wait' | 'claim' | 'checkout' | 'pay' | 'giveBack' | 'settle' | 'leave' | 'gone'
 
 /** Shares of visitors by what they do. The first six exclude each other, and so do bots, pollers and noShows. */
 export const NOBODY = {
@@ -140,7 +130,5 @@ function planOf(s: Shares, random: () => number): number {
   const kind = one([s.bots, PLAN.bot], [s.pollers, PLAN.poller], [s.noShows, PLAN.noShow])
   // A bot wants the limit at once, so that its other keys have nothing left to get.
   const pairs = s.pairs > 0 && kind === PLAN.bot ? 1 : s.pairs
-  return (
-    buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce])
-  )
+  return buys | kind | one([s.known, PLAN.known]) | one([pairs, PLAN.pair]) | one([s.payAtOnce, PLAN.payAtOnce])
 }

@@ -111,11 +111,7 @@ export function bars(
   return `<table class="bars"><caption>${escaped(caption)}</caption><tbody>${lines.join('')}</tbody></table>`
 }
 
-export function table(
-  caption: string,
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+export function table(caption: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join('')
   const lines = rows.map(
     ([name = '', ...cells]) =>
@@ -165,11 +161,7 @@ function opening(axes: Axes): string {
   return `<line class="opening" x1="${at}" x2="${at}" y1="${MARGIN.top}" y2="${HEIGHT - MARGIN.bottom}"/>`
 }
 
-function figure(
-  label: string,
-  inside: string,
-  series: readonly Pick<Series, 'name' | 'color' | 'dashed'>[],
-): string {
+function figure(label: string, inside: string, series: readonly Pick<Series, 'name' | 'color' | 'dashed'>[]): string {
   const legend = series
     .map((s) => `<span><i class="${s.color}${s.dashed ? ' dashed' : ''}"></i>${escaped(s.name)}</span>`)
     .join('')

@@ -103,12 +103,10 @@ ${table(
 </section>
 <section><h2>Fairness: joined against served</h2>
 <p class="quiet">Each dot is a visitor. Before the opening the draw makes a cloud; after it, first come, first served makes a line.</p>
-${scatter(
-  'Position by moment of joining',
-  { x: 'joined, seconds since the opening', y: 'position' },
-  r.fairness,
-  { plain: 'position by the moment of joining', strong: 'bought' },
-)}</section>
+${scatter('Position by moment of joining', { x: 'joined, seconds since the opening', y: 'position' }, r.fairness, {
+  plain: 'position by the moment of joining',
+  strong: 'bought',
+})}</section>
 ${
   r.complaints.length > 0
     ? `<section><h2>Complaints of clients</h2>${countTable('Complaints', 'complaint', r.complaints)}</section>`

@@ -12,9 +12,7 @@ it.concurrent('keeps a browser’s tokens in cookies, out of reach of page scrip
   for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
   await scheduler.wait(100)
   const ready = await sale.status(null, { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' })
-  expect(await ready.json()).toSatisfy(
-    (body: object) => 'admission_expires_at' in body && !('admission_token' in body),
-  )
+  expect(await ready.json()).toSatisfy((body: object) => 'admission_expires_at' in body && !('admission_token' in body))
   expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
 })
 
@@ -42,11 +40,7 @@ it('reads no cookie inside the value of another one, which a neighbouring host m
     } as Call)
   expect(read('x=y __Host-visitor-secret=planted; __Host-visitor-secret=own')).toBe('own')
   expect(read('x=y __Host-visitor-secret=planted')).toBeNull()
-  for (const own of [
-    '__Host-visitor-secret=own',
-    'x=y;__Host-visitor-secret=own',
-    'x=y;  __Host-visitor-secret=own;z',
-  ])
+  for (const own of ['__Host-visitor-secret=own', 'x=y;__Host-visitor-secret=own', 'x=y;  __Host-visitor-secret=own;z'])
     expect(read(own)).toBe('own')
 })
 
@@ -75,16 +69,9 @@ it('explains to a browser that refuses cookies what is missing, but not to one t
 })
 
 it('passes the protected site all of its own cookies and none of ours, even with equal names', () => {
-  const names = [
-    'visitor-secret',
-    'queue-drop',
-    'admission-drop',
-    'return-drop',
-    `order-${crypto.randomUUID()}`,
-  ]
+  const names = ['visitor-secret', 'queue-drop', 'admission-drop', 'return-drop', `order-${crypto.randomUUID()}`]
   const [ours, named] = [names.map((name) => `__Host-${name}=ours`), names.map((name) => `${name}=x`)]
-  const shown = (pairs: string[], secure: boolean) =>
-    withoutOurs(pairs.join('; '), 'drop', secure).split('; ')
+  const shown = (pairs: string[], secure: boolean) => withoutOurs(pairs.join('; '), 'drop', secure).split('; ')
   expect(shown([...ours, '__Host-basket=1', ...named], true)).toEqual(['__Host-basket=1', ...named])
   const theirs = ['visitor_id1234=abc', 'order-by=price', 'return-url=x', 'queue-another=x']
   expect(shown([...named, ...theirs], false)).toEqual(theirs)

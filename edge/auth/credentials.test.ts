@@ -57,11 +57,9 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   expect(decodeProtectedHeader(again.queue_token).kid).toBe('new')
   await stub(`${path}/checkout`, 201, {})
   const checkout = async (env: Env, token = '') =>
-    (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env))
-      .status
+    (await call(`${path}/checkout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }, env)).status
   let turn = await sale.statusOf(first.queue_token, before)
-  for (; turn.status !== 'ready'; turn = await sale.statusOf(first.queue_token, before))
-    await scheduler.wait(20)
+  for (; turn.status !== 'ready'; turn = await sale.statusOf(first.queue_token, before)) await scheduler.wait(20)
   expect(await checkout(during, turn.admission_token)).toBe(201)
   const { admission_token } = await sale.statusOf(again.queue_token, during)
   expect(await checkout(after, admission_token)).toBe(201)
@@ -72,11 +70,7 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
 it('gives no new place to a caller with an unreadable one', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
-  for (const authorization of [
-    'Bearer',
-    `Bearer ${queue_token} x`,
-    `Bearer ${queue_token}, Bearer ${queue_token}`,
-  ])
+  for (const authorization of ['Bearer', `Bearer ${queue_token} x`, `Bearer ${queue_token}, Bearer ${queue_token}`])
     expect((await sale.join({ authorization })).status, authorization).toBe(401)
   expect((await sale.join({ authorization: 'Basic YTpi' })).status).toBe(201)
 })

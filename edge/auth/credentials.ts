@@ -150,11 +150,7 @@ export function issueAdmission({ sub, sale, num }: QueueClaims, call: Call): Pro
 }
 
 /** Extends an admission of which half or less is left, up to a time after it was issued. */
-export async function extendAdmission(
-  { claims }: Admission,
-  untilSeconds: number,
-  call: Call,
-): Promise<void> {
+export async function extendAdmission({ claims }: Admission, untilSeconds: number, call: Call): Promise<void> {
   const nowSeconds = Math.floor(call.nowMs / 1000)
   if (claims.exp - nowSeconds > ADMISSION_TTL_SECONDS / 2) return
   const exp = Math.min(nowSeconds + ADMISSION_TTL_SECONDS, claims.iat + untilSeconds)

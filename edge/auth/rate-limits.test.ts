@@ -18,8 +18,7 @@ it('limits joins and status per address, and all calls without one as one addres
   expect(await refused.json()).toMatchObject({ type: '/problems/too-many-requests' })
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await join({ 'cf-connecting-ip': '192.0.2.2' })).status).toBe(201)
-  for (const wanted of [200, 200, 200, 429])
-    expect((await sale.status(queue_token, from, env)).status).toBe(wanted)
+  for (const wanted of [200, 200, 200, 429]) expect((await sale.status(queue_token, from, env)).status).toBe(wanted)
 })
 
 it('limits joins and status per visitor', async () => {
@@ -29,8 +28,7 @@ it('limits joins and status per visitor', async () => {
   const { queue_token } = await sale.joined({ cookie }, env)
   const join = () => sale.join({ cookie }, env)
   expect([(await join()).status, (await join()).status]).toEqual([200, 429])
-  for (const wanted of [200, 200, 200, 429])
-    expect((await sale.status(queue_token, {}, env)).status).toBe(wanted)
+  for (const wanted of [200, 200, 200, 429]) expect((await sale.status(queue_token, {}, env)).status).toBe(wanted)
 })
 
 it('limits leaving as it does joining, and an address’s calls for orders as its status calls', async () => {

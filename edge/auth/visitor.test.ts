@@ -43,8 +43,7 @@ function session(subject: string, changed: Partial<Session> = {}) {
 
 const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
 
-const join = (sale: TestSale, headers: Record<string, string>, settings = env) =>
-  sale.joined(headers, settings)
+const join = (sale: TestSale, headers: Record<string, string>, settings = env) => sale.joined(headers, settings)
 
 it('gives an account one number on all its devices', async () => {
   const sale = await new TestSale().publish()
@@ -138,8 +137,7 @@ it('ignores a session that is not valid', async () => {
 
 it('ignores a session whose subject is not plain text or too long for a token', async () => {
   const sale = await new TestSale().publish()
-  const nameAs = async (subject: string) =>
-    decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
+  const nameAs = async (subject: string) => decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
   for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085', 'x'.repeat(191)])
     expect(await nameAs(subject), JSON.stringify(subject)).not.toMatch(/^user:/)
   for (const subject of ['ada', 'Ädä 🎟', 'idp|123', 'x'.repeat(190)])
@@ -233,8 +231,7 @@ async function signedInAt(path: string, kid = 'one') {
   const token = await session('ada', { expires: '2h', kid })
   const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
   const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
-  return (nowMs: number) =>
-    visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
+  return (nowMs: number) => visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls

@@ -238,8 +238,7 @@ it('shows and announces the place, and leaves a translation of it until it chang
   Object.assign(who ?? {}, { textContent: 'personne devant' })
   await passes(2_000)
   expect(who?.textContent).toBe('personne devant')
-  answer = () =>
-    schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
+  answer = () => schedule({ version: 4, anchor_position: 49, ends_at: iso(90_000), ends_at_ms: NOW_MS + 90_000 })
   await passes(70_000)
   expect(who?.textContent).toBe('You are next')
   expect(announced()).toBe('You are next. Too late.')
@@ -346,8 +345,7 @@ it('on a problem’s page takes the form’s address, and shows a connection onl
 it('retries an order’s page that could not be shown, until it can be', async () => {
   things = { away: new Thing() }
   let away = true
-  answer = (path) =>
-    path.endsWith('/schedule') ? schedule() : { ok: !away, status: 503, text: async () => '' }
+  answer = (path) => (path.endsWith('/schedule') ? schedule() : { ok: !away, status: 503, text: async () => '' })
   await begin({ path: '/sales/demo/order/an-order' })
   const replaced = vi.fn(() => delete things.away)
   Object.assign(things.stage ?? {}, { replaceWith: replaced })

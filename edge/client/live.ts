@@ -149,8 +149,7 @@ function tick(): void {
   each<HTMLTimeElement>('time[role]', showTime)
   if (!schedule || page.path === null) return
   const place = showLine(schedule, page, Math.min(nowMs(), receivedAtServerMs + CERTAIN_MS))
-  if (place && byId('line') && (place.status === 'ready' || nowMs() - renewedAtMs >= RENEW_EVERY_MS))
-    void claimTurn()
+  if (place && byId('line') && (place.status === 'ready' || nowMs() - renewedAtMs >= RENEW_EVERY_MS)) void claimTurn()
   const turn = byId('turn')
   const isOver = isFinal(schedule.phase)
   // A turn while all was in carts has nothing to choose from yet.
@@ -368,8 +367,7 @@ export function start(everyBeat: (act: () => void) => void): void {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
   // A problem is the response to a form: a reload, or coming back, shows the page that the form was on.
-  if (page.path === null)
-    history.replaceState(null, '', location.pathname.replace(/\/(buy|payment|cancel)$/, ''))
+  if (page.path === null) history.replaceState(null, '', location.pathname.replace(/\/(buy|payment|cancel)$/, ''))
   openChannel()
   begin()
   showConnection()

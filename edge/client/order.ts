@@ -30,8 +30,7 @@ export function followOrder(changed: () => void): Following | null {
 
   const received = (status: unknown) => {
     clearTimeout(settling)
-    if (!isStopped && typeof status === 'string' && status !== shown)
-      settling = setTimeout(changed, SETTLE_MS)
+    if (!isStopped && typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
   }
   const poll = async () => {
     clearTimeout(timer)

@@ -83,9 +83,7 @@ export function keepFocus(): void {
 
 /** Moments are written in UTC; the visitor reads them in their own time zone. */
 export const showMoments = () =>
-  each<HTMLTimeElement>('time[data-moment]', (time) =>
-    write(time, moment(pageLanguage(), Date.parse(time.dateTime))),
-  )
+  each<HTMLTimeElement>('time[data-moment]', (time) => write(time, moment(pageLanguage(), Date.parse(time.dateTime))))
 
 // -- Between pages -------------------------------------------------------------------------------------------------------
 

@@ -1,14 +1,7 @@
 /** The line on the page: what a schedule means for this visitor, worked out and shown without a request. */
 import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
 import { count, fill, plural, waitText } from '../../shared/format.ts'
-import {
-  isDrawn,
-  isFinal,
-  type Place,
-  placeOf,
-  type Schedule,
-  servingExactly,
-} from '../../shared/schedule.ts'
+import { isDrawn, isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import {
   type AheadTexts,
   endsBeforeTurn,
@@ -167,8 +160,7 @@ const storageKeyOfCommitment = (page: Page) => `commitment ${page.sale} ${page.o
 /** The first commitment that this browser saw before the opening is the one that counts. */
 export function rememberCommitment(page: Page): void {
   const before = byId('draw')?.dataset.draw === 'before'
-  if (before && kept(storageKeyOfCommitment(page)) === null)
-    keep(storageKeyOfCommitment(page), page.commitment)
+  if (before && kept(storageKeyOfCommitment(page)) === null) keep(storageKeyOfCommitment(page), page.commitment)
 }
 
 let checked: { readonly seed: string; readonly holds: boolean } | undefined

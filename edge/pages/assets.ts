@@ -11,9 +11,7 @@ export interface Asset {
   readonly body: string
 }
 
-declare const __ASSETS__: Readonly<
-  Record<'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker', Asset>
->
+declare const __ASSETS__: Readonly<Record<'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker', Asset>>
 
 const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
@@ -24,12 +22,7 @@ export const { style, script, proofStyle, proofScript, proofWorker } =
     : __ASSETS__
 
 /** An asset under a name that hashes its content: by the build, or while the Worker runs (a brand's style sheet). */
-export async function namedByContent(
-  name: string,
-  ending: string,
-  type: string,
-  body: string,
-): Promise<Asset> {
+export async function namedByContent(name: string, ending: string, type: string, body: string): Promise<Asset> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
   const hash = bytesToHex(new Uint8Array(digest)).slice(0, 16)
   return { path: `/assets/flash-sale-${name}.${hash}.${ending}`, type, body }

@@ -51,10 +51,7 @@ const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
-  const phaseNames = [
-    during(schedule, BEFORE, words.opensAt, 'span'),
-    during(schedule, AFTER, words.openedAt, 'span'),
-  ]
+  const phaseNames = [during(schedule, BEFORE, words.opensAt, 'span'), during(schedule, AFTER, words.openedAt, 'span')]
   // From the opening on it changes, and the script does not read it: shown then, it would be out of date.
   const left = (n: number) => {
     const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
@@ -100,14 +97,12 @@ export function renderProblem(
 }
 
 /** Spread, so that visitors refused together do not come back together. */
-const retrySeconds = ({ retry_after_seconds = 3 }: Problem) =>
-  Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
+const retrySeconds = ({ retry_after_seconds = 3 }: Problem) => Math.ceil(retry_after_seconds * (1 + Math.random()) + 2)
 
 /** A purchase that found too little, or wanted too much, while there is something left to buy; null for any other problem. */
 function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Content | null {
   // The origin sends what remains where too much was wanted, for now or for good.
-  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined)
-    return null
+  if (type !== '/problems/all-in-carts' && type !== '/problems/sold-out' && remaining === undefined) return null
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
     ${heading(words.lessLeft, words.lessLeftText)}
@@ -249,7 +244,5 @@ ${body}
 
 function brandMark({ name, logo }: Brand, home: string | null): Html {
   const mark = logo ? html`<img src="${logo}" alt="${name}">` : html`<bdi>${name}</bdi>`
-  return home === null
-    ? html`<p class="brand">${mark}</p>`
-    : html`<a class="brand" href="${home}">${mark}</a>`
+  return home === null ? html`<p class="brand">${mark}</p>` : html`<a class="brand" href="${home}">${mark}</a>`
 }

@@ -60,8 +60,7 @@ function reserveForm({ view, words, lang }: Shown, first: PublicSale['products']
 function steps({ words }: Shown, at: 0 | 1 | 2): Html {
   const names = [words.stepChoose, words.stepPay, words.stepDone]
   const items = names.map(
-    (name, i) =>
-      html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
+    (name, i) => html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
   )
   return html`<ol class="steps" aria-label="${words.steps}">${items}</ol>`
 }
@@ -97,9 +96,7 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
   const { status } = order
   const look = status === 'fulfilled' ? 'confirmed' : status
   const [title, text] =
-    look === 'cancelled' && order.reason
-      ? words.cancelledFor[order.reason]
-      : [words[look], words[`${look}Text`]]
+    look === 'cancelled' && order.reason ? words.cancelledFor[order.reason] : [words[look], words[`${look}Text`]]
   const { tone, step } = LOOKS[look]
   const isInProgress = status === 'processing' || status === 'paying'
   const product = view.state.products.find((one) => one.product_id === order.product_id)
@@ -132,8 +129,7 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
 
 const pathOf = ({ view }: Shown, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
 
-const total = (lang: string, order: Order) =>
-  money(lang, order.unit_price_minor * order.quantity, order.currency)
+const total = (lang: string, order: Order) => money(lang, order.unit_price_minor * order.quantity, order.currency)
 
 function payment(shown: Shown, order: Order): Html {
   const { view, words, lang } = shown

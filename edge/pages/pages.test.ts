@@ -27,16 +27,13 @@ describe.each([...LANGUAGES])('in %s', (lang) => {
     },
   )
 
-  it.each(sampled(lang))(
-    'the page $name shows one heading, and its labels have their elements',
-    ({ html }) => {
-      const shown = html.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '')
-      expect(shown.match(/<h1/g)).toHaveLength(1)
-      const ids = [...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])
-      expect(new Set(ids).size).toBe(ids.length)
-      for (const [, id] of html.matchAll(/aria-labelledby="([^"]+)"/g)) expect(ids).toContain(id)
-    },
-  )
+  it.each(sampled(lang))('the page $name shows one heading, and its labels have their elements', ({ html }) => {
+    const shown = html.replace(/<div data-when="\w+" hidden>[\s\S]*?<\/h1>/g, '')
+    expect(shown.match(/<h1/g)).toHaveLength(1)
+    const ids = [...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [, id] of html.matchAll(/aria-labelledby="([^"]+)"/g)) expect(ids).toContain(id)
+  })
 })
 
 it('has words for problems that exist', () => {
@@ -150,9 +147,7 @@ describe('a page', () => {
   })
 
   it('shows what is left on the landing page only until that changes', () => {
-    expect(page('sale-lobby-open')).toContain(
-      '<small data-phases="upcoming pre_queue">about 412 left</small>',
-    )
+    expect(page('sale-lobby-open')).toContain('<small data-phases="upcoming pre_queue">about 412 left</small>')
     expect(page('sale-open')).toContain('<noscript><small>about 412 left</small></noscript>')
   })
 
@@ -162,9 +157,7 @@ describe('a page', () => {
   })
 
   it('offers to give the place up in two steps', () => {
-    expect(page('line')).toMatch(
-      /<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/,
-    )
+    expect(page('line')).toMatch(/<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/)
   })
 
   it('of a brand without a name has its colours, and names the sale once', () => {
@@ -193,9 +186,7 @@ it('a template escapes its values, unless they are HTML already', () => {
 describe('colours are readable', () => {
   const [light, dark] = style.body
     .split(/prefers-color-scheme: *dark/)
-    .map((css) =>
-      Object.fromEntries([...css.matchAll(/--([\w-]+): *(#[0-9a-f]{3,6})/g)].map((m) => [m[1], six(m[2])])),
-    )
+    .map((css) => Object.fromEntries([...css.matchAll(/--([\w-]+): *(#[0-9a-f]{3,6})/g)].map((m) => [m[1], six(m[2])])))
 
   it.each([
     ['light', light],
@@ -220,8 +211,7 @@ describe('colours are readable', () => {
           for (const [i, [, fill = '', on = '', text = '']] of found.entries()) {
             expect(contrast(on, fill), sheet).toBeGreaterThanOrEqual(4.5)
             const { paper = '', card = '', track = '' } = i === 0 ? light : { ...light, ...dark }
-            for (const ground of [paper, card])
-              expect(contrast(text, ground), sheet).toBeGreaterThanOrEqual(4.5)
+            for (const ground of [paper, card]) expect(contrast(text, ground), sheet).toBeGreaterThanOrEqual(4.5)
             // Progress bars have this colour too, on their track.
             expect(contrast(text, track), sheet).toBeGreaterThanOrEqual(3)
           }

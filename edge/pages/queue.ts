@@ -74,8 +74,7 @@ function howItWorks(shown: Shown, isBefore: boolean): Html {
 }
 
 /** How long a turn waits for someone who closes the page. */
-const turnWaits = ({ view, words, lang }: Shown) =>
-  fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
+const turnWaits = ({ view, words, lang }: Shown) => fill(words.turnWaits, { t: exactly(lang, view.claimSeconds) })
 
 /** The moments of a schedule that a page shows: those to be read are for people, those counted down to are the edge's. */
 export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
@@ -147,8 +146,7 @@ function leaveForm({ view, words }: Shown, status: Status): Html {
 }
 
 /** States in which a visitor is in line, and those in which there is a place to give up. */
-export const isInLine = (status: Status) =>
-  status === 'waiting' || status === 'paused' || status === 'all_in_carts'
+export const isInLine = (status: Status) => status === 'waiting' || status === 'paused' || status === 'all_in_carts'
 export const mayLeave = (status: Status) => isInLine(status) || status === 'pre_queue'
 
 /** Texts that the page's script may show beside a figure. */
@@ -188,11 +186,7 @@ function placeFigures(shown: Shown, place: Place, number: number): Html {
 }
 
 /** True if the estimated turn comes only after the sale has ended. */
-export function endsBeforeTurn(
-  { ends_at_ms }: Schedule,
-  { estimated_wait_time }: Place,
-  nowMs: number,
-): boolean {
+export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }: Place, nowMs: number): boolean {
   return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
@@ -201,8 +195,7 @@ export function endsBeforeTurn(
 /** The same for everyone, so that it can come from a cache. */
 export function finalPage(shown: Shown, phase: 'sold_out' | 'ended'): Content {
   const { view, words } = shown
-  const [title, text] =
-    phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
+  const [title, text] = phase === 'sold_out' ? [words.soldOut, words.soldOutText] : [words.ended, words.endedText]
   const main = html`<section class="card final" id="final" data-tone="quiet">
     <p class="label"><bdi>${view.state.name}</bdi></p>
     ${heading(title, text)}

@@ -85,8 +85,7 @@ export function languageOf(request: Request): Language {
 
 /** Turns a problem into a page for those who accept HTML; every other response stays. */
 export function shown(response: Response, call: Call): Promise<Response> | Response {
-  const isProblem =
-    response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
+  const isProblem = response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
   return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
 }
 

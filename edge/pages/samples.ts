@@ -69,8 +69,7 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     ...scheduleIn(phase, nowMs),
     ...changes,
   })
-  const landing = (phase: Phase, changes: Partial<SaleView> = {}) =>
-    renderSale(view(scheduled(phase), changes))
+  const landing = (phase: Phase, changes: Partial<SaleView> = {}) => renderSale(view(scheduled(phase), changes))
   const open = scheduled('open')
   const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) => {
     const shows: Shows = { kind: 'line', place: placeOf(schedule, number, nowMs), number }
@@ -132,8 +131,7 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     'problem-unknown-sale': bare('unknown-sale', null),
   }
   for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))
-  for (const reason of CANCEL_REASONS)
-    pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
+  for (const reason of CANCEL_REASONS) pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
   return Object.entries(pages).map(([name, html]) => ({ name, html }))
 }
 

@@ -101,12 +101,7 @@ it('lets a visitor whose turn has come in directly', async () => {
 it('passes everything else as it is, with its body and its response', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
-  for (const path of [
-    '/elsewhere',
-    `/${sale.name}/site.css`,
-    `/${sale.name}/open/to-all`,
-    '/orders/of-the-shop',
-  ]) {
+  for (const path of ['/elsewhere', `/${sale.name}/site.css`, `/${sale.name}/open/to-all`, '/orders/of-the-shop']) {
     await stub(path, 418, 'as the site says', 0, { 'content-type': 'application/problem+json' })
     const body = 'posted'
     const response = await call(path, { method: 'POST', body, headers: { authorization: 'Basic abc' } }, env)

@@ -4,13 +4,7 @@
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
-import {
-  bearer,
-  extendAdmission,
-  findAdmission,
-  issueAdmission,
-  refuseAdmission,
-} from '../auth/credentials.ts'
+import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
 import { authenticate } from '../auth/visitor.ts'
 import type { Config } from '../config.ts'
 import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../http.ts'
@@ -35,9 +29,7 @@ type Protect = NonNullable<Config['protect']>
 export function protectedSite(call: Call): Promise<Response> | null {
   const { protect } = call.config
   if (!protect) return null
-  return isHeld(new URL(call.request.url).pathname, protect)
-    ? guard(protect, call)
-    : pass(protect, null, call)
+  return isHeld(new URL(call.request.url).pathname, protect) ? guard(protect, call) : pass(protect, null, call)
 }
 
 /**

@@ -70,7 +70,5 @@ it('shows the sale and its line from a snapshot of the version before', async ()
   const page = await sale.page({}, older)
   expect(page.status).toBe(200)
   expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(590_000)
-  expect(await (await call(`/sales/${sale.name}/schedule`, {}, older)).json()).not.toHaveProperty(
-    'ends_at_ms',
-  )
+  expect(await (await call(`/sales/${sale.name}/schedule`, {}, older)).json()).not.toHaveProperty('ends_at_ms')
 })

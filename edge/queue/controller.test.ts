@@ -29,10 +29,9 @@ function played(scenario: Scenario): Moment[] {
         before.serving,
       )
       if (!scenario.clockStepMs) {
-        expect(
-          moment.serving - before.serving,
-          `seed ${scenario.seed} at ${moment.atMs}: leapt`,
-        ).toBeLessThanOrEqual(scenario.rate * SETTINGS.noShowBoost * seconds + 1e-6)
+        expect(moment.serving - before.serving, `seed ${scenario.seed} at ${moment.atMs}: leapt`).toBeLessThanOrEqual(
+          scenario.rate * SETTINGS.noShowBoost * seconds + 1e-6,
+        )
       }
     }
     before = moment
@@ -41,8 +40,7 @@ function played(scenario: Scenario): Moment[] {
   return moments
 }
 
-const servingIn = (moments: readonly Moment[]) => (second: number) =>
-  moments[second * 20]?.serving ?? Number.NaN
+const servingIn = (moments: readonly Moment[]) => (second: number) => moments[second * 20]?.serving ?? Number.NaN
 const rateIn = (moments: readonly Moment[]) => (second: number) =>
   moments[second * 20]?.schedule.rate_per_second ?? Number.NaN
 
@@ -76,11 +74,7 @@ describe('the controller', () => {
     for (const seed of SEEDS) {
       for (const rate of [1, 37.5, 100, 2_000]) {
         const refreshEveryMs = (random: () => number) => 100 + random() ** 4 * 20_000
-        for (const called of windows(
-          played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }),
-          10,
-          'serving',
-        )) {
+        for (const called of windows(played({ ...plain, seed, rate, seconds: 30, refreshEveryMs }), 10, 'serving')) {
           expect(Math.abs(called - rate * 10)).toBeLessThanOrEqual(rate * 10 * 0.02)
         }
       }

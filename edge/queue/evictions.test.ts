@@ -11,8 +11,7 @@ it('never gives a number twice, however often the objects are evicted in mid-cro
   const crowd = Array.from({ length: 12 }, async (_, visitor) => {
     for (let i = 0; i < 40; i++) {
       // One in three is known by a cookie of their own.
-      const cookie: Record<string, string> =
-        i % 3 ? {} : { cookie: `visitor-secret=visitor-number-${visitor}-${i}` }
+      const cookie: Record<string, string> = i % 3 ? {} : { cookie: `visitor-secret=visitor-number-${visitor}-${i}` }
       let response = await sale.join(cookie)
       for (; response.status === 503; response = await sale.join(cookie)) await scheduler.wait(10)
       // A known visitor may find a number whose response was lost.

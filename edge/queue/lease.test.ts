@@ -81,26 +81,18 @@ it('takes back an unused range once, so that it is no gap', () => {
 it('hands out no number of the pre-queue after its end, however slow the calls', () => {
   const ms = fc.integer({ min: 0, max: 600 })
   fc.assert(
-    fc.property(
-      ms,
-      ms,
-      ms,
-      ms,
-      fc.integer({ min: 1, max: 450 }),
-      ms,
-      (ask, reply, hold, trip, lapses, wait) => {
-        // Granted at 0 by a clock that the others cannot see; each counts from its own request.
-        const lease = { first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
-        const shard = new Block(lease, -ask, reply)
-        const leasedOnAt = reply + hold
-        expect(shard.left(leasedOnAt) === 0 || leasedOnAt <= lapses).toBe(true)
-        const sub = shard.sublease(10, leasedOnAt)
-        if (!sub) return
-        const isolate = new Block(sub, leasedOnAt - ask, leasedOnAt + trip)
-        const at = leasedOnAt + trip + wait
-        expect(isolate.take(at) === null || at <= lapses).toBe(true)
-      },
-    ),
+    fc.property(ms, ms, ms, ms, fc.integer({ min: 1, max: 450 }), ms, (ask, reply, hold, trip, lapses, wait) => {
+      // Granted at 0 by a clock that the others cannot see; each counts from its own request.
+      const lease = { first: 1, count: 100, lives_ms: 250, lapses_in_ms: lapses }
+      const shard = new Block(lease, -ask, reply)
+      const leasedOnAt = reply + hold
+      expect(shard.left(leasedOnAt) === 0 || leasedOnAt <= lapses).toBe(true)
+      const sub = shard.sublease(10, leasedOnAt)
+      if (!sub) return
+      const isolate = new Block(sub, leasedOnAt - ask, leasedOnAt + trip)
+      const at = leasedOnAt + trip + wait
+      expect(isolate.take(at) === null || at <= lapses).toBe(true)
+    }),
     { numRuns: 2_000 },
   )
 })

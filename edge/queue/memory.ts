@@ -232,8 +232,7 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
 /** How many people were called and will still come, if this share of those called turns up in the end. */
 export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
-  const arrivedInTime =
-    memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
+  const arrivedInTime = memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
   return Math.max(0, calledInTime * share - arrivedInTime)
 }
 

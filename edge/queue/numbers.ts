@@ -53,8 +53,7 @@ async function numberFrom(counter: Counter, sale: string, call: Call): Promise<n
     if (number) return number
     if (isAhead(counter.leasingUntilMs, nowMs, LEASING_MS))
       await pollWhile(
-        (atMs) =>
-          atMs < untilMs && !counter.block?.left(atMs) && isAhead(counter.leasingUntilMs, atMs, LEASING_MS),
+        (atMs) => atMs < untilMs && !counter.block?.left(atMs) && isAhead(counter.leasingUntilMs, atMs, LEASING_MS),
       )
     else await leaseBlock(counter, sale, untilMs, call)
   }
@@ -113,8 +112,7 @@ export async function forget(sale: string, visitor: string, call: Call): Promise
   await withRetries(() => shardFor(sale, visitor, call).leave({ visitor }))
 }
 
-const refuseClosed = () =>
-  refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
+const refuseClosed = () => refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
 const refuseUnreachable = () =>
   refuse('try-again', { detail: 'The line could not be reached.', retry_after_seconds: 1 })
 

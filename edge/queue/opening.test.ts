@@ -13,11 +13,7 @@ afterEach(() => {
 })
 
 /** Runs a sale's waiting room with settings of its own. */
-function inRoom(
-  sale: TestSale,
-  changed: object,
-  act: (room: WaitingRoom, state: DurableObjectState) => Promise<void>,
-) {
+function inRoom(sale: TestSale, changed: object, act: (room: WaitingRoom, state: DurableObjectState) => Promise<void>) {
   const env = { ...edgeEnv, ...changed } as Env
   return runInDurableObject(sale.room, (_, state) => act(new WaitingRoom(state, env), state))
 }

@@ -59,18 +59,15 @@ it.concurrent.each(TROUBLES)('answers a crowd from its copy when the shards %s',
   await sale.until((schedule) => schedule.phase === 'open', 6_000)
 })
 
-it.concurrent.each(TROUBLES)(
-  'answers try-again for a sale without a copy when the shards %s',
-  async (_, look) => {
-    const sale = await new TestSale().publish()
-    const { env, calls } = counted(look)
-    const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
-    expect(calls()).toBeLessThanOrEqual(20)
-    expect(slowestMs).toBeLessThan(2_500)
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]))
-    expect(await answers.at(-1)?.json()).toMatchObject({ type: '/problems/try-again' })
-  },
-)
+it.concurrent.each(TROUBLES)('answers try-again for a sale without a copy when the shards %s', async (_, look) => {
+  const sale = await new TestSale().publish()
+  const { env, calls } = counted(look)
+  const { answers, slowestMs } = await crowdAt(`/sales/${sale.name}/schedule`, {}, env, 3_000)
+  expect(calls()).toBeLessThanOrEqual(20)
+  expect(slowestMs).toBeLessThan(2_500)
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]))
+  expect(await answers.at(-1)?.json()).toMatchObject({ type: '/problems/try-again' })
+})
 
 it.concurrent('keeps the line moving where every response of the shards is late', async () => {
   const sale = await new TestSale().publish()

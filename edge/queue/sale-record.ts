@@ -150,20 +150,13 @@ export function withNextSchedule(
   const isNobodyDrawn = sale.closed?.size === 0 && previous.schedule.draw_seed === null
   const fromMs = isNew || isNobodyDrawn ? nowMs : Math.max(nowMs + ANNOUNCE_MS, previous.from_ms)
   const draw = drawOf(sale, nowMs, config.beaconUrl !== null)
-  const schedule = nextSchedule(
-    { ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw },
-    config,
-  )
+  const schedule = nextSchedule({ ...sale, nowMs, fromMs, previous: previous.schedule, highestNumber, draw }, config)
   if (schedule === previous.schedule) return sale
   return { ...sale, timeline: announce(sale.timeline, { from_ms: fromMs, schedule }, nowMs) }
 }
 
 /** The draw, once it may be published; once published, it stays. */
-export function drawOf(
-  { closed, seed, beacon, timeline }: SaleRecord,
-  nowMs: number,
-  isBeaconAnnounced: boolean,
-) {
+export function drawOf({ closed, seed, beacon, timeline }: SaleRecord, nowMs: number, isBeaconAnnounced: boolean) {
   if (!closed) return null
   const { draw_seed, draw_beacon } = latest(timeline).schedule
   if (draw_seed !== null) return { size: closed.size, seed, beacon: draw_beacon }
@@ -185,11 +178,7 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
 }
 
 /** The line's figures for operators. */
-export function figuresOf(
-  { timeline, memory }: SaleRecord,
-  highestNumber: number,
-  nowMs: number,
-): LineFigures {
+export function figuresOf({ timeline, memory }: SaleRecord, highestNumber: number, nowMs: number): LineFigures {
   const schedule = inEffect(timeline, nowMs)
   const isMoving = schedule.phase === 'open'
   const called = calledBy(schedule, nowMs, highestNumber)

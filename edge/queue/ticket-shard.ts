@@ -80,8 +80,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** A visitor leaves; if they come back, they join at the end. */
   async leave(request: { visitor: string }): Promise<void> {
-    if (this.#hasTables)
-      this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
+    if (this.#hasTables) this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
   }
 
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
@@ -150,8 +149,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       .exec<VisitorRow>('select number, present, paid_with from visitors where visitor = ?', visitor)
       .toArray()
     if (!found) return null
-    if (found.present === 1 && found.number !== instead_of)
-      return { joined: true, number: found.number, first: false }
+    if (found.present === 1 && found.number !== instead_of) return { joined: true, number: found.number, first: false }
     const isSpent = paid_with !== undefined && (paid_with === found.paid_with || this.#isSpent(paid_with))
     return isSpent ? { joined: false, reason: 'paid-already' } : null
   }

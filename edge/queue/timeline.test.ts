@@ -6,16 +6,7 @@ import { beforeOpening, SETTINGS, stateOf } from '../testing/simulation.ts'
 import { nextSchedule } from './controller.ts'
 import { LAPSE_MS } from './lease.ts'
 import { EMPTY_MEMORY, observe } from './memory.ts'
-import {
-  ANNOUNCE_MS,
-  announce,
-  FRESH_MS,
-  inEffect,
-  latest,
-  MIRROR_MS,
-  type Timeline,
-  USABLE_MS,
-} from './timeline.ts'
+import { ANNOUNCE_MS, announce, FRESH_MS, inEffect, latest, MIRROR_MS, type Timeline, USABLE_MS } from './timeline.ts'
 
 const CROWD = 100_000
 
@@ -48,8 +39,7 @@ it('lets no two isolates contradict each other, however old their copies', () =>
         const moments = { nowMs, fromMs, preQueueOpensAtMs: 0, opensAtMs: 0, endsAtMs: null }
         const known = { state, memory, highestNumber: CROWD, draw: { size: 0, seed: '00', beacon: null } }
         const schedule = nextSchedule({ ...moments, ...known, previous: previous.schedule }, SETTINGS)
-        if (schedule !== previous.schedule)
-          timeline = announce(timeline, { from_ms: fromMs, schedule }, nowMs)
+        if (schedule !== previous.schedule) timeline = announce(timeline, { from_ms: fromMs, schedule }, nowMs)
         read.push({ atMs: nowMs, timeline })
       }
       let before = 0

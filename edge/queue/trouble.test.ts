@@ -185,8 +185,7 @@ it('makes no refresh for requests that waited for the origin', async () => {
   const form = () => sale.form('/buy', { product_id: 'lamp' }, { cookie }, counting)
   const forms = Promise.all(Array.from({ length: 40 }, form))
   // Other requests keep the copy fresh meanwhile.
-  for (const until = performance.now() + 650; performance.now() < until; await scheduler.wait(30))
-    await sale.schedule()
+  for (const until = performance.now() + 650; performance.now() < until; await scheduler.wait(30)) await sale.schedule()
   await forms
   expect(looks).toBeLessThan(10)
 })

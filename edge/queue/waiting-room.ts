@@ -243,8 +243,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const { from_ms, schedule } = latest(sale.timeline)
     const isJustAnnounced = from_ms > nowMs + ANNOUNCE_MS - CALL_EVERY_MS
     if (schedule.phase !== 'open' || isJustAnnounced) return
-    if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling)
-      this.#store(this.#withNextSchedule(sale, nowMs))
+    if (serving(schedule, nowMs + ANNOUNCE_MS) >= schedule.ceiling) this.#store(this.#withNextSchedule(sale, nowMs))
   }
 
   #storeNext(next: number) {

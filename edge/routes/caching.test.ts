@@ -30,13 +30,7 @@ it('says with every response of its own who may cache it', async () => {
   const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
   const etagOf = async (path: string, headers: Record<string, string> = {}) =>
     (await call(path, { headers })).headers.get('etag') ?? ''
-  const requests: [
-    status: number,
-    method: string,
-    path: string,
-    headers?: Record<string, string>,
-    env?: Env,
-  ][] = [
+  const requests: [status: number, method: string, path: string, headers?: Record<string, string>, env?: Env][] = [
     [200, 'GET', here, HTML],
     [200, 'HEAD', here, HTML],
     [200, 'GET', here, { accept: 'application/json' }],
@@ -69,12 +63,7 @@ it('says with every response of its own who may cache it', async () => {
     [204, 'DELETE', `${here}/queue`, place],
     [200, 'GET', `/sales/${gone.name}`, HTML],
     [200, 'GET', `/sales/${gone.name}`, { accept: 'application/json' }],
-    [
-      304,
-      'GET',
-      `/sales/${gone.name}`,
-      { ...HTML, 'if-none-match': await etagOf(`/sales/${gone.name}`, HTML) },
-    ],
+    [304, 'GET', `/sales/${gone.name}`, { ...HTML, 'if-none-match': await etagOf(`/sales/${gone.name}`, HTML) }],
     [410, 'POST', `/sales/${gone.name}/queue`],
     [404, 'GET', '/sales/no-such-sale', HTML],
     [200, 'GET', style.path],
@@ -116,9 +105,7 @@ it('gives a revalidating cache no old server time', async () => {
 
 it('sends its own asset for one of another version, uncached', async () => {
   const env: Env = { ...edgeEnv, BRAND_NAME: 'A shop', BRAND_ACCENT: '#0b6450' }
-  const page = await (
-    await call(`/sales/${(await new TestSale().publish()).name}`, { headers: HTML }, env)
-  ).text()
+  const page = await (await call(`/sales/${(await new TestSale().publish()).name}`, { headers: HTML }, env)).text()
   const [brand = ''] = /\/assets\/[a-z-]+brand[^"]+/.exec(page) ?? []
   for (const path of [style.path, script.path, proofStyle.path, proofScript.path, proofWorker.path, brand]) {
     const own = await call(path, {}, env)

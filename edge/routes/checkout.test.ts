@@ -126,8 +126,7 @@ it('passes on to an order only a valid admission, or what looks like the originâ
   const ask = async (token: string) =>
     (await call(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } })).status
   const expired = await admission('drop', { ttl: -1 })
-  for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')])
-    expect(await ask(bad)).toBe(429)
+  for (const bad of ['x', 'e30.e30.', expired, expired.replace(/.{8}$/, 'AAAAAAAA')]) expect(await ask(bad)).toBe(429)
   expect((await requestsTo(`/orders/${order}`)).calls).toBe(0)
   for (const good of [ORDER_TOKEN, await admission('drop')]) expect(await ask(good)).toBe(200)
 })
@@ -263,8 +262,7 @@ it('refuses a form in which no product was chosen', async () => {
 it('leads a browser without scripts back to its latest order in the sale', async () => {
   const [sale, other] = await Promise.all([new TestSale().publish(), new TestSale().publish()])
   const [first, latest, elsewhere] = [newOrder(), newOrder(), newOrder()]
-  const token = (of: string) =>
-    ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)
+  const token = (of: string) => ORDER_TOKEN.replace('.e30.', `.${base64url.encode(JSON.stringify({ sale: of }))}.`)
   const kept = `order-${first}=${token(sale.name)}; order-${latest}=${token(sale.name)}; order-${elsewhere}=${token(other.name)}; order-${newOrder()}=none; order-x=${token(sale.name)}`
   const link = async (cookie: string) => {
     const page = await (await call(`/sales/${sale.name}`, { headers: { cookie } })).text()

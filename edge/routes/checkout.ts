@@ -36,8 +36,7 @@ async function tokenInCookie(response: Response, call: Call): Promise<Response> 
 /** Passes the caller's request on to a path of the origin. */
 export async function passOn(path: string, token: string, call: Call): Promise<Response> {
   const { request } = call
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES)
-    throw new ProblemError(bodyTooLarge())
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
   const headers = new Headers({ authorization: `Bearer ${token}` })
   for (const name of REQUEST_HEADERS) {
     const value = request.headers.get(name)
@@ -57,11 +56,7 @@ export async function passOn(path: string, token: string, call: Call): Promise<R
 }
 
 /** Throws `try-again` if the origin does not respond. */
-export async function callOrigin(
-  path: string,
-  init: RequestInit,
-  { config, request }: Call,
-): Promise<Response> {
+export async function callOrigin(path: string, init: RequestInit, { config, request }: Call): Promise<Response> {
   const isStream = request.headers.get('accept')?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   try {

@@ -31,8 +31,7 @@ it('serves ten thousand visitors of a sold-out sale with one listening call to a
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const { env, calls } = counted()
-  const phase = async () =>
-    (await (await call(`/sales/${sale.name}/schedule`, {}, env)).json<Schedule>()).phase
+  const phase = async () => (await (await call(`/sales/${sale.name}/schedule`, {}, env)).json<Schedule>()).phase
   await sale.publish({ phase: 'sold_out', products: [product(0, 0, 10_000)] })
   await sale.push()
   while ((await phase()) !== 'sold_out') await scheduler.wait(20)

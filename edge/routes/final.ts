@@ -24,12 +24,7 @@ interface Final {
 /** For each final schedule: the page by its language, and the document. */
 const finals = new WeakMap<Schedule, Map<string, Final>>()
 
-export async function finalResponse(
-  sale: string,
-  phase: FinalPhase,
-  now: SaleNow,
-  call: Call,
-): Promise<Response> {
+export async function finalResponse(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Response> {
   const { request } = call
   const known = finals.get(now.schedule) ?? new Map<string, Final>()
   finals.set(now.schedule, known)
@@ -37,9 +32,7 @@ export async function finalResponse(
   const final = known.get(kind) ?? (await render(sale, phase, now, call))
   known.set(kind, final)
   const { body, etag, headers } = final
-  return isCached(request, etag)
-    ? new Response(null, { status: 304, headers })
-    : new Response(body, { headers })
+  return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
 }
 
 async function render(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Final> {

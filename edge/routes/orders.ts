@@ -47,9 +47,7 @@ async function orderOf(sale: string, order: string, call: Call): Promise<Order> 
   limitOrders(call)
   const token = await findOrderToken(order, call, sale)
   if (token === null) return refuse('unknown-order')
-  return orderIn(
-    await callOrigin(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } }, call),
-  )
+  return orderIn(await callOrigin(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } }, call))
 }
 
 /** The order in a response of the origin; throws the problem in it otherwise. */
@@ -58,7 +56,6 @@ export async function orderIn(response: Response): Promise<Order> {
   const order = response.ok ? tryParse(Order, body) : undefined
   if (order) return order
   const { type, title } = Object(body) as Partial<Problem>
-  if (!response.ok && typeof type === 'string' && typeof title === 'string')
-    throw new ProblemError(body as Problem)
+  if (!response.ok && typeof type === 'string' && typeof title === 'string') throw new ProblemError(body as Problem)
   return refuse('try-again', { retry_after_seconds: 2 })
 }

@@ -4,13 +4,7 @@
  */
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
-import {
-  isDrawn,
-  isFinal,
-  type Place as PlaceNow,
-  pollAfterMs,
-  preQueueOpensAtMs,
-} from '../../shared/schedule.ts'
+import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,

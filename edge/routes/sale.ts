@@ -68,8 +68,7 @@ export async function visitorPage(
   const { place, refusal } = caller
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
-  const admission =
-    (await findAdmission(sale, call)) ?? (isReady ? await issueAdmission(place.claims, call) : null)
+  const admission = (await findAdmission(sale, call)) ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
 

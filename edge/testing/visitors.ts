@@ -26,9 +26,7 @@ export class TestSale {
   }
 
   /** Sets what the origin responds from now on, beyond what was set before; times count from the test's own clock. */
-  async publish(
-    changes: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {},
-  ) {
+  async publish(changes: Partial<SaleState> & { status?: number; delayMs?: number; opensInMs?: number } = {}) {
     const { status = 200, delayMs = 0, opensInMs, ...state } = changes
     if (opensInMs !== undefined) this.#opensAtMs = Date.now() + opensInMs
     this.#published = { ...this.#published, ...state }

@@ -170,8 +170,7 @@ test('says how many more units a visitor may have, as either gate counts them', 
   await ask(1)
   const second = await ask(1)
   // The fast gate counts one product, the exact one all of them.
-  for (const product of ['one', 'two'])
-    expect(await ask(2, product, `many-${product}`)).toMatchObject(atMost(1))
+  for (const product of ['one', 'two']) expect(await ask(2, product, `many-${product}`)).toMatchObject(atMost(1))
   await origin.call('DELETE', `/orders/${second.body.order_id}`, { token })
   for (const product of ['one', 'two']) expect(await ask(3, product)).toMatchObject(atMost(2))
   expect(await origin.stock(sale)).toMatchObject({ held: 1 })

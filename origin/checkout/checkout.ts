@@ -25,16 +25,7 @@ import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { ExistingOrder } from './existing-order.ts'
-import {
-  type Attempt,
-  closedFor,
-  type Outcome,
-  outcomeOf,
-  processing,
-  refusal,
-  soldOut,
-  tryAgain,
-} from './outcome.ts'
+import { type Attempt, closedFor, type Outcome, outcomeOf, processing, refusal, soldOut, tryAgain } from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
 import { SoldOut } from './sold-out.ts'
 
@@ -205,8 +196,7 @@ export class Checkout {
     try {
       ledger = await this.#recorder.add(attempt.sale.sale_id, attempt.reservation)
     } catch (error) {
-      if (!(error instanceof Overloaded))
-        this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
+      if (!(error instanceof Overloaded)) this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
       // A ledger that was unresponsive before was sent no more than an attempt to connect.
       return !wasUnresponsive && mayHaveCommitted(error as Error) ? this.#recordInDoubt(attempt) : untaken()
     }

@@ -99,11 +99,9 @@ export class ExistingOrder {
   async #load(by: 'key' | 'visitor', r: Reservation, orderId: string): Promise<Existing | undefined> {
     const untilMs = performance.now() + FIND_TIMEOUT_MS
     const inProgress = this.#deps.pending.get(orderId)
-    const outcome =
-      inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))
+    const outcome = inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))
     // It made no order: that is the answer to its own key, and to no other.
-    if (outcome?.kind === 'problem' || outcome?.kind === 'live')
-      return by === 'key' ? { by, outcome } : undefined
+    if (outcome?.kind === 'problem' || outcome?.kind === 'live') return by === 'key' ? { by, outcome } : undefined
     const here = outcome && ('order' in outcome ? outcome.order : outcome.reservation)
     const found = here ?? (await this.#untilRecorded(r.sale, orderId, untilMs))
     if (found?.visitor !== r.visitor) return undefined

@@ -89,8 +89,7 @@ function ofKey(attempt: Attempt, existing: Exclude<Existing, string>): Outcome {
   if (('status' in found ? found.request_hash : found.hash) !== r.hash)
     return refusal(problem('idempotency-key-reused'))
   // Not a replay if a worker has recorded this very call's reservation.
-  if (!('status' in found))
-    return { kind: 'processing', reservation: found, replayed: found.order !== r.order }
+  if (!('status' in found)) return { kind: 'processing', reservation: found, replayed: found.order !== r.order }
   const replayed = found.order_id !== r.order
   return { kind: 'recorded', order: found, replayed, remaining: remainingOf(attempt) }
 }
@@ -176,11 +175,9 @@ function noStock(sale: SaleRow, { product: productId, quantity }: Reservation, g
   const unsold = product.total - product.sold
   if (left === 0 && (gate ?? product).held === 0 && unsold <= 0) return soldOut()
   const about = { product_id: productId, remaining: left }
-  if (unsold > 0 && quantity > unsold)
-    return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
+  if (unsold > 0 && quantity > unsold) return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }
   const detail = left > 0 ? `Only ${left} left.` : 'All units are in carts. Some may come back.'
   return problem('all-in-carts', { detail, ...about, retry_after_seconds: 5 })
 }
 
-export const tryAgain = (detail: string) =>
-  problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })
+export const tryAgain = (detail: string) => problem('try-again', { detail, retry_after_seconds: 2 + Math.random() * 3 })

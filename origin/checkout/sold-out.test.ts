@@ -66,9 +66,7 @@ test('answers newcomers without the stores, and visitors with an order as before
     }))
   }
   const before = await responses()
-  expect(before.map(({ status }) => status)).toEqual([
-    201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410,
-  ])
+  expect(before.map(({ status }) => status)).toEqual([201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410])
 
   await withoutRedis(sale)
   const ready = () => origin.call('GET', '/readyz')

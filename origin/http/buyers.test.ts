@@ -14,8 +14,7 @@ describe('an admission', () => {
     const claims = { sub: 'eve', sale, num: 1, jti: 'x', iat, exp: iat + 60 }
     const good = await origin.token(sale)
     const signature = good.lastIndexOf('.') + 5
-    const flipped =
-      good.slice(0, signature) + (good[signature] === 'A' ? 'B' : 'A') + good.slice(signature + 1)
+    const flipped = good.slice(0, signature) + (good[signature] === 'A' ? 'B' : 'A') + good.slice(signature + 1)
     const bad = [
       undefined,
       'junk',

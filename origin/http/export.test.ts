@@ -33,8 +33,7 @@ describe('the export of orders', () => {
       const orders = String(body.text).trim().split('\n')
       return orders.map((line) => JSON.parse(line)).find((order) => order.status === status)
     }
-    const becomes = (shown: object) =>
-      expect.poll(() => read('confirmed'), { timeout: 20_000 }).toMatchObject(shown)
+    const becomes = (shown: object) => expect.poll(() => read('confirmed'), { timeout: 20_000 }).toMatchObject(shown)
     const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
     await becomes({ captured_at: date, refunded_at: null })
     expect(await read('reserved')).toMatchObject({ captured_at: null, refunded_at: null })

@@ -36,15 +36,13 @@ const FORMATS = {
   ndjson: {
     type: 'application/x-ndjson; charset=utf-8',
     header: '',
-    line: (row: ExportedOrder) =>
-      `${JSON.stringify(Object.fromEntries(COLUMNS.map((name) => [name, row[name]])))}\n`,
+    line: (row: ExportedOrder) => `${JSON.stringify(Object.fromEntries(COLUMNS.map((name) => [name, row[name]])))}\n`,
   },
 } as const
 
 export function exportOrders(sql: Sql, c: Context, saleId: string): Response {
   const format = c.req.query('format') ?? 'ndjson'
-  if (format !== 'csv' && format !== 'ndjson')
-    return refuse(invalidField('format', 'csv or ndjson is required'))
+  if (format !== 'csv' && format !== 'ndjson') return refuse(invalidField('format', 'csv or ndjson is required'))
   const { type, header, line } = FORMATS[format]
   const encoder = new TextEncoder()
   const pages = exportPages(sql, saleId)

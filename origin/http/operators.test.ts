@@ -19,8 +19,7 @@ const config = (changes: object = {}) => ({
 
 const read = (sale: string) => origin.admin('GET', `/sales/${sale}`)
 const put = (sale: string, body: unknown) => origin.admin('PUT', `/sales/${sale}`, body)
-const post = (sale: string, path: string, body?: unknown) =>
-  origin.admin('POST', `/sales/${sale}/${path}`, body)
+const post = (sale: string, path: string, body?: unknown) => origin.admin('POST', `/sales/${sale}/${path}`, body)
 
 describe('an operator', () => {
   test('creates a sale (201), changes it (200), and sees it as it is', async () => {

@@ -17,8 +17,7 @@ test('sheds excess checkouts while orders, the edge and other sales are served',
   const tokens = await Promise.all(Array.from({ length: ROOM + TOO_MANY }, () => origin.token(sale)))
   // The server closes idle connections: none of the crowd's may be used again by a client that is late to notice.
   const headers = { 'idempotency-key': 'first', connection: 'close' }
-  const checkoutOf = (token: string) =>
-    origin.call('POST', `/sales/${sale}/checkout`, { token, body: {}, headers })
+  const checkoutOf = (token: string) => origin.call('POST', `/sales/${sale}/checkout`, { token, body: {}, headers })
   const { crowd, looked, states, bought, madeUp } = await origin.sql().begin(async (tx) => {
     // Nothing can be recorded while the sale's row is locked.
     await tx`select 1 from sales where sale_id = ${sale} for update`
@@ -69,9 +68,7 @@ test('bodies that never arrive take no room', async () => {
   const token = await origin.token(sale)
   const { hostname, port } = new URL(origin.url())
   const head = `POST /sales/${sale}/checkout HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nidempotency-key: k\r\n`
-  const stalled = Array.from({ length: ROOM + TOO_MANY }, () =>
-    connect(Number(port), hostname).on('error', () => {}),
-  )
+  const stalled = Array.from({ length: ROOM + TOO_MANY }, () => connect(Number(port), hostname).on('error', () => {}))
   try {
     for (const socket of stalled) socket.write(`${head}content-length: 10\r\n\r\n{`)
     await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -7,13 +7,7 @@ import { timingSafeEqual } from 'hono/utils/buffer'
 import type { GenericSchema } from 'valibot'
 import { IdempotencyKey } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
-import {
-  type Problem,
-  ProblemError,
-  type ProblemType,
-  problem,
-  problemResponse,
-} from '../../shared/problem.ts'
+import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p)

@@ -10,8 +10,7 @@ test('a conflict with others, or a standby, counts as a ledger that is away', as
   for (const sale of ['here', 'there']) await writeSale(sql, sale, saleOf(5))
   const change = (tx: Queryable, sale: string) => tx`update sales set name = 'x' where sale_id = ${sale}`
   const codes: unknown[] = []
-  const fails = (work: Promise<unknown>) =>
-    work.catch((error) => codes.push([error.code, isLedgerAway(error)]))
+  const fails = (work: Promise<unknown>) => work.catch((error) => codes.push([error.code, isLedgerAway(error)]))
   await sql.begin(async (tx) => {
     await change(tx, 'here')
     await fails(Promise.resolve(sql`select 1 from sales where sale_id = 'here' for update nowait`))

@@ -79,9 +79,7 @@ export async function prepare(url: string): Promise<void> {
     // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
     // application kept its journal there, the migrations of one of the two would be skipped silently.
     if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
-      throw new Error(
-        "DATABASE_URL holds another application's tables: give the ledger a database of its own",
-      )
+      throw new Error("DATABASE_URL holds another application's tables: give the ledger a database of its own")
     if (!applied.includes(ours.at(-1) ?? '')) await applyMigrations(one)
     await one.unsafe(readFileSync(new URL('./functions.sql', import.meta.url), 'utf8'))
   } finally {

@@ -77,11 +77,7 @@ const isOverdue = (sql: Sql) =>
 export const productsWithOverdueHolds = (sql: Sql) => sql<ProductRef[]>`
   select distinct sale_id as sale, product_id as product from orders where ${isOverdue(sql)}`
 
-export async function overdueHolds(
-  sql: Sql,
-  { sale, product }: ProductRef,
-  limit: number,
-): Promise<string[]> {
+export async function overdueHolds(sql: Sql, { sale, product }: ProductRef, limit: number): Promise<string[]> {
   const rows = await sql<{ order_id: string }[]>`
     select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOverdue(sql)}
     order by reserved_until limit ${limit}`

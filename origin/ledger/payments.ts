@@ -126,9 +126,7 @@ export async function reopen(sql: Queryable, table: OutboxTable, charge: string)
 export async function touchOpen(
   tx: Queryable,
   table: OutboxTable,
-  which:
-    | { readonly charges: readonly string[] }
-    | { readonly forgottenHours: number; readonly limit: number },
+  which: { readonly charges: readonly string[] } | { readonly forgottenHours: number; readonly limit: number },
 ): Promise<ChargeOf[]> {
   const found =
     'charges' in which

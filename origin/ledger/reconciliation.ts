@@ -53,10 +53,7 @@ export async function lockRebuild(tx: Queryable, { sale, product }: ProductRef):
  * The live orders of a product at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
  * each page reads all orders of the sale, or of other sales.
  */
-export async function* liveOrdersOf(
-  tx: Queryable,
-  { sale, product }: ProductRef,
-): AsyncGenerator<LiveOrder[]> {
+export async function* liveOrdersOf(tx: Queryable, { sale, product }: ProductRef): AsyncGenerator<LiveOrder[]> {
   // By default a cursor is planned for a reader who stops after the first rows.
   await tx`select set_config('cursor_tuple_fraction', '1', true)`
   await tx`
@@ -90,11 +87,7 @@ interface CountersSince extends Counters {
  * The counters, and the orders changed by the transaction `since` or a later one. One statement is one snapshot, so the
  * counters include each order in the state in which it is returned. updated_at would not do: it is written before the commit.
  */
-export async function countersSince(
-  sql: Sql,
-  { sale, product }: ProductRef,
-  since: string,
-): Promise<CountersSince> {
+export async function countersSince(sql: Sql, { sale, product }: ProductRef, since: string): Promise<CountersSince> {
   const [row] = await sql<CountersSince[]>`
     select total, held, sold, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,

@@ -23,9 +23,7 @@ interface Request {
   /** Repeats an earlier reservation, as an intent that is read again. */
   readonly repeats: number | null
 }
-type Step =
-  | { readonly batch: readonly Request[]; readonly noteRefusals: boolean }
-  | { readonly cancel: number }
+type Step = { readonly batch: readonly Request[]; readonly noteRefusals: boolean } | { readonly cancel: number }
 interface Verdict {
   readonly verdict: string
   readonly order?: string | null
@@ -199,8 +197,7 @@ test('closes the finding of an oversell only once the counters are right', async
   // As after the last order too many has ended: the full row has lost a unit that does not exist.
   await sql`update products set held = 9 where sale_id = 'ended' and product_id = 'one'`
   await note(sql, { sale: 'ended', product: 'one', kind: 'oversold', units: 1 })
-  const findings = () =>
-    sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
+  const findings = () => sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
   const log = pino({ level: 'silent' })
   const refunds = { addRefunds: async () => [] }
   const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), refunds }

@@ -21,10 +21,7 @@ export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
 const IN_USE_AFTER_END_MS = 24 * 3_600_000
 
 /** The sales in use and those with these ids, and the ledger's time (ms since the epoch), which is the clock of all processes. */
-export async function readSales(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<{ nowMs: number; sales: SaleRow[] }> {
+export async function readSales(sql: Sql, ids: readonly string[]): Promise<{ nowMs: number; sales: SaleRow[] }> {
   const rows = await sql<(SaleRow & { now_ms: number })[]>`
     select s.*, now_ms,
       (select json_agg(json_build_object(
@@ -48,11 +45,7 @@ const conflict = (detail: string) => new ProblemError(problem('conflict', { deta
  * Creates or changes a sale as a whole. Throws, and changes nothing, if the sale has been ended, or if orders would lose
  * their units or their product.
  */
-export async function writeSale(
-  sql: Sql,
-  saleId: string,
-  config: SaleConfig,
-): Promise<'created' | 'changed'> {
+export async function writeSale(sql: Sql, saleId: string, config: SaleConfig): Promise<'created' | 'changed'> {
   return sql.begin(async (tx) => {
     const [written] = await tx<{ created: boolean; ended: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
@@ -81,9 +74,7 @@ export async function writeSale(
       const product = config.products.find((p) => p.product_id === product_id)
       if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
       if (product && product.total < held + sold)
-        throw conflict(
-          `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${product.total}`,
-        )
+        throw conflict(`${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${product.total}`)
     }
     await tx`delete from products where sale_id = ${saleId} and product_id <> all(${kept}::text[])`
     for (const [place, p] of config.products.entries()) {
@@ -143,14 +134,11 @@ export async function restock(
     }
     if (!row) throw new ProblemError(problem('unknown-product'))
     if (row.ended) throw conflict(ENDED_FOR_GOOD)
-    if (row.total + quantity > max)
-      throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
+    if (row.total + quantity > max) throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
     const after = { total: row.total + quantity, quantity, key }
     await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`
     const before = { total: row.total }
-    await audit(tx, [
-      { actor: 'operator', action: 'restocked', sale: saleId, product: productId, before, after },
-    ])
+    await audit(tx, [{ actor: 'operator', action: 'restocked', sale: saleId, product: productId, before, after }])
     return 'restocked'
   })
 }

@@ -89,14 +89,9 @@ export const orders = pgTable(
     // Its prefixes find the orders of a visitor and of a sale.
     uniqueIndex('one_order_per_key').on(t.sale_id, t.visitor, t.idempotency_key),
     index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
-    index('payments_to_begin')
-      .on(t.created_at)
-      .where(sql`status = 'reserved' and payment_method is not null`),
+    index('payments_to_begin').on(t.created_at).where(sql`status = 'reserved' and payment_method is not null`),
     index('payments_under_way').on(t.updated_at).where(sql`status = 'paying'`),
-    check(
-      'known_status',
-      sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled')`,
-    ),
+    check('known_status', sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled')`),
   ],
 )
 
@@ -168,9 +163,7 @@ export const findings = pgTable(
     outcome: text(),
   },
   (t) => [
-    uniqueIndex('one_open_finding')
-      .on(t.sale_id, t.product_id, t.kind, t.subject)
-      .where(sql`closed_at is null`),
+    uniqueIndex('one_open_finding').on(t.sale_id, t.product_id, t.kind, t.subject).where(sql`closed_at is null`),
     index('findings_of_sale').on(t.sale_id, t.finding_id),
   ],
 )

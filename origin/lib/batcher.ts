@@ -56,10 +56,7 @@ export class BatcherByKey<Call, Result> {
   readonly #run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>
   readonly #batchers = new Map<string, Batcher<Call, Result>>()
 
-  constructor(
-    limits: BatcherLimits,
-    run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>,
-  ) {
+  constructor(limits: BatcherLimits, run: (key: string, calls: readonly Call[]) => Promise<readonly Result[]>) {
     this.#limits = limits
     this.#run = run
   }

@@ -25,12 +25,7 @@ interface Loop extends Actor {
 }
 
 /** Runs rounds `everyMs` apart (jittered). A round that returns true is followed by the next one at once. */
-export function loop(
-  name: string,
-  everyMs: number,
-  { log, metrics }: LoopDeps,
-  round: () => Promise<unknown>,
-): Loop {
+export function loop(name: string, everyMs: number, { log, metrics }: LoopDeps, round: () => Promise<unknown>): Loop {
   let running: Promise<void> | undefined
   let stopped = false
   const signal = new Signal()

@@ -26,8 +26,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
 
   const counter = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new Histogram({ name, help, buckets, registers })
+  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers })
 
   /** Keeps values by label, and shows the fresh ones at a scrape. */
   const expiring = <T extends string>(

@@ -146,7 +146,5 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
   }
   expect(seen).toContain('store_up{store="redis"} 1')
   await cluster.stop()
-  await expect
-    .poll(() => metrics.registry.metrics(), { timeout: 15_000 })
-    .toContain('store_up{store="redis"} 0')
+  await expect.poll(() => metrics.registry.metrics(), { timeout: 15_000 }).toContain('store_up{store="redis"} 0')
 }, 60_000)

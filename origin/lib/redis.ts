@@ -15,8 +15,7 @@ const REDIRECTIONS = 4
 const REDIRECT_AFTER_MS = 50
 
 /** The pause between two connection attempts: 250 ms at most, jittered. Attempts never end. */
-const retryStrategy = (attempt: number) =>
-  Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
+const retryStrategy = (attempt: number) => Math.min(250, 50 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2)
 
 /** Connects to `redis(s)://host:port/db`, `redis+sentinel://host,host,../name` or `redis+cluster://host:port,host,..`. */
 export function connectRedis(url: string, log: Logger): Redis | Cluster {
@@ -128,8 +127,7 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
     if (/^aof_enabled:0/m.test(info))
       log.warn({ node }, 'this Redis may lose promised orders when it restarts: set appendonly yes')
     const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
-    if (policy)
-      log.warn({ node }, `this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
+    if (policy) log.warn({ node }, `this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
   }
 }
 

@@ -157,8 +157,7 @@ test('HEAD opens no stream', async () => {
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
 
   const app = appFor(id, 1)
-  for (let times = 0; times < 3; times++)
-    expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
+  for (let times = 0; times < 3; times++) expect((await app.request('/events', { method: 'HEAD' })).status).toBe(200)
   const stream = await app.request('/events')
   expect(stream.status).toBe(200)
   expect((await app.request('/events')).status).toBe(503)

@@ -144,9 +144,7 @@ export class Orders {
       await this.#deps.gates
         .of(sale_id, product_id)
         .settle(ended.map((order) => holdEnd(order, how)))
-        .catch((error) =>
-          this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'),
-        )
+        .catch((error) => this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'))
     }
   }
 

@@ -212,8 +212,7 @@ describe('a refund made by hand', () => {
     expect(await findingsAbout(charge)).toMatchObject([
       { sale_id: 'sale-pm_card_visa', kind: 'refunded_outside', open: true, detail: { order } },
     ])
-    const refunded =
-      await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`
+    const refunded = await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`
     expect(refunded).toEqual([{ done: true }])
     expect(await jobs.take('refund', 10)).toEqual([])
   })

@@ -94,9 +94,7 @@ export class Charges {
     const orders = await this.#findOrders(jobs.map((job) => job.order))
     for (const [i, job] of jobs.entries()) {
       const work = this.#charge(job, orders[i])
-        .catch((error) =>
-          this.#deps.log.warn({ order: job.order, error: String(error) }, 'charge interrupted'),
-        )
+        .catch((error) => this.#deps.log.warn({ order: job.order, error: String(error) }, 'charge interrupted'))
         .finally(() => this.#inProgress.delete(work))
       this.#inProgress.add(work)
     }
@@ -163,9 +161,7 @@ export class Charges {
     this.#unlogged = { charges: 0, sinceMs: nowMs }
   }
 
-  readonly #requeued = batched<ChargeJob & { readonly turnedAwayAtMs: number }>((jobs) =>
-    this.#deps.jobs.requeue(jobs),
-  )
+  readonly #requeued = batched<ChargeJob & { readonly turnedAwayAtMs: number }>((jobs) => this.#deps.jobs.requeue(jobs))
 
   readonly #completed = batched<ChargeJob>((jobs) => this.#deps.jobs.done('charge', jobs))
 
@@ -204,9 +200,7 @@ export class Charges {
   /** Queues charges again that seem forgotten. If the first job still exists, the order's idempotency key covers both. */
   async resume(): Promise<void> {
     const { sql, jobs } = this.#deps
-    await sql.begin(async (tx) =>
-      jobs.addCharges(tx, await touchForgottenPayments(tx, FORGOTTEN_SECONDS, CONCURRENCY)),
-    )
+    await sql.begin(async (tx) => jobs.addCharges(tx, await touchForgottenPayments(tx, FORGOTTEN_SECONDS, CONCURRENCY)))
   }
 
   // -- Settling ----------------------------------------------------------------------------------------------------
@@ -219,8 +213,7 @@ export class Charges {
     // Most reports are known already: a read first spares the product's row.
     const order = await this.#orders.add(charge.order)
     const isOpen = order?.status === 'reserved' || order?.status === 'paying'
-    if (isOpen && (!isAuthorized(charge) || isPriceOf(order, charge)))
-      await this.#settling.add(order.sale_id, charge)
+    if (isOpen && (!isAuthorized(charge) || isPriceOf(order, charge))) await this.#settling.add(order.sale_id, charge)
     if (!isAuthorized(charge)) return
     if (!order) return this.#noteUnknown(charge)
     await this.#refundUnlessPaid(charge)

@@ -53,9 +53,7 @@ export class Outbox {
     if (taken.length === 0) return
     const charges = taken.map((job) => job.charge)
     const open = await findOpen(sql, this.#table, charges)
-    const outcomes = await Promise.all(
-      taken.map((job) => (open.has(job.charge) ? this.#attempt(job) : 'not open')),
-    )
+    const outcomes = await Promise.all(taken.map((job) => (open.has(job.charge) ? this.#attempt(job) : 'not open')))
     await this.markDone(taken.filter((_, i) => outcomes[i] === 'succeeded').map((job) => job.charge))
     await jobs.done(
       this.#kind,

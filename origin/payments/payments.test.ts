@@ -25,8 +25,7 @@ async function buy(sale: string, payment_method: string) {
   return { id, token, paying: await pay(id, token, payment_method) }
 }
 
-const status = async (id: string, token: string) =>
-  (await origin.call('GET', `/orders/${id}`, { token })).body.status
+const status = async (id: string, token: string) => (await origin.call('GET', `/orders/${id}`, { token })).body.status
 async function becomes(wanted: string, id: string, token: string, withinMs?: number) {
   const last = await eventually(
     () => status(id, token),

@@ -40,11 +40,7 @@ async function chooseProvider(
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
   const stopNothing = async () => {}
   if (payment.provider === 'stripe') {
-    const {
-      STRIPE_SECRET_KEY: secretKey,
-      STRIPE_WEBHOOK_SECRET: webhookSecret,
-      STRIPE_API_URL: apiUrl,
-    } = payment
+    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl } = payment
     return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: stopNothing }
   }
   const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = payment

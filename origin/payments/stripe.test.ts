@@ -46,9 +46,7 @@ describe('the Stripe provider', async () => {
     const order = randomUUID()
     const results = [await authorize(order), ...(await Promise.all([authorize(order), authorize(order)]))]
     const intents = stripe.intents(order)
-    expect(intents).toMatchObject([
-      { amount: 2_000, currency: 'eur', metadata: { order }, status: 'requires_capture' },
-    ])
+    expect(intents).toMatchObject([{ amount: 2_000, currency: 'eur', metadata: { order }, status: 'requires_capture' }])
     expect(results).toEqual(Array(3).fill({ result: 'authorized', charge: intents[0]?.id }))
     expect(await provider.find(order)).toMatchObject({ status: 'authorized' })
   })
@@ -105,9 +103,7 @@ describe('the Stripe provider', async () => {
     const turnedAway = (reason: string) => ({ result: 'turned_away', reason })
     stripe.settings.turnAway = 1
     expect(await authorize(order)).toMatchObject({ result: 'turned_away' })
-    expect(await authorize(order, 'pm_card_error_403')).toEqual(
-      turnedAway('StripePermissionError: It did not work.'),
-    )
+    expect(await authorize(order, 'pm_card_error_403')).toEqual(turnedAway('StripePermissionError: It did not work.'))
     const request = { order, amountMinor: 100, currency: 'EUR', method: 'pm_card_visa' }
     expect(await provide({ secretKey: 'sk_test_another' }).authorize(request)).toEqual(
       turnedAway('StripeAuthenticationError: Invalid API Key provided: test key'),
@@ -242,11 +238,7 @@ describe('the Stripe provider', async () => {
       const failed = { ...intent('requires_payment_method'), last_payment_error: { code: 'card_declined' } }
       const refund = { payment_intent: 'pi_1', metadata: { order } }
       for (const [type, object, state] of [
-        [
-          'payment_intent.succeeded',
-          intent('succeeded'),
-          { status: 'captured', amountMinor: 1_500, currency: 'EUR' },
-        ],
+        ['payment_intent.succeeded', intent('succeeded'), { status: 'captured', amountMinor: 1_500, currency: 'EUR' }],
         [
           'payment_intent.amount_capturable_updated',
           intent('requires_capture'),
@@ -267,12 +259,7 @@ describe('the Stripe provider', async () => {
 
     test('only with a valid signature', async () => {
       const another = body.replace('pi_1', 'pi_2')
-      for (const header of [
-        '',
-        't=1,v1=00',
-        signStripe('whsec_other', body),
-        signStripe(webhookSecret, another),
-      ])
+      for (const header of ['', 't=1,v1=00', signStripe('whsec_other', body), signStripe(webhookSecret, another)])
         expect(await deliver(body, header)).toBeUndefined()
     })
 
@@ -309,9 +296,7 @@ describe('an origin with Stripe', async () => {
     const { body } = await origin.checkout(sale, { token, body: payment_method ? { payment_method } : {} })
     const id = body.order_id ?? ''
     const isConfirmed = () =>
-      expect
-        .poll(() => origin.call('GET', `/orders/${id}`, { token }))
-        .toMatchObject({ body: { status: 'confirmed' } })
+      expect.poll(() => origin.call('GET', `/orders/${id}`, { token })).toMatchObject({ body: { status: 'confirmed' } })
     return { sale, id, token, isConfirmed }
   }
 

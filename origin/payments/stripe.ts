@@ -62,8 +62,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       },
     )
 
-  const eventsBy = (query: Stripe.EventListParams) =>
-    stripe.events.list({ types: EVENTS, limit: PAGE, ...query })
+  const eventsBy = (query: Stripe.EventListParams) => stripe.events.list({ types: EVENTS, limit: PAGE, ...query })
 
   /**
    * The event to begin with if there is no cursor: the last one before the relevant time, or else the very first. From there
@@ -115,8 +114,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
 
-    capture: async ({ charge }) =>
-      wasCaptured(await stateAfter(stripe.paymentIntents.capture(charge), charge)),
+    capture: async ({ charge }) => wasCaptured(await stateAfter(stripe.paymentIntents.capture(charge), charge)),
 
     cancel,
 
@@ -184,8 +182,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
 }
 
 /** Other systems may use the same account, and the same name in their metadata. */
-const isOrder = (id: string | undefined): id is string =>
-  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
+const isOrder = (id: string | undefined): id is string => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? '')
 
 /** True for final refusals. After any other error the charge may have happened, or may happen later. */
 function isRefusal(error: unknown): error is Stripe.errors.StripeError {
@@ -201,8 +198,7 @@ const isTurnedAway = (error: unknown) =>
 
 /** Stripe's error message, without the parts of the key that it repeats. */
 function messageOf(error: unknown): string {
-  const message =
-    error instanceof Stripe.errors.StripeError ? `${error.type}: ${error.message}` : String(error)
+  const message = error instanceof Stripe.errors.StripeError ? `${error.type}: ${error.message}` : String(error)
   return message.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
@@ -219,11 +215,7 @@ function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
   return { ...ref, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
 }
 
-function statusOf({
-  status,
-  latest_charge,
-  last_payment_error,
-}: Stripe.PaymentIntent): ChargeRecord['status'] {
+function statusOf({ status, latest_charge, last_payment_error }: Stripe.PaymentIntent): ChargeRecord['status'] {
   switch (status) {
     case 'succeeded':
       return typeof latest_charge === 'object' && latest_charge?.refunded ? 'refunded' : 'captured'

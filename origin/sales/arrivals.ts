@@ -90,8 +90,7 @@ export class Arrivals {
   waitsForStock(saleId: string, visitor: string, waits: boolean): void {
     const { waiting } = this.#needed(saleId)
     if (waiting.has(visitor)) waiting.set(visitor, waits)
-    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0))
-      waiting.set(visitor, waits)
+    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0)) waiting.set(visitor, waits)
   }
 
   /** When a visitor who waits for stock should ask again, jittered. */
@@ -112,8 +111,7 @@ export class Arrivals {
 
   /** The same, but waits for the first count of a sale. */
   async firstCounts(saleId: string): Promise<Counts> {
-    if (this.#needed(saleId).counts === null)
-      await withTimeout(this.#flush(), FIRST_COUNT_TIMEOUT_MS).catch(() => {})
+    if (this.#needed(saleId).counts === null) await withTimeout(this.#flush(), FIRST_COUNT_TIMEOUT_MS).catch(() => {})
     return this.counts(saleId)
   }
 
@@ -171,16 +169,12 @@ export class Arrivals {
   async #countArrived(saleId: string, numbers: readonly number[]): Promise<number> {
     const { redis } = this.#deps
     const key = `{${saleId}}:arrivals`
-    for (let at = 0; at < numbers.length; at += CHUNK)
-      await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
+    for (let at = 0; at < numbers.length; at += CHUNK) await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
     if (numbers.length > 0) await redis.pexpire(key, KEPT_MS)
     return redis.pfcount(key)
   }
 
-  async #countWaiting(
-    saleId: string,
-    visitors: readonly [visitor: string, waits: boolean][],
-  ): Promise<number> {
+  async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {
     // Before the first count other processes may have given out the longest interval.
     const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.most
     const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER * 1000)

@@ -2,8 +2,7 @@
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 
-export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) =>
-  Math.max(0, p.total - p.held - p.sold)
+export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) => Math.max(0, p.total - p.held - p.sold)
 
 /** Units of a product as the ledger had them a moment ago. */
 export function remainingIn(sale: SaleRow, product: string): number {

@@ -128,46 +128,40 @@ test('ignores a rebuild that was overtaken by another', async () => {
   expect(verdict).toBe('reserved')
 })
 
-test.each(['sell', 'release'] as const)(
-  'counts orders that end (%s) during a rebuild exactly once',
-  async (how) => {
-    const calls = Array.from({ length: 8 }, () => buyer())
-    const ends = calls.map((call) => ({ ...call, how }))
-    const rebuild = await gate.fence()
-    // Two end before they are restored, two after, two that the ledger's counts do not include, one after the rebuild.
-    await gate.settle(ends.slice(0, 2))
-    await rebuild.restore(calls.map(live))
-    await gate.settle(ends.slice(2, 6))
-    await rebuild.settle(ends.slice(0, 4))
-    const back = (ended: number) => (how === 'release' ? ended : 0)
-    expect(await rebuild.open({ available: 2 + back(4), held: 4 })).toBe(true)
-    expect(await gate.stock()).toEqual({ available: 2 + back(6), held: 2 })
-    expect(await gate.settle(ends.slice(0, 7))).toBe(1)
-    expect(await gate.stock()).toEqual({ available: 2 + back(7), held: 1 })
-  },
-)
+test.each(['sell', 'release'] as const)('counts orders that end (%s) during a rebuild exactly once', async (how) => {
+  const calls = Array.from({ length: 8 }, () => buyer())
+  const ends = calls.map((call) => ({ ...call, how }))
+  const rebuild = await gate.fence()
+  // Two end before they are restored, two after, two that the ledger's counts do not include, one after the rebuild.
+  await gate.settle(ends.slice(0, 2))
+  await rebuild.restore(calls.map(live))
+  await gate.settle(ends.slice(2, 6))
+  await rebuild.settle(ends.slice(0, 4))
+  const back = (ended: number) => (how === 'release' ? ended : 0)
+  expect(await rebuild.open({ available: 2 + back(4), held: 4 })).toBe(true)
+  expect(await gate.stock()).toEqual({ available: 2 + back(6), held: 2 })
+  expect(await gate.settle(ends.slice(0, 7))).toBe(1)
+  expect(await gate.stock()).toEqual({ available: 2 + back(7), held: 1 })
+})
 
 test.each([
   ['sell', { verdict: 'limit', units: 1 }],
   ['release', { verdict: 'reserved' }],
-] as const)(
-  'counts the end (%s) of an order that is restored only after it was counted as held',
-  async (how, next) => {
-    const calls = [buyer(), buyer()] as const
-    const ends = calls.map((call) => ({ ...call, how }))
-    const rebuild = await gate.fence()
-    await rebuild.restore([live(calls[0])])
-    // The other is recorded without the gate; then the counts are read, and both orders are read as begun.
-    await adopt(calls[1])
-    await gate.settle(ends)
-    await rebuild.restore(calls.map(live))
-    expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
-    expect(await gate.stock()).toEqual({ available: how === 'release' ? 10 : 8, held: 0 })
-    expect(await gate.settle(ends)).toBe(0)
-    for (const { visitor } of calls)
-      expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 1 })).toMatchObject(next)
-  },
-)
+] as const)('counts the end (%s) of an order that is restored only after it was counted as held', async (how, next) => {
+  const calls = [buyer(), buyer()] as const
+  const ends = calls.map((call) => ({ ...call, how }))
+  const rebuild = await gate.fence()
+  await rebuild.restore([live(calls[0])])
+  // The other is recorded without the gate; then the counts are read, and both orders are read as begun.
+  await adopt(calls[1])
+  await gate.settle(ends)
+  await rebuild.restore(calls.map(live))
+  expect(await rebuild.open({ available: 8, held: 2 })).toBe(true)
+  expect(await gate.stock()).toEqual({ available: how === 'release' ? 10 : 8, held: 0 })
+  expect(await gate.settle(ends)).toBe(0)
+  for (const { visitor } of calls)
+    expect(await gate.reserve(buyer(visitor), { ...TERMS, limit: 1 })).toMatchObject(next)
+})
 
 test('counts once an order that was recorded without the gate and sold before it is restored', async () => {
   const call = buyer()
@@ -271,8 +265,7 @@ test('reads what the version before wrote', async () => {
 test('expires a day after it was last looked after: the counter first, and no intent', async () => {
   await gate.reserve(buyer(), TERMS)
   await gate.extendExpiry()
-  const hours = async (key: string) =>
-    Math.max(0, Math.round((await redis.pttl(`{${sale}:one:0}:${key}`)) / 3_600_000))
+  const hours = async (key: string) => Math.max(0, Math.round((await redis.pttl(`{${sale}:one:0}:${key}`)) / 3_600_000))
   const keys = ['stock', 'holds', 'keys', 'visitors', 'intents']
   expect(await Promise.all(keys.map(hours))).toEqual([24, 48, 48, 48, 0])
 })

@@ -104,10 +104,7 @@ export class Gate {
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
-      reply = await this.#redis.reserveUnits(
-        ...[stock, holds, keys, visitors, intents, holdMs, limit],
-        ...callers,
-      )
+      reply = await this.#redis.reserveUnits(...[stock, holds, keys, visitors, intents, holdMs, limit], ...callers)
     } catch (error) {
       // What Redis itself refuses, it has not done.
       const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'

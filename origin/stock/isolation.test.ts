@@ -75,8 +75,7 @@ async function reserve(sale: string): Promise<Reservation> {
   return r
 }
 const statusOf = async ({ order }: Reservation) => (await findOrder(sql, order))?.status
-const comesToBe = (r: Reservation, wanted: string) =>
-  expect.poll(() => statusOf(r), { timeout: 15_000 }).toBe(wanted)
+const comesToBe = (r: Reservation, wanted: string) => expect.poll(() => statusOf(r), { timeout: 15_000 }).toBe(wanted)
 
 test('intents are recorded while the row of another sale is locked', async () => {
   const [stuck, free] = [await reserve(bad), await reserve(good)]
@@ -186,9 +185,7 @@ test('a gate that another process has rebuilt meanwhile is left alone', async ()
 
 test('a difference in the held units alone is drift', async () => {
   await redis.hincrby(`{${good}:one:0}:stock`, 'held', 2)
-  expect((await reconciler.reconcileSale(good)).findings).toMatchObject([
-    { found: 'drift', drift: 0, healed: true },
-  ])
+  expect((await reconciler.reconcileSale(good)).findings).toMatchObject([{ found: 'drift', drift: 0, healed: true }])
   const drift = `stock_drift_units{sale="${good}",product="one"`
   expect(await metric(`${drift},state="held"}`)).toMatch(/ 2$/)
   expect(await metric(`${drift},state="available"}`)).toMatch(/ 0$/)

@@ -47,11 +47,7 @@ const OK: Recount = { found: 'ok', units: 0, healed: false }
 const CORRECTED = 'counters set to the sum of the orders'
 
 /** Counts the orders of a product and repairs its row. An operator's decision overrides the sale's oversell policy. */
-export async function recount(
-  deps: RecountDeps,
-  ref: ProductRef,
-  decision?: OversellPolicy,
-): Promise<Recount> {
+export async function recount(deps: RecountDeps, ref: ProductRef, decision?: OversellPolicy): Promise<Recount> {
   const { sql, metrics, log } = deps
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const seen = await countOrders(sql, ref)
@@ -116,8 +112,7 @@ async function resolveOversell(
   const sold = Math.min(seen.orders.sold, seen.total)
   const full = { sold, held: seen.total - sold }
   if (seen.held + seen.sold < seen.total) await correct(deps, ref, seen, full, 'closed, being oversold')
-  if (policy === 'alarm')
-    return { found: 'oversold', units: excess, healed: false, outcome: `waiting: ${reason}` }
+  if (policy === 'alarm') return { found: 'oversold', units: excess, healed: false, outcome: `waiting: ${reason}` }
   const resolve = policy === 'cancel_latest' ? cancelLatest : fulfilFromBuffer
   const healed = await resolve(deps, ref, decision ? 'operator' : 'reconciler')
   if (healed) metrics.oversold.set(ref, 0)

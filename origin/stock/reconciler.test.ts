@@ -23,8 +23,7 @@ interface Found {
   findings: { kind: string; closed_at: string | null; detail: object }[]
   changes: { action: string; order_id: string | null }[]
 }
-const findings = async (sale: string) =>
-  (await origin.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
+const findings = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
 /** What the reconciler found now, of each product. */
 const reconcile = async (sale: string, query = '') =>
   (await origin.admin('POST', `/sales/${sale}/reconcile${query}`)).body.findings as Finding[]
@@ -97,9 +96,7 @@ describe.concurrent('the reconciler', () => {
     const sale = await origin.sale({ total: 10 })
     await Promise.all([origin.checkout(sale), origin.checkout(sale)])
     await origin.sql()`update products set held = 5, sold = 1 where sale_id = ${sale}`
-    expect(await reconcile(sale)).toMatchObject([
-      { recount: { found: 'miscounted', units: 4, healed: true } },
-    ])
+    expect(await reconcile(sale)).toMatchObject([{ recount: { found: 'miscounted', units: 4, healed: true } }])
     expect(await origin.stock(sale)).toMatchObject({ available: 8, held: 2, sold: 0 })
     expect(await redis.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({ available: '8', held: '2' })
     const { changes } = await findings(sale)
@@ -110,8 +107,7 @@ describe.concurrent('the reconciler', () => {
   test('finds no miscount while the sale goes on', async () => {
     const sale = await origin.sale({ total: 300, hold_seconds: 1 })
     let buying = true
-    const buy = (_: unknown, i: number) =>
-      origin.checkout(sale, { body: i % 2 ? { payment_method: 'pm_ok' } : {} })
+    const buy = (_: unknown, i: number) => origin.checkout(sale, { body: i % 2 ? { payment_method: 'pm_ok' } : {} })
     const buyers = Promise.all(Array.from({ length: 400 }, buy)).finally(() => {
       buying = false
     })

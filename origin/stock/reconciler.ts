@@ -151,8 +151,7 @@ export class Reconciler {
     const isSure = force || isStale
     const { heldDrift, ...comparison } = await (isSure ? this.#look(ref) : this.#compare(ref))
     const { found, drift, ledger } = comparison
-    for (const state of ['available', 'held', 'sold'] as const)
-      metrics.stock.set({ ...ref, state }, ledger[state])
+    for (const state of ['available', 'held', 'sold'] as const) metrics.stock.set({ ...ref, state }, ledger[state])
     // What was changed on purpose differs until the gate is rebuilt; that is no fault.
     const drifts = found === 'drift' && !force
     metrics.drift.set({ ...ref, state: 'available' }, drifts ? drift : 0)
@@ -215,10 +214,7 @@ export class Reconciler {
    * Rebuilds the gate, one rebuild at a time per product: a second one in between would restore what has ended since.
    * `onlyIfFenced`: another process may have rebuilt it by now, and nothing else was wrong.
    */
-  async #rebuild(
-    ref: ProductRef,
-    { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean },
-  ): Promise<boolean> {
+  async #rebuild(ref: ProductRef, { wait, onlyIfFenced }: { wait: boolean; onlyIfFenced: boolean }): Promise<boolean> {
     const { sql, gates, work } = this.#deps
     const untilMs = performance.now() + TURN_TIMEOUT_MS
     for (;;) {

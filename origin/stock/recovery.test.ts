@@ -20,8 +20,7 @@ const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: server.ur
 afterAll(() => redis.disconnect())
 
 const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
-const buyers = (sale: string, count: number) =>
-  Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
+const buyers = (sale: string, count: number) => Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
 const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
 const becomes = (read: () => Promise<unknown>, expected: object) =>
   expect.poll(read, { timeout: 15_000 }).toMatchObject(expected)
@@ -188,8 +187,7 @@ describe('when the origin', () => {
     await origin.restart()
     await Promise.all(crowd)
     expect(confirmed).toHaveLength(40)
-    const rows =
-      await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
+    const rows = await origin.sql()`select order_id from orders where sale_id = ${sale} and status = 'reserved'`
     expect(new Set(rows.map((r) => r.order_id))).toEqual(new Set(confirmed))
     expect(await origin.stock(sale)).toMatchObject({ available: 20, held: 40 })
   })

@@ -76,9 +76,8 @@ describe('a sale', () => {
     expect(wrongFields(times)).toEqual(Object.keys(times))
   })
 
-  it.each(['1970-01-01T00:00:00Z', '2032-02-29T00:00:00+14:00', '2030-06-30T24:00Z'])(
-    'may open at %s',
-    (opens_at) => expect(wrongFields({ opens_at })).toEqual([]),
+  it.each(['1970-01-01T00:00:00Z', '2032-02-29T00:00:00+14:00', '2030-06-30T24:00Z'])('may open at %s', (opens_at) =>
+    expect(wrongFields({ opens_at })).toEqual([]),
   )
 
   it('names the oversell policies when another one is sent', () => {

@@ -60,10 +60,7 @@ const ProductConfig = exactly(
     product_id: ProductId,
     name,
     unit_price_minor: whole(0, 1_000_000_000),
-    currency: v.pipe(
-      v.string('text is required'),
-      v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required'),
-    ),
+    currency: v.pipe(v.string('text is required'), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required')),
     total: whole(0, MAX_UNITS),
   },
   ['available', 'held', 'sold'],
@@ -72,10 +69,7 @@ const ProductConfig = exactly(
 /** What to do if live orders exceed stock, which only an outside fault can cause. */
 export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
-export const OversellPolicy = v.picklist(
-  OVERSELL_POLICIES,
-  `one of ${OVERSELL_POLICIES.join(', ')} is required`,
-)
+export const OversellPolicy = v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`)
 
 export const SaleConfig = v.pipe(
   exactly(
@@ -91,10 +85,7 @@ export const SaleConfig = v.pipe(
         v.array(ProductConfig, 'a list is required'),
         v.minLength(1, 'at least one product'),
         v.maxLength(100, 'at most 100 products'),
-        v.check(
-          (list) => new Set(list.map((p) => p.product_id)).size === list.length,
-          'product_id must be unique',
-        ),
+        v.check((list) => new Set(list.map((p) => p.product_id)).size === list.length, 'product_id must be unique'),
       ),
       admission: exactly({
         rate_per_second: rate,

@@ -4,8 +4,7 @@ import { parse, parseJson, tryParse, tryParseJson } from '../parse.ts'
 import { CheckoutRequest, IdempotencyKey, Order, OrderId, PaymentRequest } from './public.ts'
 
 /** Matches the error that `parse` throws. */
-const problemLike = (problem: object) =>
-  expect.objectContaining({ problem: expect.objectContaining(problem) })
+const problemLike = (problem: object) => expect.objectContaining({ problem: expect.objectContaining(problem) })
 
 describe('a checkout request', () => {
   it.each([0, -1, 1.5, 1e9, '1', null, Number.NaN])('is refused with a quantity of %s', (quantity) => {
@@ -61,8 +60,7 @@ it('an order is read without its reason when only a newer version knows the reas
 })
 
 it('an Idempotency-Key has 1 to 255 printable ASCII characters', () => {
-  for (const key of ['a', '7f3c-1', '"quoted"', 'x'.repeat(255)])
-    expect(tryParse(IdempotencyKey, key)).toBe(key)
+  for (const key of ['a', '7f3c-1', '"quoted"', 'x'.repeat(255)]) expect(tryParse(IdempotencyKey, key)).toBe(key)
   for (const key of ['', 'two words', 'ü', 'x'.repeat(256), 'a\u0000'])
     expect(tryParse(IdempotencyKey, key)).toBeUndefined()
 })

@@ -98,15 +98,7 @@ export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
  * sold_out      nothing available, nothing held; live again only after a restock
  * ended         over for good
  */
-export const PHASES = [
-  'upcoming',
-  'pre_queue',
-  'open',
-  'paused',
-  'all_in_carts',
-  'sold_out',
-  'ended',
-] as const
+export const PHASES = ['upcoming', 'pre_queue', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended'] as const
 export type Phase = (typeof PHASES)[number]
 
 export const PublicProduct = v.object({

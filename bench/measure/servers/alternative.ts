@@ -74,12 +74,7 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
     return rows.length === 1
   },
   'redis-insert': async ({ sale, visitor, key, order }) => {
-    const verdict = await scripts.takeUnit(
-      `bench:${sale}:stock`,
-      `bench:${sale}:seen`,
-      `${visitor}|${key}`,
-      order,
-    )
+    const verdict = await scripts.takeUnit(`bench:${sale}:stock`, `bench:${sale}:seen`, `${visitor}|${key}`, order)
     if (verdict !== order) return false
     await sql`insert into bench.orders (order_id, sale, visitor, idempotency_key)
       values (${order}, ${sale}, ${visitor}, ${key})`

@@ -23,8 +23,7 @@ export const de: Words = {
   joinLine: 'Anstellen',
   howItWorks: 'So geht es',
   stepLobby: 'Platz nehmen',
-  stepLobbyText:
-    'Alle, die zu Beginn in der Lobby sind, haben die gleiche Chance, egal wie früh sie da waren.',
+  stepLobbyText: 'Alle, die zu Beginn in der Lobby sind, haben die gleiche Chance, egal wie früh sie da waren.',
   stepDraw: 'Die Auslosung',
   stepDrawText:
     'Zu Beginn wird die Reihenfolge ausgelost. Deine Seite zeigt sofort deinen Platz und prüft die Auslosung nach.',
@@ -38,8 +37,7 @@ export const de: Words = {
   left: 'noch etwa {n}',
   perVisitor: 'Höchstens {n} pro Person',
   perVisitorTogether: 'Höchstens {n} pro Person, alle Bestellungen zusammen',
-  offlineText:
-    'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
+  offlineText: 'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
   stuck:
     'Ein Teil dieser Seite ist nicht angekommen, und so geht es nicht von selbst weiter. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
   loadAgain: 'Neu laden',
@@ -65,8 +63,7 @@ export const de: Words = {
     'Dein Platz bleibt auf diesem Gerät, auch wenn du die Seite schließt oder das Netz verlierst. Es geht von selbst weiter: Neu laden macht es nicht schneller.',
   turnWaits: 'Sei zurück, wenn du dran bist: Dann wartet dein Platz {t} auf dich.',
   paused: 'Die Schlange steht gerade',
-  pausedText:
-    'Der Shop holt kurz Luft. Alle behalten ihren Platz, und es geht dort weiter, wo es stehen blieb.',
+  pausedText: 'Der Shop holt kurz Luft. Alle behalten ihren Platz, und es geht dort weiter, wo es stehen blieb.',
   allInCarts: 'Alles liegt in Warenkörben',
   allInCartsText:
     'Alle Stücke sind für Leute zurückgelegt, die gerade bezahlen. Was nicht bezahlt wird, kommt zurück, und es geht weiter; es kann aber auch vorher ausverkauft sein.',
@@ -112,15 +109,13 @@ export const de: Words = {
   noneLeft: 'nichts mehr da',
   reserve: 'Reservieren',
   lessLeft: 'So viele sind nicht mehr da',
-  lessLeftText:
-    'Von diesem Produkt sind gerade nicht so viele übrig. Wähle weniger davon oder etwas anderes.',
+  lessLeftText: 'Von diesem Produkt sind gerade nicht so viele übrig. Wähle weniger davon oder etwas anderes.',
   chooseAgain: 'Neu wählen',
   alreadyHas: 'Du hast hier schon eine Bestellung, und mehr als {n} pro Person geht nicht.',
   orderNumber: 'Bestellnummer',
   total: 'Summe',
   processing: 'Deine Bestellung wird eingetragen',
-  processingText:
-    'Was du gewählt hast, ist zurückgelegt. Es dauert etwas länger als sonst und geht von selbst weiter.',
+  processingText: 'Was du gewählt hast, ist zurückgelegt. Es dauert etwas länger als sonst und geht von selbst weiter.',
   reserved: 'Für dich zurückgelegt',
   reservedText: 'Es gehört dir, bis die Zeit um ist. Bezahle, um es zu behalten.',
   holdEndsIn: 'Zeit zum Bezahlen',
@@ -185,8 +180,7 @@ export const de: Words = {
   toWanted: 'Weiter zum Shop',
   tryAgain: 'Noch einmal versuchen',
   problem: 'Das hat nicht geklappt',
-  problemText:
-    'Bitte versuch es gleich noch einmal. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
+  problemText: 'Bitte versuch es gleich noch einmal. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
   problemFields: 'Bitte geh zurück und prüfe, was eingegeben wurde.',
   proofNeedsScript:
     'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',
@@ -212,10 +206,7 @@ export const de: Words = {
       'Vielleicht war er zu alt oder gehörte zu einem anderen Verkauf. Du kannst dich neu anstellen.',
     ],
     'signed-out': ['Du bist im Shop abgemeldet', 'Melde dich im Shop wieder an: Dein Platz bleibt dir.'],
-    'wrong-sale': [
-      'Das gehört zu einem anderen Verkauf',
-      'Bitte geh zurück zum Verkauf und versuch es noch einmal.',
-    ],
+    'wrong-sale': ['Das gehört zu einem anderen Verkauf', 'Bitte geh zurück zum Verkauf und versuch es noch einmal.'],
     'all-in-carts': [
       'Alles liegt in Warenkörben',
       'Gerade ist jedes Stück zurückgelegt. Was nicht bezahlt wird, kommt zurück: Versuch es gleich noch einmal.',

@@ -27,8 +27,7 @@ export const en = {
   stepLobby: 'Take a place',
   stepLobbyText: 'Everyone in the lobby when the sale opens has the same chance, however early they came.',
   stepDraw: 'The draw',
-  stepDrawText:
-    'At the opening the order is drawn by lot. Your page shows your place at once, and checks the draw.',
+  stepDrawText: 'At the opening the order is drawn by lot. Your page shows your place at once, and checks the draw.',
   stepLine: 'Take a place in the line',
   stepLineText: 'It is kept on this device. You may close the page, sleep, or lose the connection.',
   stepTurn: 'Your turn',
@@ -74,8 +73,7 @@ export const en = {
   ready: 'It is your turn',
   readyText: 'One moment: your admission is on its way.',
   missed: 'Your turn has passed',
-  missedText:
-    'Your time to choose is over, or you did not come in time. You can join again, at the end of the line.',
+  missedText: 'Your time to choose is over, or you did not come in time. You can join again, at the end of the line.',
   joinAgain: 'Join again',
   leave: 'Give up my place',
   leaveText: 'Once given up, it does not come back.',
@@ -115,16 +113,14 @@ export const en = {
   noneLeft: 'none left',
   reserve: 'Reserve',
   lessLeft: 'Not that many are left',
-  lessLeftText:
-    'There are not that many left of this product just now. Choose fewer of it, or something else.',
+  lessLeftText: 'There are not that many left of this product just now. Choose fewer of it, or something else.',
   chooseAgain: 'Choose again',
   // An order
   alreadyHas: 'You already have an order here, and one person can have at most {n}.',
   orderNumber: 'Order number',
   total: 'Total',
   processing: 'Your order is being recorded',
-  processingText:
-    'What you chose is set aside. This takes a little longer than usual, and goes on by itself.',
+  processingText: 'What you chose is set aside. This takes a little longer than usual, and goes on by itself.',
   reserved: 'Reserved for you',
   reservedText: 'It is yours until the time is up. Pay to keep it.',
   holdEndsIn: 'Time to pay',
@@ -137,8 +133,7 @@ export const en = {
   confirmed: 'It is yours',
   confirmedText: 'Paid and confirmed. Keep the order number.',
   expired: 'The time was up',
-  expiredText:
-    'The order was not paid in time, and what was reserved has gone back to the line. You were not charged.',
+  expiredText: 'The order was not paid in time, and what was reserved has gone back to the line. You were not charged.',
   cancelled: 'The order was cancelled',
   cancelledText:
     'It was given back, or the payment did not go through. What was reserved has gone back to the line, and nothing stays charged.',
@@ -181,8 +176,7 @@ export const en = {
   },
   // The end
   soldOut: 'Sold out',
-  soldOutText:
-    'Every unit has found its owner. Thank you for coming. Should more come in, this page will say so.',
+  soldOutText: 'Every unit has found its owner. Thank you for coming. Should more come in, this page will say so.',
   ended: 'The sale has ended',
   endedText: 'Thank you for coming.',
   toWanted: 'On to the shop',
@@ -191,8 +185,7 @@ export const en = {
   problem: 'That did not work',
   problemText: 'Please try again in a moment. If you have a place in line, you keep it.',
   problemFields: 'Please go back and check what was entered.',
-  proofNeedsScript:
-    'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
+  proofNeedsScript: 'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
   /** By the type of the problem; other types are shown as `problem`. */
   problems: {
     'unknown-sale': ['There is no such sale', 'Please check the address.'],
