@@ -5,6 +5,7 @@ import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shar
 import { isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { Recent } from '../../shared/recent-map.ts'
 import {
   ADMISSION,
   type AdmissionClaims,
@@ -14,6 +15,8 @@ import {
   type SyncKey,
   signToken,
   type TokenKeys,
+  unlessExpired,
+  type Verified,
 } from '../../shared/tokens.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import { type Outcome, tryAgain } from '../checkout/outcome.ts'
@@ -42,10 +45,14 @@ interface BuyerDeps {
   readonly keys: { readonly admission: TokenKeys; readonly order: TokenKeys<SyncKey> }
 }
 
+/** Admissions remembered as read, of some 500 bytes each. */
+const MAX_ADMISSIONS = 50_000
+
 const NO_STORE = { 'cache-control': 'no-store' }
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
+  const admissions = new Recent<string, AdmissionClaims>(MAX_ADMISSIONS)
   const app = new Hono()
 
   app.post('/sales/:sale/checkout', async (c) => {
@@ -113,9 +120,19 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
 
+  /** Buyers come several times with one token: a retry, the order, its payment. */
+  async function readAdmission(token: string): Promise<Verified<AdmissionClaims>> {
+    const nowMs = sales.nowMs()
+    const known = admissions.get(token)
+    if (known) return unlessExpired(known, nowMs)
+    const read = await readToken(ADMISSION, keys.admission, token, nowMs)
+    if (read.ok) admissions.set(token, read.claims)
+    return read
+  }
+
   /** The admission in the token. Throws unless it is valid and for this sale. */
   async function admissionTo(saleId: string, token = ''): Promise<AdmissionClaims> {
-    const read = await readToken(ADMISSION, keys.admission, token, sales.nowMs())
+    const read = await readAdmission(token)
     if (!read.ok) {
       const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
       const queue = `/sales/${encodeURIComponent(saleId)}/queue`
@@ -171,7 +188,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
   async function rightOf(token = ''): Promise<{ sale: string; visitor?: string; order?: string } | null> {
     const nowMs = sales.nowMs()
-    const admission = await readToken(ADMISSION, keys.admission, token, nowMs)
+    const admission = await readAdmission(token)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
     const view = readToken(ORDER, keys.order, token, nowMs)
     return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null
