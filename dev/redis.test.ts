@@ -1,8 +1,9 @@
 /** Installing Redis with a stand-in for apt-get that takes its time or fails: nothing stays behind. */
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { readPidFile } from './leftovers.ts'
 import { temporaryFolder } from './processes.ts'
 import { installWithApt } from './redis.ts'
 
@@ -27,7 +28,12 @@ async function startInstaller() {
   const env = { ...process.env, TMPDIR: folder.path }
   const installer = spawn(process.execPath, args, { stdio: 'inherit', env })
   await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), POLL).toMatch(/^\d+\n$/)
-  return { installer, pid: Number(readFileSync(pidFile, 'utf8')) }
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  // The installer notes the process a moment after it has begun.
+  const noted = () =>
+    globSync('*/*.pid', { cwd: folder.path }).some((file) => readPidFile(join(folder.path, file))?.pid === pid)
+  await expect.poll(noted, POLL).toBe(true)
+  return { installer, pid }
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s during the installation ends apt-get', async (signal) => {
