@@ -111,6 +111,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       REDIS_URL: redisUrl,
       ADMIN_TOKEN: secrets.adminToken,
       EDGE_TOKEN: secrets.edgeToken,
+      ALLOW_DIRECT: 'true',
       EDGE_URL: edgeUrl,
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,

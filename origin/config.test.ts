@@ -53,6 +53,17 @@ describe('in production', () => {
   })
 })
 
+it('takes buyers from the edge alone unless told otherwise, and warns in production', () => {
+  const given = { ...production, ...stripe }
+  expect(readConfig(given).ALLOW_DIRECT).toBe(false)
+  const { ALLOW_DIRECT, warnings } = readConfig({ ...given, ALLOW_DIRECT: 'true' })
+  expect({ ALLOW_DIRECT, warnings }).toEqual({
+    ALLOW_DIRECT: true,
+    warnings: ["ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session"],
+  })
+  expect(() => readConfig({ ...given, ALLOW_DIRECT: 'yes' })).toThrow('ALLOW_DIRECT: true or false is required')
+})
+
 it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s holds only what a header can hold', (name) => {
   for (const end of ['\n', ' ', '!']) {
     const wrong = { ...production, ...stripe, [name]: `a-token-read-from-a-file-0123456789${end}` }

@@ -56,6 +56,14 @@ const Settings = v.object({
   ),
   ADMIN_TOKEN: setting(bearer, 'development-admin-token-0000000000', "Secret of the operators' API"),
   EDGE_TOKEN: setting(bearer, 'development-edge-token-00000000000', 'Secret between edge and origin, the same in both'),
+  ALLOW_DIRECT: setting(
+    v.pipe(
+      oneOf('true', 'false'),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+    '`true`: buyers may call the origin without the edge, past its check of their session; for development',
+  ),
   ORDER_TOKEN_SECRET: setting(
     v.pipe(v.string(), v.minLength(MIN_SECRET_LENGTH, `${MIN_SECRET_LENGTH} characters or more are required`)),
     'development-order-token-secret-000',
@@ -152,6 +160,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET']) checkSecret(name)
   if (production && settings && isDevelopmentSet(settings.ADMISSION_KEYS))
     errors.push('ADMISSION_KEYS: must be keys of your own in production')
+  if (production && settings?.ALLOW_DIRECT)
+    warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
   const payment = readPayment()
   if (!settings || !payment || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
   return { ...settings, payment, warnings }

@@ -134,7 +134,7 @@ async function compose(server: Server): Promise<Hono> {
     }),
     '/internal': internalRoutes({ config, sales, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks(payments),
-    '/': buyerRoutes({ sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
+    '/': buyerRoutes({ config, sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
   stops.push(['server', () => close(server, events, checkout)])

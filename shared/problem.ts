@@ -17,6 +17,11 @@ const CATALOGUE = {
   unauthorized: [401, 'Not authorized', 'Send Authorization: Bearer with the right token.'],
   'proof-of-work-required': [401, 'Proof of work is required', 'Solve the challenge, and join with it.'],
   'wrong-sale': [403, 'The token belongs to another sale', 'Send the token of this sale.'],
+  'edge-only': [
+    403,
+    'Only the edge may make this call',
+    'Send it to the address of the sale page. The origin takes it from the edge alone, unless ALLOW_DIRECT=true is set.',
+  ],
   forbidden: [403, 'Not allowed', 'The request came from a page of another host.'],
   'not-found': [404, 'Not found', 'There is nothing here.'],
   'unknown-sale': [404, 'There is no such sale', 'Check its name.'],

@@ -58,6 +58,7 @@ export function useOrigin(
       ORDER_TOKEN_SECRET: 'test-order-token-secret-of-32-characters',
       WEBHOOK_SECRET: 'test-webhook-secret-of-at-least-32-chars',
       ADMISSION_KEYS: JSON.stringify(keys),
+      ALLOW_DIRECT: 'true',
       LOG_LEVEL: 'warn',
       ...env,
     }

@@ -40,6 +40,7 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
     cookie: 'visitor-secret=secret; basket=1',
     traceparent: '00-abc',
     'x-forwarded-for': '192.0.2.1',
+    'edge-token': 'forged',
   })
   expect(response.status).toBe(201)
   expect(await response.json()).toMatchObject({ order_id: ORDER, order_token: ORDER_TOKEN })
@@ -47,6 +48,7 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
   expect(requests[0]?.body).toBe('{"product_id":"lamp"}')
   expect(requests[0]?.headers).toMatchObject({
     authorization: `Bearer ${token}`,
+    'edge-token': edgeEnv.EDGE_TOKEN,
     'idempotency-key': 'key-1',
     'content-type': 'application/json',
     traceparent: '00-abc',
@@ -272,4 +274,12 @@ it('leads a browser without scripts back to its latest order in the sale', async
   expect(await link(kept)).toBe(page)
   expect(await link('')).toBeUndefined()
   expect(await link(`${kept}; admission-${sale.name}=${await admission(sale.name)}`)).toBe(page)
+})
+
+it('responds 503 while the origin has another EDGE_TOKEN: nothing the visitor did', async () => {
+  const sale = await new TestSale().publish()
+  await stub(`/sales/${sale.name}/checkout`, 403, { type: '/problems/edge-only' })
+  const response = await post(sale.name, { authorization: `Bearer ${await admission(sale.name)}` })
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ type: '/problems/try-again', retry_after_seconds: 2 })
 })

@@ -1,10 +1,11 @@
 /**
  * Checkout, for those whose turn has come, and the way to the origin that all calls of theirs take: passed on as they are,
- * with the visitor's token and nothing else of theirs.
+ * with the visitor's token and nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
+import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, tryParse } from '../../shared/parse.ts'
-import { ProblemError } from '../../shared/problem.ts'
+import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { requireAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { type Call, isBrowser, NO_STORE, refuse } from '../http.ts'
 
@@ -55,15 +56,26 @@ export async function passOn(path: string, token: string, call: Call): Promise<R
   return passed
 }
 
-/** Throws `try-again` if the origin does not respond. */
+/** Throws `try-again` if the origin does not respond, or does not know this edge. */
 export async function callOrigin(path: string, init: RequestInit, { config, request }: Call): Promise<Response> {
   const isStream = request.headers.get('accept')?.includes('text/event-stream')
   const signal = isStream ? null : AbortSignal.timeout(ORIGIN_TIMEOUT_MS)
   try {
-    return await fetch(config.ORIGIN_URL + path, { ...init, redirect: 'manual', signal })
+    const headers = new Headers(init.headers)
+    headers.set(EDGE_TOKEN_HEADER, config.EDGE_TOKEN)
+    const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
+    if (await isEdgeRefused(response)) throw new Error('it has another EDGE_TOKEN')
+    return response
   } catch (error) {
-    console.warn(JSON.stringify({ msg: 'origin did not respond', path, why: String(error) }))
+    console.warn(JSON.stringify({ msg: 'origin did not serve', path, why: String(error) }))
     const detail = 'The shop cannot be reached. You keep your place.'
     return refuse('try-again', { detail, retry_after_seconds: 2 })
   }
+}
+
+/** While the token is being changed: no fault of the visitor's. */
+async function isEdgeRefused(response: Response): Promise<boolean> {
+  if (response.status !== 403) return false
+  const body = (await response.clone().json()) as Partial<Problem>
+  return body.type === '/problems/edge-only'
 }

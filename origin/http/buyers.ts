@@ -31,9 +31,10 @@ import type { Arrivals } from '../sales/arrivals.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { bearer, keyOf, parseBody, readBody, readText, refuse, sendJson, sendProblem } from './request.ts'
+import { bearer, keyOf, parseBody, readBody, readText, refuse, requireEdge, sendJson, sendProblem } from './request.ts'
 
 interface BuyerDeps {
+  readonly config: { readonly EDGE_TOKEN: string; readonly ALLOW_DIRECT: boolean }
   readonly sql: Sql
   readonly sales: Sales
   readonly checkout: Checkout
@@ -51,9 +52,11 @@ const MAX_ADMISSIONS = 50_000
 const NO_STORE = { 'cache-control': 'no-store' }
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
-  const { sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
+  const { config, sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
   const admissions = new Recent<string, AdmissionClaims>(MAX_ADMISSIONS)
   const app = new Hono()
+  // The edge knows more of a buyer than the token says: their session.
+  if (!config.ALLOW_DIRECT) for (const path of ['/sales/*', '/orders/*']) app.use(path, requireEdge(config.EDGE_TOKEN))
 
   app.post('/sales/:sale/checkout', async (c) => {
     const saleId = c.req.param('sale')

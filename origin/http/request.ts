@@ -1,10 +1,11 @@
 /** How requests are read and responses and problems are written, the same for every route. */
+import { timingSafeEqual } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RequestError } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
-import { timingSafeEqual } from 'hono/utils/buffer'
 import type { GenericSchema } from 'valibot'
+import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { IdempotencyKey } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
@@ -92,8 +93,22 @@ export function bearer(c: Context): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
 }
 
+/** Admits only the edge, by its secret, compared in constant time. */
+export function requireEdge(secret: string): MiddlewareHandler {
+  const isSecret = comparesTo(secret)
+  return (c, next) => (isSecret(c.req.header(EDGE_TOKEN_HEADER)) ? next() : refuse(problem('edge-only')))
+}
+
 /** Admits only callers with the secret, compared in constant time. */
 export function requireSecret(secret: string): MiddlewareHandler {
-  return async (c, next) =>
-    (await timingSafeEqual(bearer(c) ?? '', secret)) ? next() : refuse(problem('unauthorized'))
+  const isSecret = comparesTo(secret)
+  return (c, next) => (isSecret(bearer(c)) ? next() : refuse(problem('unauthorized')))
+}
+
+function comparesTo(secret: string): (sent?: string) => boolean {
+  const expected = Buffer.from(secret)
+  return (sent = '') => {
+    const bytes = Buffer.from(sent)
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+  }
 }

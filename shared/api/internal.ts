@@ -2,6 +2,9 @@
 import * as v from 'valibot'
 import { PublicProduct } from './public.ts'
 
+/** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
+export const EDGE_TOKEN_HEADER = 'edge-token'
+
 /**
  * The origin's state of a sale (GET /internal/sales/{sale}): all that the edge knows of it. Moments to calculate with
  * are in milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people.
