@@ -140,14 +140,15 @@ describe('a place in line', () => {
 })
 
 describe('polling', () => {
+  const place = (seconds: number | null, ahead = 0) => ({
+    status: 'waiting' as const,
+    position: 1 + ahead,
+    position_in_queue: 1 + ahead,
+    now_serving: 0,
+    estimated_wait_time: seconds,
+  })
+
   it('takes from a second to a minute, longer the further away the turn', () => {
-    const place = (seconds: number | null) => ({
-      status: 'waiting' as const,
-      position: 1,
-      position_in_queue: 1,
-      now_serving: 0,
-      estimated_wait_time: seconds,
-    })
     fc.assert(
       fc.property(
         fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
@@ -159,6 +160,11 @@ describe('polling', () => {
         },
       ),
     )
+  })
+
+  it('is frequent near the front of a line that stands still, and rarer the further back', () => {
+    const pollMs = [0, 999, 9_999, 99_999, 999_999].map((ahead) => pollAfterMs(place(null, ahead), 0.5))
+    expect(pollMs).toEqual([5_000, 5_000, 10_000, 15_000, 20_000])
     const means = [1, 10, 60, 300].map((seconds) => pollAfterMs(place(seconds), 0.5))
     expect(means).toEqual([...means].sort((a, b) => a - b))
   })

@@ -109,8 +109,10 @@ const roundToTenth = (seconds: number) => Math.round(seconds * 10) / 10
 
 const POLL_MIN_MS = 1_000
 const POLL_MAX_MS = 60_000
-/** While the wait is not known (paused, all in carts, held back by the ceiling). */
+/** While the wait is not known (paused, all in carts, held back by the ceiling) .. */
 const POLL_UNKNOWN_MS = 5_000
+/** .. with up to so many people ahead, and as long again with ten times as many: they are called later when the line goes on. */
+const NEAR = 1_000
 
 /**
  * When to poll again, in milliseconds from now: the further away the turn, the longer; spread by `random` (uniform in
@@ -120,7 +122,10 @@ export function pollAfterMs(place: Place, random: number): number {
   const { status } = place
   if (status === 'sold_out' || status === 'ended' || status === 'missed_turn') return POLL_MAX_MS
   const waitMs = place.estimated_wait_time === null ? null : place.estimated_wait_time * 1000
-  if (waitMs === null) return Math.round(POLL_UNKNOWN_MS * (0.75 + random / 2))
+  if (waitMs === null) {
+    const tenfolds = Math.max(0, Math.log10((place.position_in_queue ?? 0) / NEAR))
+    return Math.round(POLL_UNKNOWN_MS * (1 + tenfolds) * (0.75 + random / 2))
+  }
   // Close to the turn: just after it. Further away: after about a third of the wait, since the line may speed up.
   if (waitMs <= 3 * POLL_MIN_MS) return Math.round(Math.max(POLL_MIN_MS, waitMs) + random * 400)
   return Math.round(Math.min(POLL_MAX_MS, waitMs * (0.25 + random / 6)))
