@@ -78,6 +78,10 @@ const Room = v.object({
     'How many times the configured rate the line may reach, to make up for no-shows',
   ),
   DRAW_BEACON_URL: optional(url, 'Public random value mixed into the draw; `{round}` is a round of drand'),
+  CACHE_PURGE_URL: optional(
+    url,
+    'Takes `PURGE` with `Cache-Tag`, for a cache other than Workers Cache before the Worker',
+  ),
 })
 
 const Worker = v.object({
@@ -168,6 +172,7 @@ export function readRoomConfig(env: Env) {
     edgeToken: room.EDGE_TOKEN,
     ticketShards: room.TICKET_SHARDS,
     beaconUrl: room.DRAW_BEACON_URL ?? null,
+    cachePurgeUrl: room.CACHE_PURGE_URL ?? null,
     claimSeconds: room.CLAIM_SECONDS,
     admissionsPerUnit: room.ADMISSIONS_PER_UNIT,
     noShowBoost: room.NO_SHOW_BOOST,

@@ -35,6 +35,7 @@ export default defineConfig(async () => ({
           PAYMENT_PAGE: 'sandbox',
           TICKET_SHARDS: '4',
           CLAIM_SECONDS: '3',
+          CACHE_PURGE_URL: `${inject<string>('originUrl')}/cache`,
         },
       },
     })),

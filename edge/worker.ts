@@ -12,7 +12,7 @@ import { shown } from './pages/respond.ts'
 import { protectedSite, showWantedPage } from './protect/protect.ts'
 import { checkout } from './routes/checkout.ts'
 import { buyForm, orderForm } from './routes/forms.ts'
-import { health, jwks, refresh } from './routes/internal.ts'
+import { health, jwks, purge, refresh } from './routes/internal.ts'
 import { passOrder, showOrder } from './routes/orders.ts'
 import { challenge, JOINED, join, leave, status } from './routes/queue.ts'
 import { schedule, showSale } from './routes/sale.ts'
@@ -80,8 +80,9 @@ function route(call: Call): Handled | null {
       return path === '/healthz' ? only('GET', call, () => health(call)) : null
     case 'internal': {
       const [sale = '', what] = rest
-      const isRefresh = name === 'sales' && what === 'refresh' && rest.length === 2 && v.is(SaleId, sale)
-      return isRefresh ? only('POST', call, () => refresh(sale, call)) : null
+      if (name !== 'sales' || rest.length !== 2 || !v.is(SaleId, sale)) return null
+      if (what === 'refresh') return only('POST', call, () => refresh(sale, call))
+      return what === 'purge' ? only('POST', call, () => purge(sale, call)) : null
     }
     default:
       return null

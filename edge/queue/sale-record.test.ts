@@ -20,7 +20,14 @@ import {
 } from './sale-record.ts'
 import { ANNOUNCE_MS, inEffect, latest } from './timeline.ts'
 
-const CONFIG: RoomConfig = { ...SETTINGS, originUrl: '', edgeToken: '', ticketShards: 1, beaconUrl: null }
+const CONFIG: RoomConfig = {
+  ...SETTINGS,
+  originUrl: '',
+  edgeToken: '',
+  ticketShards: 1,
+  beaconUrl: null,
+  cachePurgeUrl: null,
+}
 const OPENS_AT_MS = 1_000_000
 const PEOPLE = 5_000
 const SEED = 'ab'.repeat(32)

@@ -11,6 +11,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
+import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
 import { REFRESH_EVERY_MS } from './controller.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
@@ -36,7 +37,7 @@ import {
   withRefresh,
   withState,
 } from './sale-record.ts'
-import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
+import { ANNOUNCE_MS, type Announcement, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
 
 /** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the line as it is. */
 const ORIGIN_TIMEOUT_MS = 800
@@ -45,6 +46,12 @@ const CALL_EVERY_MS = 100
 /** How long before the opening the sale counts as about to open, and how seldom it is refreshed until then. */
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
+/**
+ * When a sale's kept responses are purged: once the schedule that changes them holds everywhere, and again when an isolate that
+ * heard of it late can no longer have responded by the one before.
+ */
+const PURGE_AFTER_MS = 250
+const PURGE_AGAIN_MS = 15_000
 /** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000
 /** Most calls to shards at once while they are warmed. */
@@ -252,10 +259,25 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   #store(sale: SaleRecord) {
-    const isUpdate = sale.timeline !== this.#sale?.timeline
+    const before = this.#sale
+    const isUpdate = sale.timeline !== before?.timeline
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
-    if (isUpdate) for (const wake of this.#waiting) wake()
+    if (!isUpdate) return
+    for (const wake of this.#waiting) wake()
+    if (before) this.#purgeIfFinal(latest(before.timeline), latest(sale.timeline))
+  }
+
+  #purgingAgain: ReturnType<typeof setTimeout> | null = null
+
+  /** Final responses are kept for long: purges them when the sale lives again, and what caches keep until then when it ends. */
+  #purgeIfFinal(before: Announcement, { from_ms, schedule }: Announcement) {
+    if (schedule === before.schedule || !(isFinal(before.schedule.phase) || isFinal(schedule.phase))) return
+    const holdsInMs = Math.max(0, from_ms - Date.now())
+    const purge = () => this.ctx.waitUntil(purgeSale(schedule.sale, this.#config, this.ctx.exports))
+    clearTimeout(this.#purgingAgain)
+    setTimeout(purge, holdsInMs + PURGE_AFTER_MS)
+    this.#purgingAgain = setTimeout(purge, holdsInMs + PURGE_AGAIN_MS)
   }
 
   // -- Readers -----------------------------------------------------------------------------------------------------

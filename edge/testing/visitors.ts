@@ -166,9 +166,14 @@ const context = {
  * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer
  * with every call that a test has made.)
  */
-export async function call(path: string, init: RequestInit = {}, settings: Env = edgeEnv): Promise<Response> {
+export async function call(
+  path: string,
+  init: RequestInit = {},
+  settings: Env = edgeEnv,
+  ctx: object = {},
+): Promise<Response> {
   const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
-  return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, context)
+  return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, { ...context, ...ctx })
 }
 
 /** Sets the origin's response at a path. */

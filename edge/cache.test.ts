@@ -1,0 +1,50 @@
+/** The cache before the Worker: what is kept is purged when it changes. */
+import { exports } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import { purgeSale, tagOf } from './cache.ts'
+import { call, edgeEnv, product, requestsTo, stub, TestSale } from './testing/visitors.ts'
+
+/** How often the sale was purged at CACHE_PURGE_URL. */
+async function purgesOf(sale: TestSale): Promise<number> {
+  const { requests } = await requestsTo('/cache')
+  const ofSale = ({ method, headers }: (typeof requests)[number]) =>
+    method === 'PURGE' && headers['cache-tag'] === tagOf(sale.name)
+  return requests.filter(ofSale).length
+}
+
+beforeAll(() => stub('/cache', 200, {}))
+
+it('purges what is kept of a sale when it is sold out, and when it lives again', async () => {
+  const sale = await new TestSale().publish()
+  await sale.joined()
+  expect(await purgesOf(sale)).toBe(0)
+  await sale.publish({ phase: 'sold_out', products: [product(0, 0, 5)] })
+  await sale.push()
+  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(1)
+  await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })
+  await sale.push()
+  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(2)
+  // Only then: what was purged earlier could have been kept again.
+  expect((await sale.schedule()).phase).toBe('open')
+})
+
+it('purges Workers Cache by the entrypoint that it stands before', async () => {
+  const purged: object[] = []
+  let success = true
+  const cache = {
+    purge: async (options: object) => {
+      purged.push(options)
+      return { success, errors: [] }
+    },
+  }
+  const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
+  const purge = (sent: object) =>
+    call('/internal/sales/one/purge', { method: 'POST', headers: { ...sent } }, edgeEnv, { cache })
+  expect((await purge({})).status).toBe(401)
+  expect((await purge(headers)).status).toBe(204)
+  expect(purged).toEqual([{ tags: ['sale-one'] }])
+  success = false
+  expect((await purge(headers)).status).toBe(503)
+  // As an object calls it; this runtime has no such cache.
+  expect(await purgeSale('one', { cachePurgeUrl: null, edgeToken: edgeEnv.EDGE_TOKEN }, exports)).toBe(true)
+})
