@@ -114,11 +114,8 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const requested: string[] = []
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
     await heading(page, 'It is your turn').waitFor({ timeout: 20_000 })
-    // The Worker is called once for the admission and once for the page; all else is the public document.
-    expect(requested.filter((path) => !path.endsWith('/schedule'))).toEqual([
-      '/sales/whole/queue/status',
-      '/sales/whole',
-    ])
+    // The Worker is called once, for the page that brings the admission; all else is the public document.
+    expect(requested.filter((path) => !path.endsWith('/schedule'))).toEqual(['/sales/whole'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
     await reserve(page)

@@ -40,7 +40,7 @@ export interface Story {
   readonly joinSentMs: number
   readonly joinAnsweredMs: number
   readonly admittedMs: number | null
-  /** `now_serving` of the response that admitted them. */
+  /** `now_serving` of the response that admitted them; null where that was a page. */
   readonly admittedAtServing: number | null
   readonly order: string | null
   /** Each status the client saw, in order. */

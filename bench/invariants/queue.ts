@@ -157,7 +157,7 @@ export function inversions(stories: readonly Story[]): { worstMs: number; beyond
   return { worstMs, beyond, inverted }
 }
 
-/** Judged by the response itself, and by what the public schedules had called until then. */
+/** Judged by the response itself where it says how far the queue had come (a page does not), and by what the public schedules had called until then. */
 function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
   const admitted = stories.filter((s) => s.admittedMs !== null)
   let byResponse = 0
@@ -165,7 +165,7 @@ function nobodyEarly({ stories, servedByMs }: Evidence, draw: Draw): Check {
   for (const { number, admittedAtServing, admittedMs } of admitted) {
     const known = draw !== null && number !== null && isNumber(number)
     const position = known ? positionOf(draw, number) : Number.POSITIVE_INFINITY
-    if (position > (admittedAtServing ?? 0)) byResponse++
+    if (admittedAtServing !== null && position > admittedAtServing) byResponse++
     if (position > servedByMs(admittedMs ?? 0)) bySchedule++
   }
   return check(

@@ -20,6 +20,12 @@ export function orderIn(answer: Answer): { readonly order_id: string; readonly s
   return { order_id: body.order_id, status: body.status }
 }
 
+/** The value of a cookie that the response sets; null if it does not. */
+export function cookieIn({ head }: Answer, name: string): string | null {
+  const from = head.indexOf(`${name}=`)
+  return from < 0 ? null : (/^[^;\r\n]*/.exec(head.slice(from + name.length + 1))?.[0] ?? null)
+}
+
 export function problemType(answer: Answer): string {
   return String((objectIn(answer) as { type?: unknown } | null)?.type ?? '')
 }

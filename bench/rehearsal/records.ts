@@ -188,7 +188,7 @@ function storiesOf({ visitors, schedule }: Crowd): Story[] {
       joinSentMs: schedule.serverMs(visitor.joinSentMs),
       joinAnsweredMs: schedule.serverMs(visitor.joinAnsweredMs),
       admittedMs: at(admittedMs),
-      admittedAtServing: admittedMs > 0 ? admittedAtServing : null,
+      admittedAtServing,
       order: order?.order ?? null,
       statuses: order?.statuses ?? [],
       quantity: visitor.quantity(),

@@ -19,7 +19,8 @@ let schedule: Schedule
 beforeAll(async () => {
   server = createServer((request, response) => {
     const call = `${request.method} ${request.url}`
-    const answers = script[call] ?? []
+    const isOwn = /^queue-s=/.test(request.headers.cookie ?? '')
+    const answers = script[isOwn ? `${call} of one in line` : call] ?? []
     const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
     response.writeHead(status, headers).end(JSON.stringify(body))
   })
@@ -32,6 +33,8 @@ afterAll(() => {
 })
 
 const PAGE = 'GET /sales/s'
+/** The page as the holder of a place sees it. */
+const OWN_PAGE = `${PAGE} of one in line`
 const SCHEDULE = 'GET /sales/s/schedule'
 const JOIN = 'POST /sales/s/queue'
 const STATUS = 'GET /sales/s/queue/status'
@@ -44,6 +47,7 @@ beforeEach(() => {
     [SCHEDULE]: [[200, schedule]],
     [JOIN]: [joined(1)],
     [STATUS]: [[200, place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) })]],
+    [OWN_PAGE]: [turn(60)],
     [CHECKOUT]: [soldOut],
   }
 })
@@ -56,6 +60,12 @@ const place = (fields: object) => ({
   ...fields,
 })
 const joined = (number: number): Answer => [201, { ...place({ status: 'waiting' }), number, queue_token: 'q' }]
+/** The page of a turn, whose admission expires in so many seconds. */
+const turn = (seconds: number): Answer => {
+  const claims = { exp: Math.floor(Date.now() / 1000) + seconds }
+  const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
+  return [200, {}, { 'set-cookie': `admission-s=${token}; Path=/` }]
+}
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const soldOut: Answer = [410, { type: '/problems/sold-out' }]
 const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
@@ -107,6 +117,14 @@ test('"all in carts" is a full response, and a reload is no second arrival', asy
   expect(tally.latency.checkout.summary().max).toBeLessThan(300)
 })
 
+test('a turn that the page does not show yet is claimed again', async () => {
+  const inLine: Answer = [200, {}]
+  // The page after the join, and the first claim.
+  script[OWN_PAGE] = [inLine, inLine, turn(60)]
+  const { tally } = await played()
+  expect(tally.requests).toMatchObject({ page: 2, admission: 2, status: 0, checkout: 1 })
+})
+
 test('a refused valid admission is a lost place', async () => {
   script[CHECKOUT] = [notAdmitted]
   const { tally } = await played()
@@ -115,11 +133,7 @@ test('a refused valid admission is a lost place', async () => {
 })
 
 test('an expired admission leads to another place, and the first number is remembered', async () => {
-  const late = place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
-  script[STATUS] = [
-    [200, late],
-    [200, { ...late, number: 2 }],
-  ]
+  script[OWN_PAGE] = [turn(-5)]
   script[JOIN] = [joined(1), joined(2)]
   script[CHECKOUT] = [notAdmitted, soldOut]
   const { tally, visitors } = await played()
@@ -127,8 +141,7 @@ test('an expired admission leads to another place, and the first number is remem
 })
 
 test('a visitor who rejoins a sold-out sale keeps their number', async () => {
-  const late = place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(-5) })
-  script[STATUS] = [[200, late]]
+  script[OWN_PAGE] = [turn(-5)]
   script[JOIN] = [joined(1), soldOut]
   script[CHECKOUT] = [notAdmitted]
   const { tally, visitors } = await played()

@@ -1,17 +1,18 @@
 /**
  * One visitor's way through a sale, step by step, as a person with a browser takes it:
  *
- *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn ─▶ page ─▶ checkout ─▶ pay or give back ─▶ poll the order
+ *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ poll the order
  *                               └──────────── sold out ─▶ the final page
  *
  * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
  */
+import { decodeJwt } from 'jose'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../shared/schedule.ts'
 import type { End } from '../invariants/evidence.ts'
 import { type Answer, headerOf } from '../lib/http.ts'
-import { orderIn, placeIn, problemType } from '../lib/responses.ts'
+import { cookieIn, orderIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Step, type Visitor } from './visitors.ts'
@@ -24,13 +25,15 @@ const FINALS_PER_SECOND = 1_000
 const FINAL_SPREAD_MAX_MS = 20_000
 /** Two clocks differ by this much when an admission has just expired. */
 const CLOCKS_MS = 1_000
+/** As in edge/client/live.ts: a page that does not show the turn yet is loaded again. */
+const CLAIM_AGAIN_MS = 3_000
 
 const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => void> = {
   arrive: loadPage,
   join,
   wait: (crowd, visitor, dueMs) =>
     inBrowser(visitor) ? readSchedule(crowd, visitor, dueMs) : askStatus(crowd, visitor, dueMs, 'status'),
-  claim: (crowd, visitor, dueMs) => askStatus(crowd, visitor, dueMs, 'admission'),
+  claim: claimTurn,
   checkout,
   pay,
   giveBack,
@@ -85,11 +88,12 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 
 const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
 
+const ownPage = (crowd: Crowd, { token }: Visitor) =>
+  crowd.saleText('GET', '', ['accept: text/html', `cookie: queue-${crowd.options.sale}=${token}`])
+
 /** Loads the visitor's own page. They go on whatever comes of it. */
 function showPage(crowd: Crowd, visitor: Visitor, intendedMs: number, then: (shownMs: number) => void) {
-  const { sale } = crowd.options
-  const text = crowd.saleText('GET', '', ['accept: text/html', `cookie: queue-${sale}=${visitor.token}`])
-  crowd.send(visitor, 'page', text, intendedMs, (answer) => {
+  crowd.send(visitor, 'page', ownPage(crowd, visitor), intendedMs, (answer) => {
     if (answer.status !== 200) crowd.tally.complain(`page: ${answer.status || answer.failure}`)
     then(answer.answeredMs)
   })
@@ -106,7 +110,7 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
   if (leaves(crowd, visitor, place.status, nowMs)) return
   if (place.status === 'ready') {
     crowd.go(visitor, 'claim')
-    return askStatus(crowd, visitor, dueMs, 'admission')
+    return claimTurn(crowd, visitor, dueMs)
   }
   const readInMs = Math.min(READ_MAX_MS, pollAfterMs(place, options.random()))
   const calledInMs =
@@ -115,6 +119,19 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
       : Number.POSITIVE_INFINITY
   visitor.looksAtClock = calledInMs < readInMs
   crowd.at(visitor, nowMs + Math.min(readInMs, calledInMs))
+}
+
+/** A browser loads its page, which brings the admission as a cookie; other clients ask for their status. */
+function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  if (!inBrowser(visitor)) return askStatus(crowd, visitor, intendedMs, 'admission')
+  crowd.send(visitor, 'admission', ownPage(crowd, visitor), intendedMs, (answer) => {
+    if (answer.status !== 200) return crowd.again(visitor, 'admission', answer)
+    const token = cookieIn(answer, `admission-${crowd.options.sale}`)
+    if (token !== null) return admit(crowd, visitor, token, (decodeJwt(token).exp ?? 0) * 1000, null, answer)
+    // The server is a moment behind, or the sale is over.
+    crowd.go(visitor, 'wait')
+    crowd.at(visitor, answer.answeredMs + CLAIM_AGAIN_MS * (0.5 + crowd.options.random()))
+  })
 }
 
 function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
@@ -137,15 +154,27 @@ function takePlace(crowd: Crowd, visitor: Visitor, place: QueueAnswer, answer: A
   crowd.checkPosition(visitor, place)
   if (leaves(crowd, visitor, place.status, answeredMs)) return
   if (place.status !== 'ready') return crowd.at(visitor, answeredMs + Math.max(100, place.poll_after_ms))
-  if (!place.admission_token) return crowd.again(visitor, 'admission', answer)
+  const { admission_token, admission_expires_at, now_serving } = place
+  if (!admission_token) return crowd.again(visitor, 'admission', answer)
+  admit(crowd, visitor, admission_token, Date.parse(admission_expires_at ?? '') || 0, now_serving, answer)
+}
+
+/** `serving` is null where the response does not say how far the line had come. */
+function admit(
+  crowd: Crowd,
+  visitor: Visitor,
+  token: string,
+  endsMs: number,
+  serving: number | null,
+  { answeredMs }: Answer,
+) {
   visitor.admittedMs = answeredMs
-  visitor.admittedAtServing = place.now_serving
-  visitor.admissionEndsMs = Date.parse(place.admission_expires_at ?? '') || 0
+  visitor.admittedAtServing = serving
+  visitor.admissionEndsMs = endsMs
+  visitor.token = token
   crowd.tally.counts.admitted++
   crowd.go(visitor, 'checkout')
-  if (!inBrowser(visitor)) crowd.at(visitor, answeredMs + crowd.think())
-  else showPage(crowd, visitor, answeredMs, (shownMs) => crowd.at(visitor, shownMs + crowd.think()))
-  visitor.token = place.admission_token
+  crowd.at(visitor, answeredMs + crowd.think())
 }
 
 /** True if there is nothing left to wait for: it is over, the turn has passed, or nobody comes to it. */
@@ -205,7 +234,7 @@ function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
     return crowd.finish(visitor, 'failed')
   }
   visitor.admittedMs = 0
-  visitor.admittedAtServing = 0
+  visitor.admittedAtServing = null
   visitor.position = null
   tally.counts.joined--
   crowd.go(visitor, 'join')

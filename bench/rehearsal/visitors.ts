@@ -60,8 +60,8 @@ export class Visitor {
   admittedMs = 0
   /** On the server's clock. */
   admissionEndsMs = 0
-  /** `now_serving` of the response that admitted them. */
-  admittedAtServing = 0
+  /** `now_serving` of the response that admitted them; null where that was a page. */
+  admittedAtServing: number | null = null
   /** Failed tries of the current step. */
   attempts = 0
   /** When a step that is retried was meant at first. */

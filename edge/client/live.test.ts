@@ -173,13 +173,33 @@ it('understands a schedule of the version before, which has moments for people o
 it.each([20, 20_000])('claims its turn on a protected site, with responses in %i ms', async (ms) => {
   things = { line: new Thing({ status: 'waiting' }) }
   answersInMs = ms
-  const ready = { json: async () => ({ status: 'ready' }) }
-  answer = (path) => {
-    if (path.endsWith('/schedule')) return schedule({ anchor_position: 100 })
-    return path.endsWith('/status') ? ready : ELSEWHERE
-  }
+  answer = responding({ anchor_position: 100 }, ELSEWHERE)
   await run(9 * ms + 9_000)
   expect(reload).toHaveBeenCalledOnce()
+})
+
+it('claims its turn by loading the page, and leaves its own while that shows no turn', async () => {
+  const line = new Thing({ status: 'waiting' })
+  things = { line }
+  answer = responding({ anchor_position: 100 }, { text: async () => '' })
+  await begin()
+  const replaced = vi.fn()
+  Object.assign(things.stage ?? {}, { replaceWith: replaced })
+  let parts: Record<string, Thing | undefined> = { stage: things.stage, line }
+  const next = { ...document, getElementById: (id: string) => parts[id] ?? null }
+  const DOMParser = class {
+    parseFromString = () => next
+  }
+  vi.stubGlobal('DOMParser', DOMParser)
+  await passes(20_000)
+  expect(times(/status$/)).toBe(0)
+  const claims = times(/demo$/)
+  expect(claims).toBeGreaterThan(2)
+  expect(claims).toBeLessThan(12)
+  expect(replaced).not.toHaveBeenCalled()
+  parts = { stage: things.stage }
+  await passes(6_000)
+  expect(replaced).toHaveBeenCalled()
 })
 
 it('renews a place that waits long, so that it does not expire', async () => {

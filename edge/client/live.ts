@@ -41,6 +41,8 @@ const CERTAIN_MS = 10_000
 const CLOCK_STEP_MS = 2_000
 /** The sale is over, or has stock again: the crowd does not load the other page all at once. */
 const SPREAD_MS = 3_000
+/** A turn that the server's page did not show is claimed again after so long, on average. */
+const CLAIM_AGAIN_MS = 3_000
 /** Shortest time between two refreshes of the page by itself. */
 const REFRESH_AGAIN_MS = 3_000
 /** The end of a sale is fetched so long after it, up to twice that: by then it is known everywhere. */
@@ -149,7 +151,10 @@ function tick(): void {
   each<HTMLTimeElement>('time[role]', showTime)
   if (!schedule || page.path === null) return
   const place = showLine(schedule, page, Math.min(nowMs(), receivedAtServerMs + CERTAIN_MS))
-  if (place && byId('line') && (place.status === 'ready' || nowMs() - renewedAtMs >= RENEW_EVERY_MS)) void claimTurn()
+  if (place && byId('line')) {
+    if (place.status === 'ready') void claimTurn()
+    else if (nowMs() - renewedAtMs >= RENEW_EVERY_MS) void renewPlace()
+  }
   const turn = byId('turn')
   const isOver = isFinal(schedule.phase)
   // A turn while all was in carts has nothing to choose from yet.
@@ -186,26 +191,25 @@ let claimAtMs = 0
 /** On the server's clock, which goes on while the machine sleeps. */
 let renewedAtMs = 0
 
-/**
- * The turn has come: requests the admission, which comes as a cookie, then shows the shop. Before the turn, the request
- * extends the place.
- */
+/** The turn has come: the server's page shows it, and brings the admission as a cookie. */
 async function claimTurn(): Promise<void> {
   if (performance.now() < claimAtMs || refreshTimer !== 0) return
   claimAtMs = Number.POSITIVE_INFINITY
+  await refresh()
+  claimAtMs = performance.now() + CLAIM_AGAIN_MS * (0.5 + Math.random())
+}
+
+/** Extends the place. */
+async function renewPlace(): Promise<void> {
   renewedAtMs = nowMs()
-  let pauseMs = 3_000 * (0.5 + Math.random())
   try {
     const headers = { accept: 'application/json' }
     const response = await get(`/sales/${page.sale}/queue/status`, { headers }, SLOW_TIMEOUT_MS)
-    const answer = await response.json()
-    // 401: another tab gave the place up, or it has expired.
-    if (answer.status === 'ready' || response.status === 401) await refresh()
-    pauseMs = answer.poll_after_ms ?? Number(response.headers.get('retry-after') ?? 3) * 1000
+    // Another tab gave the place up, or it has expired.
+    if (response.status === 401) await refresh()
   } catch {
-    // Retries after the pause.
+    // It lasts for several of these.
   }
-  claimAtMs = performance.now() + pauseMs
 }
 
 /** What is left, and at what price, for those who choose: few at any time, so this may bypass the caches. */
@@ -254,13 +258,17 @@ async function refresh(): Promise<void> {
     const stage = next.getElementById('stage')
     // Another version of the page, or another page altogether.
     if (!stage || scriptOf(next) !== scriptOf(document)) return location.reload()
-    byId('stage')?.replaceWith(stage)
-    document.title = next.title
-    clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
     refreshFailures = 0
-    begin()
-    scrollTo(0, 0)
-    each('h1', (heading) => heading.focus())
+    // The same place in line, by a server that is a moment behind: what stands here is as good.
+    const isSamePlace = byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)
+    if (!isSamePlace) {
+      byId('stage')?.replaceWith(stage)
+      document.title = next.title
+      clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
+      begin()
+      scrollTo(0, 0)
+      each('h1', (heading) => heading.focus())
+    }
   } catch {
     refreshFailures++
   }
