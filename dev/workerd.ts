@@ -21,7 +21,7 @@ interface EdgeOptions {
 }
 
 /** The date the Worker is tested with; workerd refuses one later than its own. */
-const COMPATIBILITY_DATE = '2026-08-15'
+export const COMPATIBILITY_DATE = '2026-08-15'
 
 /** Settings of the Worker that the system itself decides. */
 const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'ENVIRONMENT']

@@ -1,102 +1,81 @@
 /**
  * Ours compared with what the field does instead: the same Postgres and Redis with the same durability (fsync and
- * synchronous_commit on), driver, pool, HTTP request and token check. What grows is the number of buyers.
+ * synchronous_commit on), driver, pool, HTTP request and token check. What grows is the number of buyers. The floor is what
+ * a sketch that keeps no promise would be ahead of them.
  */
-import { Redis } from 'ioredis'
-import postgres from 'postgres'
-import { closedLoop, contest, type Measured } from './load.ts'
-import {
-  checkoutsOf,
-  durableCheckouts,
-  PLENTY,
-  type Server,
-  type Stage,
-  startAlternative,
-  storesOf,
-  tokensFor,
-} from './stage.ts'
-import { ahead, type Bench, row, type Table } from './table.ts'
+import type { Sql } from 'postgres'
+import { contest } from './load.ts'
+import { type Aim, ahead, row, type Table } from './rows.ts'
+import { type Mode, Shops } from './shops.ts'
+import { durableCheckouts, type Stage } from './stage.ts'
+import type { Bench } from './table.ts'
 
-const ALTERNATIVES = {
-  'for-update': 'SELECT FOR UPDATE on one row',
-  conditional: 'conditional UPDATE on one row',
-  'skip-locked': 'a row per unit, SKIP LOCKED',
-  'redis-insert': 'Redis script, INSERT per order',
-  batched: 'a bare sketch of ours',
-  // How far it is ahead of the others is the most that any checkout could be.
-  nothing: 'the token checked, nothing sold',
-} as const
-type Mode = keyof typeof ALTERNATIVES
-const MODES = Object.keys(ALTERNATIVES) as Mode[]
+interface Alternative {
+  readonly mode: Mode
+  readonly what: string
+  /** How far ahead of it ours is to be with many buyers; and on a slower disk. */
+  readonly aims: readonly [many: number, slower: number]
+}
 
-/** Unit rows are made beforehand: more than any run sells. */
-const UNITS_PER_SECOND = 9_000
-const AIMED_AT_BUYERS = 256
-const AIM = 6
+const ALTERNATIVES: readonly Alternative[] = [
+  { mode: 'for-update', what: 'SELECT FOR UPDATE on one row', aims: [12, 25] },
+  { mode: 'conditional', what: 'conditional UPDATE on one row', aims: [4.3, 18] },
+  { mode: 'skip-locked', what: 'a row per unit, SKIP LOCKED', aims: [2.6, 2.9] },
+  { mode: 'redis-insert', what: 'Redis script, INSERT per order', aims: [1.8, 2.3] },
+]
+const SKETCH = 'a sketch that keeps no promise'
+
+const MANY_BUYERS = 256
 /** A machine's own disk takes a twentieth of this to sync. */
 const SLOWER_MS = 1
 
 export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGenerator<Table> {
-  const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
-  const redis = new Redis(stage.system.redisUrl)
-  const shops: [Mode, Server][] = []
+  const shops = new Shops(stage)
+  const { rounds, seconds } = bench
   try {
-    await prepare(sql)
-    for (const mode of MODES) shops.push([mode, await startAlternative(stage, mode)])
-    const checkouts = async (buyers: number, disk = ''): Promise<Table> => {
-      const theirs = shops.map(([mode, shop]) => [
-        mode,
-        () => theirCheckouts(stage, shop, mode, { sql, redis }, bench.seconds, buyers),
-      ])
-      const ours = () => durableCheckouts(stage, bench.seconds, buyers)
-      const results = await contest<Mode | 'ours'>(bench.rounds, { ours, ...Object.fromEntries(theirs) })
+    await shops.open([...ALTERNATIVES.map(({ mode }) => mode), 'sketch'])
+    const compare = async (title: string, buyers: number, aimOf: (alternative: Alternative) => Aim | null) => {
+      const theirs = (mode: Mode) => [mode, () => shops.checkouts(mode, seconds, buyers)] as const
+      const results = await contest<Mode | 'ours'>(rounds, {
+        ours: () => durableCheckouts(stage, seconds, buyers),
+        sketch: theirs('sketch')[1],
+        ...Object.fromEntries(ALTERNATIVES.map(({ mode }) => theirs(mode))),
+      } as Record<Mode | 'ours', () => ReturnType<typeof durableCheckouts>>)
+      const { ours, sketch } = results
       return {
-        title: `${buyers} ${buyers === 1 ? 'buyer' : 'buyers at once'}: durable checkouts${disk}`,
+        title,
         against: 'ours is',
         rows: [
-          row('ours: batched through both gates', results.ours, null),
-          ...MODES.map((mode) => ahead(ALTERNATIVES[mode], results[mode], results.ours, aimFor(mode, buyers))),
+          row('ours: batched through both gates', ours, null),
+          ...ALTERNATIVES.map((alternative) =>
+            ahead(alternative.what, results[alternative.mode], ours, aimOf(alternative), {
+              what: SKETCH,
+              measured: sketch,
+            }),
+          ),
+          ahead(SKETCH, sketch, ours),
         ],
       }
     }
-    for (const buyers of bench.buyers) yield await checkouts(buyers)
+    for (const buyers of bench.rivals) {
+      const title = `Ours beside the alternatives, ${buyers} ${buyers === 1 ? 'buyer' : 'buyers'}`
+      yield await compare(title, buyers, ({ aims }) => (buyers === MANY_BUYERS ? { ratio: aims[0] } : null))
+    }
     // A setting of the whole server, so only where it is ours.
-    if (stage.system.postgres)
-      yield await withSlowerDisk(sql, () =>
-        checkouts(AIMED_AT_BUYERS, `, each sync ${SLOWER_MS} ms slower, as in a cloud`),
-      )
+    if (stage.system.postgres) {
+      const title = `The same with ${MANY_BUYERS} buyers, each sync ${SLOWER_MS} ms slower`
+      yield await withSlowerDisk(shops.sql, () => compare(title, MANY_BUYERS, ({ aims }) => ({ ratio: aims[1] })))
+    }
   } finally {
-    for (const [, shop] of shops) await shop.stop()
-    await sql`drop schema if exists bench cascade`.catch(() => {})
-    await sql.end({ timeout: 2 })
-    redis.disconnect()
+    await shops.close()
   }
 }
 
-function aimFor(mode: Mode, buyers: number) {
-  if (buyers < 16 || mode === 'nothing') return null
-  return { ratio: buyers >= AIMED_AT_BUYERS && mode !== 'batched' ? AIM : 1 }
-}
-
-async function prepare(sql: postgres.Sql): Promise<void> {
-  const [durability] = await sql<{ fsync: string; commit: string }[]>`
-    select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`
-  if (durability?.fsync !== 'on' || durability.commit !== 'on')
-    throw new Error('Postgres runs without fsync or synchronous_commit: that would be no comparison.')
-  await sql.unsafe(`
-    drop schema if exists bench cascade;
-    create schema bench;
-    create table bench.stock (sale text primary key, available int not null check (available >= 0));
-    create table bench.units (sale text not null, unit int not null, order_id uuid, primary key (sale, unit));
-    create index free_units on bench.units (sale, unit) where order_id is null;
-    create table bench.orders (
-      order_id uuid primary key, sale text not null, visitor text not null, idempotency_key text not null,
-      status text not null default 'reserved', created_at timestamptz not null default clock_timestamp(),
-      unique (sale, visitor, idempotency_key))`)
-}
-
-/** Delays every flush of the log, as a disk outside the machine does. */
-async function withSlowerDisk<T>(sql: postgres.Sql, measure: () => Promise<T>): Promise<T> {
+/**
+ * Delays every flush of the log, as a disk outside the machine does. `commit_delay` stands for such a disk: transactions that
+ * commit during the delay join the flush, which a real disk would not allow, so it favours those who commit one by one.
+ */
+async function withSlowerDisk<T>(sql: Sql, measure: () => Promise<T>): Promise<T> {
   const set = async (...settings: string[]) => {
     for (const setting of settings) await sql.unsafe(`alter system ${setting}`)
     await sql`select pg_reload_conf()`
@@ -107,32 +86,4 @@ async function withSlowerDisk<T>(sql: postgres.Sql, measure: () => Promise<T>): 
   } finally {
     await set('reset commit_delay', 'reset commit_siblings')
   }
-}
-
-let shopped = 0
-
-async function theirCheckouts(
-  stage: Stage,
-  { url, pid }: Server,
-  mode: Mode,
-  { sql, redis }: { sql: postgres.Sql; redis: Redis },
-  seconds: number,
-  buyers: number,
-): Promise<Measured> {
-  const sale = `alternative-${++shopped}`
-  if (mode === 'skip-locked') {
-    const units = Math.ceil(seconds * UNITS_PER_SECOND)
-    await sql`insert into bench.units (sale, unit) select ${sale}, n from generate_series(1, ${units}::int) n`
-    await sql`vacuum analyze bench.units`
-  } else {
-    await redis.set(`bench:${sale}:stock`, PLENTY)
-    await sql`insert into bench.stock (sale, available) values (${sale}, ${PLENTY})`
-  }
-  const next = checkoutsOf(sale, tokensFor(stage, sale, seconds, { buyers }))
-  const pids = [pid, ...storesOf(stage)]
-  const measured = await closedLoop({ url, pids, seconds, next, right: 201 }, buyers)
-  // What one leaves behind must not be cleaned up while the next is measured.
-  await sql`truncate bench.units, bench.orders, bench.stock`
-  await redis.unlink(`bench:${sale}:stock`, `bench:${sale}:seen`)
-  return measured
 }

@@ -12,8 +12,9 @@ import { againstEdge } from './edge.ts'
 import { growth } from './growth.ts'
 import { againstOrigin } from './origin.ts'
 import { recovery } from './recovery.ts'
+import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
-import { type Bench, printTable, type Table } from './table.ts'
+import { type Bench, printAims, printTable } from './table.ts'
 
 const PARTS = ['recovery', 'edge', 'origin', 'alternatives', 'growth'] as const
 type Part = (typeof PARTS)[number]
@@ -23,14 +24,15 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   npm run bench -- [options]
 
   --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
-  --quick          one short round each
-  --rounds N       rounds of which the median counts (3)
+  --quick          three short rounds each, with fewer buyers
+  --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (2)
   --crowd N        the largest crowd that really joins, for growth (1000000)
-  --out FOLDER     where bench.json goes (bench/results)
+  --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 
-It starts its own servers on free ports. Nothing else should run on the machine meanwhile.
+It ends with every aim: what was reached, and where not met the floor, which is what an endpoint costs that does only what
+must be done. It starts its own servers on free ports. Nothing else should run on the machine meanwhile.
 Exit status: 0 measured, 1 some responses were wrong, 2 it could not run, 130 interrupted.`
 
 const text = { type: 'string' } as const
@@ -49,9 +51,10 @@ function readOptions() {
     if (!PARTS.includes(part as Part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}.`)
   const { quick = false } = values
   const bench: Bench = {
-    rounds: wholeOf('rounds', values.rounds, quick ? 1 : 3, 1, 99),
+    rounds: wholeOf('rounds', values.rounds, quick ? 3 : 5, 1, 99),
     seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 2, 0.1, 60),
-    buyers: quick ? [16, 256] : [1, 16, 64, 256, 1_000],
+    buyers: quick ? [1, 256] : [1, 16, 64, 256, 1_000],
+    rivals: quick ? [256] : [1, 16, 256],
     crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }
   const parts = PARTS.filter((part) => only.length === 0 || only.includes(part))
@@ -62,12 +65,13 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
   const { bench, parts, out } = options
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
-  const results: Record<string, unknown> = {}
+  const measured: Table[] = []
+  let growthCosts: Awaited<ReturnType<typeof growth>> | undefined
   let wrong = 0
   const show = async (tables: AsyncIterable<Table>) => {
     for await (const table of tables) {
       printTable(table)
-      results[table.title] = table.rows
+      measured.push(table)
       for (const { measured } of table.rows) wrong += measured.wrong
     }
   }
@@ -78,11 +82,14 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
     if (parts.includes('edge')) await show(againstEdge(stage, bench))
     if (parts.includes('origin')) await show(againstOrigin(stage, bench))
     if (parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
-    if (parts.includes('growth')) results.growth = await growth(stage, bench)
+    if (parts.includes('growth')) growthCosts = await growth(stage, bench)
   }
-  const file = join(out, 'bench.json')
-  writeFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)}\n`)
-  console.log(`\nWritten to ${relative(process.cwd(), file)}`)
+  printAims(measured)
+  const results = { ...Object.fromEntries(measured.map(({ title, rows }) => [title, rows])), growth: growthCosts }
+  const json = JSON.stringify({ at: new Date().toISOString(), machine, bench, results }, null, 2)
+  writeFileSync(join(out, 'bench.json'), `${json}\n`)
+  writeFileSync(join(out, 'aims.md'), markdownOf(measured))
+  console.log(`\nWritten to ${relative(process.cwd(), out)}: bench.json, aims.md`)
   return wrong === 0
 }
 

@@ -10,7 +10,8 @@ import { type Answer, HttpClient } from '../lib/http.ts'
 export type Next = (client: HttpClient) => string | null
 
 export interface Load {
-  readonly url: string
+  /** Of several, the clients are shared out. */
+  readonly url: string | readonly string[]
   /** The text of the next request; null when there are no more. */
   readonly next: Next
   /** The status of a right response, or a test of it. */
@@ -42,12 +43,13 @@ const TICKS_PER_SECOND = 100
  * response came later, so that a stall at the end shows.
  */
 export async function closedLoop(load: Load, clients: number): Promise<Measured> {
-  const client = new HttpClient({ url: load.url, connections: clients })
+  const urls = [load.url].flat()
+  const servers = urls.map((url) => new HttpClient({ url, connections: Math.ceil(clients / urls.length) }))
   const meter = new Meter(load)
   await new Promise<void>((resolve) => {
     const warmUntil = performance.now() + load.seconds * 1000 * WARM_SHARE
     let busy = 0
-    const one = () => {
+    const one = (client: HttpClient) => {
       const text = meter.closed ? null : load.next(client)
       if (text === null) {
         meter.close()
@@ -62,17 +64,17 @@ export async function closedLoop(load: Load, clients: number): Promise<Measured>
           setTimeout(() => meter.close(), load.seconds * 1000)
         }
         meter.add(answer, answer.sentMs)
-        one()
+        one(client)
       })
     }
-    for (let i = 0; i < clients; i++) one()
+    for (let i = 0; i < clients; i++) one(servers[i % servers.length] as HttpClient)
   })
-  client.close()
+  for (const server of servers) server.close()
   return meter.end()
 }
 
 /** `perSecond` requests, evenly, until all have responses; latency counts from the moment each was meant for. */
-export async function openLoop(load: Load, perSecond: number, connections = 256): Promise<Measured> {
+export async function openLoop(load: Load & { url: string }, perSecond: number, connections = 256): Promise<Measured> {
   const client = new HttpClient({ url: load.url, connections })
   const meter = new Meter(load)
   meter.begin()

@@ -1,7 +1,7 @@
 /**
  * The origin: the durable checkout (token verified, reserved in Redis, committed in Postgres, then answered), compared
- * with a bare Hono endpoint for the same request; the sold-out response, with an endpoint that also checks the token; and
- * the reserve script alone, with redis-benchmark on the same Redis.
+ * with a bare Hono endpoint for the same request, and with a sketch of the same path that keeps no promise; the sold-out
+ * response, with an endpoint that also checks the token; and the reserve script alone, with redis-benchmark on the same Redis.
  */
 import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
@@ -12,6 +12,8 @@ import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
 import { Histogram } from '../lib/histogram.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from './load.ts'
+import { type Aim, ahead, type Row, row, type Table } from './rows.ts'
+import { Shops } from './shops.ts'
 import {
   atOrigin,
   checkoutsOf,
@@ -22,11 +24,11 @@ import {
   PLENTY,
   type Server,
   type Stage,
-  startAlternative,
+  startRival,
   startServer,
   tokensFor,
 } from './stage.ts'
-import { type Bench, type Row, row, type Table } from './table.ts'
+import type { Bench } from './table.ts'
 
 /** More than a run can use up. */
 const SOLD_OUT_PER_SECOND = 36_000
@@ -34,12 +36,20 @@ const RETURNING_CALLERS = 2_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
-const AIMED_AT_BUYERS = 256
+/** Aims of the checkout, by buyers. */
+const AIMS: Readonly<Record<number, Aim>> = {
+  1: { p50Ms: 1 },
+  256: { perSecond: 13_000, cpuMicros: 95 },
+}
+const SKETCH_AIMS: Readonly<Record<number, Aim>> = { 256: { ratio: 0.8 } }
+const SKETCH = 'a sketch that keeps no promise'
 
 export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator<Table> {
   const bare = await startServer('bare-hono')
   try {
-    yield await checkouts(stage, bench, bare)
+    yield* checkouts(stage, bench, bare)
+    yield await twoProcesses(stage, bench)
+    yield await atFixedRate(stage, bench)
     yield await soldOut(stage, bench, bare)
     yield await reserveScript(stage, bench)
   } finally {
@@ -47,47 +57,76 @@ export async function* againstOrigin(stage: Stage, bench: Bench): AsyncGenerator
   }
 }
 
-async function checkouts(stage: Stage, bench: Bench, bare: Server): Promise<Table> {
+async function* checkouts(stage: Stage, bench: Bench, bare: Server): AsyncGenerator<Table> {
   const { rounds, seconds } = bench
-  const rows: Row[] = []
-  for (const buyers of bench.buyers) {
-    const results = await contest(rounds, {
-      bare: () => bareCheckouts(bare, seconds, buyers),
-      ours: () => durableCheckouts(stage, seconds, buyers),
-    })
-    const aim = buyers === AIMED_AT_BUYERS ? { perSecond: 12_000 } : null
-    rows.push(
-      row(`bare endpoint, ${buyers} buyers`, results.bare, null),
-      row(`durable checkout, ${buyers} buyers`, results.ours, results.bare, aim),
-    )
+  const shops = new Shops(stage)
+  const besideSketch: Row[] = []
+  try {
+    await shops.open(['sketch'])
+    const rows: Row[] = []
+    for (const buyers of bench.buyers) {
+      const results = await contest(rounds, {
+        bare: () => bareCheckouts(stage, bare, seconds, buyers),
+        ours: () => durableCheckouts(stage, seconds, buyers),
+        sketch: () => shops.checkouts('sketch', seconds, buyers),
+      })
+      const { ours, sketch } = results
+      const people = buyers === 1 ? '1 buyer' : `${buyers} buyers`
+      rows.push(
+        row(`bare endpoint, ${people}`, results.bare, null),
+        row(`durable checkout, ${people}`, ours, results.bare, AIMS[buyers], { what: SKETCH, measured: sketch }),
+      )
+      besideSketch.push(ahead(people, sketch, ours, SKETCH_AIMS[buyers]))
+    }
+    yield { title: 'The origin', against: 'of bare', rows }
+  } finally {
+    await shops.close()
   }
-  const paced: Measured[] = []
+  yield { title: `The origin beside ${SKETCH}`, against: 'ours is', rows: besideSketch }
+}
+
+async function twoProcesses(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
+  const another = await stage.system.addOrigin({ ROLE: 'api' })
+  const { both } = await contest(rounds, { both: () => durableCheckouts(stage, seconds, CLIENTS, another) })
+  await another.stop()
+  const what = `durable checkout, ${CLIENTS} buyers`
+  return { title: 'The origin, two processes', against: '', rows: [row(what, both, null)] }
+}
+
+async function atFixedRate(stage: Stage, { rounds }: Bench): Promise<Table> {
+  const runs: Measured[] = []
   for (let round = 0; round < rounds; round++) {
     const sale = await createSale(stage)
     const tokens = stage.mint(sale, OPEN_LOOP_PER_SECOND * OPEN_LOOP_SECONDS + 10)
-    const load = atOrigin(stage, OPEN_LOOP_SECONDS, checkoutsOf(sale, tokens), 201)
-    paced.push(await openLoop(load, OPEN_LOOP_PER_SECOND))
+    const load = atOrigin(stage, OPEN_LOOP_SECONDS, checkoutsOf(stage, sale, tokens), 201)
+    runs.push(await openLoop(load, OPEN_LOOP_PER_SECOND))
     await endSale(stage, sale)
   }
-  const title = `durable checkout, open loop at ${OPEN_LOOP_PER_SECOND}/s`
-  rows.push(row(title, medianOf(paced), null, { p99Ms: 25 }))
-  return { title: 'The origin: durable checkouts', against: 'of bare', rows }
+  const what = `durable checkout at ${OPEN_LOOP_PER_SECOND}/s`
+  return { title: 'The origin, open loop', against: '', rows: [row(what, medianOf(runs), null, { p99Ms: 25 })] }
 }
 
 async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
-  const newCallers = () => checkoutsOf(over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
-  const checking = await startAlternative(stage, 'nothing')
+  const newCallers = () => checkoutsOf(stage, over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
+  const checks = await Promise.all(['check', 'hmac', 'refuse'].map((mode) => startRival(stage, 'check', mode)))
+  const checkBy = (server: Server | undefined, right: number) => () => {
+    const { url = '', pid = 0 } = server ?? {}
+    return closedLoop({ url, pids: [pid], seconds, next: newCallers(), right }, CLIENTS)
+  }
+  const [check, hmac, refuse] = checks
   try {
     const results = await contest(rounds, {
-      bare: () => bareCheckouts(bare, seconds, CLIENTS),
-      checking: () =>
-        closedLoop({ url: checking.url, pids: [checking.pid], seconds, next: newCallers(), right: 201 }, CLIENTS),
+      bare: () => bareCheckouts(stage, bare, seconds, CLIENTS),
+      check: checkBy(check, 201),
+      hmac: checkBy(hmac, 201),
+      refuse: checkBy(refuse, 410),
       first: () => closedLoop(atOrigin(stage, seconds, newCallers(), 410), CLIENTS),
       again: () => {
         const tokens = stage.mint(over, RETURNING_CALLERS)
         let turn = 0
-        const next = ({ host }: HttpClient) => checkoutText(host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)
+        const next = ({ host }: HttpClient) =>
+          checkoutText(stage, host, over, tokens[turn % RETURNING_CALLERS] ?? '', turn++)
         return closedLoop(atOrigin(stage, seconds, next, 410), CLIENTS)
       },
     })
@@ -96,13 +135,25 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
       against: 'ratio',
       rows: [
         row('bare endpoint, POST', results.bare, null),
-        row('only checks the token, of bare', results.checking, results.bare, { ratio: 0.7 }),
-        row('sold out, first call of each, of the check', results.first, results.checking, { ratio: 0.9 }),
-        row('sold out, called again, of the check', results.again, results.checking),
+        row(
+          'only checks the token, of bare',
+          results.check,
+          results.bare,
+          { ratio: 0.7 },
+          { what: 'one HMAC and the claims parsed', measured: results.hmac },
+        ),
+        row(
+          'sold out, first call of each, of the check',
+          results.first,
+          results.check,
+          { ratio: 0.9 },
+          { what: 'the check, and a problem made beforehand', measured: results.refuse },
+        ),
+        row('sold out, called again, of the check', results.again, results.check),
       ],
     }
   } finally {
-    await checking.stop()
+    for (const server of checks) await server.stop()
   }
 }
 
@@ -184,12 +235,12 @@ async function redisCeilings(redisUrl: string): Promise<[name: string, perSecond
   }
 }
 
-function bareCheckouts({ url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
+function bareCheckouts(stage: Stage, { url, pid }: Server, seconds: number, buyers: number): Promise<Measured> {
   // As many bytes as ours.
   const token = 'x'.repeat(384)
   let text: string | undefined
   const next = ({ host }: HttpClient) => {
-    text ??= checkoutText(host, 'bench', token, 1)
+    text ??= checkoutText(stage, host, 'bench', token, 1)
     return text
   }
   return closedLoop({ url, pids: [pid], seconds, next, right: 201 }, buyers)

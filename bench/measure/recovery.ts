@@ -15,8 +15,9 @@ import { n } from '../lib/figures.ts'
 import { Histogram } from '../lib/histogram.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, contest, flat, type Measured, median } from './load.ts'
+import { row, type Table } from './rows.ts'
 import { atOrigin, checkoutsOf, createSale, PLENTY, type Stage, startStage, toAdmin, tokensFor } from './stage.ts'
-import { type Bench, row, type Table } from './table.ts'
+import type { Bench } from './table.ts'
 
 const LIVE = 100_000
 const HELD = LIVE / 2
@@ -157,7 +158,7 @@ async function withoutRedis(stage: Stage, { rounds, seconds }: Bench, redis: Sto
   const sale = await createSale(stage)
   const gate = new Gate(redis, sale, 'unit')
   const checkouts = () => {
-    const next = checkoutsOf(sale, tokensFor(stage, sale, seconds))
+    const next = checkoutsOf(stage, sale, tokensFor(stage, sale, seconds))
     return closedLoop(atOrigin(stage, seconds, next, 201), BUYERS)
   }
   const { both, exact } = await contest(rounds, {

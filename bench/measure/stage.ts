@@ -1,12 +1,14 @@
 /** Where measurements run: a system of our own, sales on it, their checkouts, and the servers they are compared with. */
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
+import { COMPATIBILITY_DATE } from '../../dev/workerd.ts'
+import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, type SecretJwkSet, signToken } from '../../shared/tokens.ts'
 import { requestText } from '../lib/http.ts'
 import { admin } from '../rehearsal/records.ts'
@@ -33,8 +35,9 @@ const RUN_SHARE = 1.25
 const CHECKOUTS_PER_SECOND = 22_000
 const CHECKOUTS_PER_BUYER = 4_000
 
+/** As in production, the origin serves the edge alone, so every load sends the edge's token. */
 export async function startStage(logLevel = 'error'): Promise<Stage> {
-  const system = await startSystem({ originEnv: { LOG_LEVEL: logLevel } })
+  const system = await startSystem({ originEnv: { LOG_LEVEL: logLevel, ALLOW_DIRECT: 'false' } })
   return { system, mint: admissionMint(system.secrets.admissionKeys) }
 }
 
@@ -91,7 +94,7 @@ export const atOrigin = (
   seconds: number,
   next: Next,
   right: Load['right'],
-): Load & { pids: number[] } => ({
+): Load & { url: string; pids: number[] } => ({
   url: stage.system.originUrl,
   pids: pidsOf(stage.system.origin, stage.system.redis, stage.system.postgres),
   ...{ seconds, next, right },
@@ -107,29 +110,41 @@ export const tokensFor = (
   { buyers = 1_000, perSecond = CHECKOUTS_PER_SECOND } = {},
 ) => stage.mint(sale, Math.ceil(seconds * RUN_SHARE * Math.min(perSecond, buyers * CHECKOUTS_PER_BUYER)))
 
-export const checkoutText = (host: string, sale: string, token: string, key: number | string) =>
+export const checkoutText = ({ system }: Stage, host: string, sale: string, token: string, key: number | string) =>
   requestText(
     'POST',
     `/sales/${sale}/checkout`,
     host,
-    ['accept: application/json', `authorization: Bearer ${token}`, `idempotency-key: bench-${key}`],
+    [
+      'accept: application/json',
+      `authorization: Bearer ${token}`,
+      `${EDGE_TOKEN_HEADER}: ${system.secrets.edgeToken}`,
+      `idempotency-key: bench-${key}`,
+    ],
     '{"quantity":1}',
   )
 
 /** Checkouts of new buyers, until the tokens are used up. */
-export function checkoutsOf(sale: string, tokens: readonly string[]): Next {
+export function checkoutsOf(stage: Stage, sale: string, tokens: readonly string[]): Next {
   let next = 0
   return ({ host }) => {
     const token = tokens[next]
-    return token === undefined ? null : checkoutText(host, sale, token, next++)
+    return token === undefined ? null : checkoutText(stage, host, sale, token, next++)
   }
 }
 
-/** Durable checkouts by so many simultaneous buyers, on a sale of their own. */
-export async function durableCheckouts(stage: Stage, seconds: number, buyers: number): Promise<Measured> {
+/** Durable checkouts by so many simultaneous buyers, on a sale of their own; they take turns at `another` origin. */
+export async function durableCheckouts(
+  stage: Stage,
+  seconds: number,
+  buyers: number,
+  another?: Pick<Server, 'url' | 'pid'>,
+): Promise<Measured> {
   const sale = await createSale(stage)
   const tokens = tokensFor(stage, sale, seconds, { buyers })
-  const measured = await closedLoop(atOrigin(stage, seconds, checkoutsOf(sale, tokens), 201), buyers)
+  const { url, pids, ...load } = atOrigin(stage, seconds, checkoutsOf(stage, sale, tokens), 201)
+  const both = { url: another ? [url, another.url] : url, pids: [...pids, ...pidsOf(another)] }
+  const measured = await closedLoop({ ...load, ...both }, buyers)
   await endSale(stage, sale)
   return measured
 }
@@ -146,9 +161,9 @@ export function startServer(name: string, env: Readonly<Record<string, string>> 
   }))
 }
 
-/** What the field does instead, on the same stores and with the same tokens. */
-export function startAlternative({ system }: Stage, mode: string): Promise<Server> {
-  return startServer('alternative', {
+/** The same, with the stores and the admission keys of the system. */
+export function startRival({ system }: Stage, name: string, mode: string): Promise<Server> {
+  return startServer(name, {
     MODE: mode,
     DATABASE_URL: system.databaseUrl,
     REDIS_URL: system.redisUrl,
@@ -156,27 +171,37 @@ export function startAlternative({ system }: Stage, mode: string): Promise<Serve
   })
 }
 
-/** A Worker in the edge's runtime. */
-export function startBareWorker(script: string): Promise<Server> {
+/** A Worker in the edge's runtime; `object` is the class of its Durable Objects, bound as OBJECTS. */
+export function startBareWorker(script: string, object?: string): Promise<Server> {
   return start('the bare Worker', '/', (folder, port) => {
+    mkdirSync(join(folder, 'objects'))
     writeFileSync(join(folder, 'worker.js'), script)
-    writeFileSync(
-      join(folder, 'config.capnp'),
-      `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "bare", worker = .bare)],
-  sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "bare")],
-);
-const bare :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-08-15",
-);
-`,
-    )
+    writeFileSync(join(folder, 'config.capnp'), configOf(port, join(folder, 'objects'), object))
     const { default: command } = createRequire(import.meta.url)('workerd') as { default: string }
     return { command, args: ['serve', join(folder, 'config.capnp')], cwd: folder }
   })
 }
+
+const configOf = (port: number, objects: string, object?: string) => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "bare", worker = .bare),
+    (name = "objects", disk = (path = ${JSON.stringify(objects)}, writable = true)),
+  ],
+  sockets = [(name = "http", address = "${LOOPBACK}:${port}", http = (), service = "bare")],
+);
+const bare :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+${
+  object === undefined
+    ? ''
+    : `  bindings = [(name = "OBJECTS", durableObjectNamespace = "${object}")],
+  durableObjectNamespaces = [(className = "${object}", uniqueKey = "bench", enableSql = true)],
+  durableObjectStorage = (localDisk = "objects"),
+`
+});
+`
 
 async function start(
   name: string,

@@ -6,8 +6,6 @@
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
- *   batched       a sketch of ours: callers share a call to Redis and a transaction, and nothing else
- *   nothing       only checks the token: no checkout can be faster
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -15,7 +13,6 @@ import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { Batcher } from '../../../origin/lib/batcher.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
 import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
@@ -80,28 +77,7 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
       values (${order}, ${sale}, ${visitor}, ${key})`
     return true
   },
-  batched: async (buyer) => (await units.add(buyer)) && orders.add(buyer),
-  nothing: async () => true,
 }
-
-// No idempotency, no limit, no hold that ends, no intent that outlives this process, no fallback without Redis: what ours
-// costs above this is what it does besides.
-const units = new Batcher<Buyer, boolean>({ size: 128, queue: 10_000 }, async (buyers) => {
-  const left = await redis.decrby(`bench:${buyers[0]?.sale}:stock`, buyers.length)
-  return buyers.map((_, i) => left + buyers.length - i > 0)
-})
-const orders = new Batcher<Buyer, boolean>({ size: 500, queue: 10_000 }, async (buyers) => {
-  const column = (name: keyof Buyer) => buyers.map((buyer) => buyer[name])
-  const rows = await sql`
-    with taken as (
-      update bench.stock set available = available - ${buyers.length}
-      where sale = ${buyers[0]?.sale ?? ''} and available >= ${buyers.length} returning sale)
-    insert into bench.orders (order_id, sale, visitor, idempotency_key)
-    select o, sale, v, k
-    from taken, unnest(${column('order')}::uuid[], ${column('visitor')}::text[], ${column('key')}::text[]) as t (o, v, k)
-    returning order_id`
-  return buyers.map(() => rows.length === buyers.length)
-})
 
 const app = new Hono()
 
