@@ -20,6 +20,7 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --temporary        keep nothing: a folder of its own, removed at the end
   --port N           port of the origin (default 3000, or PORT)
   --edge-port N      port of the edge (default 8787, or EDGE_PORT)
+  --cdn              a real HTTP cache (Varnish) before the edge, at its port
   --no-demo          do not create the demo sale
   --help             this text
 
@@ -30,7 +31,7 @@ Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ data: text, temporary: flag, port: text, 'edge-port': text, 'no-demo': flag },
+  ...{ data: text, temporary: flag, port: text, 'edge-port': text, cdn: flag, 'no-demo': flag },
   help: { ...flag, short: 'h' },
 } as const
 
@@ -58,7 +59,7 @@ async function main(leave: Leave): Promise<number> {
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
   const system = await startSystem({
-    ...{ dataDir, port, edgePort, progress, adminToken },
+    ...{ dataDir, port, edgePort, progress, adminToken, cdn: options.cdn },
     databaseUrl: given('DATABASE_URL'),
     redisUrl: given('REDIS_URL'),
     edgeVars: Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),

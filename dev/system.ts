@@ -1,10 +1,11 @@
 /**
- * The whole system on one machine: Postgres and Redis (unless addresses are given), the origin and the edge, with secrets
- * that are made once and kept beside the data. `npm start`, the tests and the rehearsal all start it here. It stops in
- * reverse order, on request or when a part cannot start.
+ * The whole system on one machine: Postgres and Redis (unless addresses are given), the origin, the edge and, where one is
+ * wanted, a cache before it, with secrets that are made once and kept beside the data. `npm start`, the tests and the rehearsal
+ * all start it here. It stops in reverse order, on request or when a part cannot start.
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Cdn, ensureVarnish, startCdn } from './cdn.ts'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
 import { checkDatabase, checkRedis } from './given-stores.ts'
 import { startPostgres } from './postgres.ts'
@@ -15,13 +16,15 @@ import { startEdge } from './workerd.ts'
 export interface SystemOptions {
   /** Where data, secrets and logs stay; without it, a folder that is removed at the end. */
   readonly dataDir?: string | undefined
-  /** Ports of origin and edge; without them, free ones. */
+  /** Ports of origin and edge; without them, free ones. With a cache, visitors find it at the edge's port. */
   readonly port?: number | undefined
   readonly edgePort?: number | undefined
   /** A Postgres and a Redis that run already. */
   readonly databaseUrl?: string | undefined
   readonly redisUrl?: string | undefined
   readonly adminToken?: string | undefined
+  /** A real HTTP cache before the edge, for what Cloudflare has before a Worker. */
+  readonly cdn?: boolean | undefined
   /** Further settings of the origin and the Worker; they win over our own. */
   readonly originEnv?: Readonly<Record<string, string>>
   readonly edgeVars?: Readonly<Record<string, string>>
@@ -36,6 +39,7 @@ export interface Progress {
 }
 
 export interface System {
+  /** Where visitors come: the edge, or the cache before it. */
   readonly edgeUrl: string
   readonly originUrl: string
   readonly adminToken: string
@@ -46,6 +50,8 @@ export interface System {
   readonly secrets: Secrets
   readonly origin: Server
   readonly edge: Server
+  /** Only where it was wanted. */
+  readonly cdn: Cdn | undefined
   /** Only where they are ours. */
   readonly postgres: Server | undefined
   readonly redis: Server | undefined
@@ -64,9 +70,10 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const stop = async () => {
     for (let next = stops.pop(); next; next = stops.pop()) await next()
   }
+  const say = (line: string) => progress?.say(line)
   const { promise: failed, resolve: fail } = Promise.withResolvers<string>()
 
-  const part = async (name: string, start: () => Promise<Server>): Promise<Server> => {
+  const part = async <S extends Server>(name: string, start: () => Promise<S>): Promise<S> => {
     progress?.begin(name)
     const server = await start()
     stops.push(() => server.stop())
@@ -85,13 +92,15 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const secrets = loadSecrets(dataDir, options.adminToken)
+    // Not beside Redis: two installations at once would collide.
+    if (options.cdn) await ensureVarnish(say)
 
     const stores = await Promise.allSettled([
       options.databaseUrl === undefined
         ? part('Postgres', () => startPostgres({ dataDir: join(dataDir, 'postgres') }))
         : undefined,
       options.redisUrl === undefined
-        ? part('Redis', () => startRedis({ dataDir: join(dataDir, 'redis'), say: (line) => progress?.say(line) }))
+        ? part('Redis', () => startRedis({ dataDir: join(dataDir, 'redis'), say }))
         : undefined,
     ])
     const [postgres, redis] = stores.map((store) => {
@@ -102,6 +111,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const redisUrl = redis?.url ?? options.redisUrl ?? ''
 
     const edgeUrl = `http://${LOOPBACK}:${edgePort}`
+    const behindPort = options.cdn ? await freePort() : edgePort
     const originEnv = {
       ...process.env,
       // Whatever the shell says of this machine, this system is for playing with.
@@ -112,7 +122,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ADMIN_TOKEN: secrets.adminToken,
       EDGE_TOKEN: secrets.edgeToken,
       ALLOW_DIRECT: 'true',
-      EDGE_URL: edgeUrl,
+      EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
@@ -123,7 +133,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     )
     const edge = await part('the edge', () =>
       startEdge({
-        port: edgePort,
+        port: behindPort,
         originUrl: origin.url,
         dataDir: join(dataDir, 'edge'),
         vars: {
@@ -131,10 +141,16 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
           QUEUE_KEYS: JSON.stringify(secrets.queueKeys),
           ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
           ENVIRONMENT: 'development',
+          ...(options.cdn && { CACHE_PURGE_URL: edgeUrl }),
           ...options.edgeVars,
         },
       }),
     )
+    const cdn = options.cdn
+      ? await part('the cache', () =>
+          startCdn({ edgeUrl: edge.url, port: edgePort, dataDir: join(dataDir, 'cdn'), say }),
+        )
+      : undefined
     let origins = 1
     const addOrigin = async (env: Readonly<Record<string, string>> = {}) => {
       const name = `origin-${++origins}`
@@ -145,7 +161,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const { adminToken } = secrets
     return {
       ...{ edgeUrl, originUrl: origin.url, adminToken, databaseUrl, redisUrl, dataDir, secrets },
-      ...{ origin, edge, postgres, redis, addOrigin, failed, stop },
+      ...{ origin, edge, cdn, postgres, redis, addOrigin, failed, stop },
     }
   } catch (error) {
     await stop()

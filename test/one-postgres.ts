@@ -3,6 +3,7 @@
  * files make a database each in it (servers.ts), which takes milliseconds where a server takes most of a second.
  */
 import type { TestProject } from 'vitest/node'
+import { ensureVarnish } from '../dev/cdn.ts'
 import { createDatabase, startPostgres } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
 import { ensureRedis } from '../dev/redis.ts'
@@ -26,7 +27,9 @@ const shared = globalThis as typeof globalThis & {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.onePostgres ??= { server: startWithTemplate(), users: 0 }
   // Test files start a Redis each, at the same time. If none is installed, it is installed once, here.
-  await ensureRedis((line) => console.log(line))
+  const say = (line: string) => console.log(line)
+  await ensureRedis(say)
+  await ensureVarnish(say).catch((error: Error) => say(`Tests of the cache are skipped: ${error.message}`))
   const one = shared.onePostgres
   one.users += 1
   project.provide('postgresUrl', (await one.server).url)

@@ -1,11 +1,11 @@
-/** Installing Redis with a stand-in for apt-get that takes its time or fails: nothing stays behind. */
+/** Installing a program with a stand-in for apt-get that takes its time or fails: nothing stays behind. */
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { installWithApt } from './install.ts'
 import { readPidFile } from './leftovers.ts'
 import { temporaryFolder } from './processes.ts'
-import { installWithApt } from './redis.ts'
 
 const folder = temporaryFolder('install-test')
 const pidFile = join(folder.path, 'pid')
@@ -15,10 +15,10 @@ const POLL = { timeout: 15_000 }
 /** Stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as that does on a second Ctrl-C. */
 const INSTALLER = `
   import { killEverything, stopEverything } from '${new URL('./processes.ts', import.meta.url)}'
-  import { installWithApt } from '${new URL('./redis.ts', import.meta.url)}'
+  import { installWithApt } from '${new URL('./install.ts', import.meta.url)}'
   process.on('SIGINT', () => void stopEverything().then(() => process.exit()))
   process.on('SIGTERM', () => { killEverything(); process.exit() })
-  await installWithApt(...process.argv.slice(1)).catch(() => {})`
+  await installWithApt(process.argv[1], 'a-package').catch(() => {})`
 
 /** Starts an installation that never ends by itself; returns it and the pid of its apt-get. */
 async function startInstaller() {
@@ -53,7 +53,7 @@ test('after SIGKILL during the installation, the next start stops apt-get', asyn
 
 test('quotes an apt-get that fails', async () => {
   const failing = aptGet('echo Reading; echo "E: Unable to locate package" >&2; exit 100')
-  await expect(installWithApt(failing)).rejects.toThrow('E: Unable to locate package')
+  await expect(installWithApt(failing, 'a-package')).rejects.toThrow('E: Unable to locate package')
 })
 
 function aptGet(script: string): string {

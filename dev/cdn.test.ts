@@ -1,0 +1,161 @@
+/** The cache's rules, before an HTTP server that counts what reaches it. */
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Cdn, purge, startCdn } from './cdn.ts'
+import { findOnPath } from './install.ts'
+import { LOOPBACK } from './processes.ts'
+
+/** What the edge responds next, to each path. */
+let status = 200
+let headers: Record<string, string> = {}
+let delayMs = 0
+const seen: { method: string; url: string; headers: IncomingHttpHeaders }[] = []
+
+const edge = createServer(async (request, response) => {
+  const n = seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+  await sleep(delayMs)
+  response.writeHead(status, headers).end(`response ${n}`)
+})
+let cdn: Cdn
+let paths = 0
+
+describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => edge.listen(0, LOOPBACK, resolve))
+    cdn = await startCdn({ edgeUrl: `http://${LOOPBACK}:${(edge.address() as AddressInfo).port}` })
+  })
+  afterAll(async () => {
+    await cdn?.stop()
+    edge.close()
+  })
+  beforeEach(() => {
+    seen.length = 0
+    status = 200
+    headers = { 'cache-control': 'public, max-age=60' }
+    delayMs = 0
+    paths++
+  })
+
+  /** A path of this test. */
+  const path = (rest = '') => `/${paths}${rest}`
+  async function ask(to = path(), init: RequestInit = {}) {
+    const response = await fetch(`${cdn.url}${to}`, init)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  test('keeps a response by path and query, whoever asks', async () => {
+    await ask()
+    await ask(path(), { headers: { cookie: 'queue=somebody', 'user-agent': 'another' } })
+    const kept = await ask(path(), { headers: { host: 'another.test' } })
+    expect(kept.headers.get('cf-cache-status')).toBe('HIT')
+    expect(Number(kept.headers.get('age'))).toBeGreaterThanOrEqual(0)
+    expect(seen.length).toBe(1)
+    await ask(path('?page=2'))
+    expect(seen.map(({ url }) => url)).toEqual([path(), path('?page=2')])
+  })
+
+  test('keeps one response for each value of the headers that it varies by', async () => {
+    headers.vary = 'accept, accept-language'
+    for (const language of ['de', 'en', 'de', 'en']) await ask(path(), { headers: { 'accept-language': language } })
+    expect(seen.map(({ headers }) => headers['accept-language'])).toEqual(['de', 'en'])
+  })
+
+  test.each<[string, Record<string, string>, RequestInit]>([
+    ['no-store', { 'cache-control': 'no-store' }, {}],
+    ['private', { 'cache-control': 'private, max-age=60' }, {}],
+    ['no-cache', { 'cache-control': 'no-cache' }, {}],
+    ['a cookie that is set', { 'set-cookie': 'a=b' }, {}],
+    ['a POST', {}, { method: 'POST', body: 'x' }],
+    ['a caller with a token', {}, { headers: { authorization: 'Bearer t' } }],
+  ])('passes on %s each time', async (_, more, init) => {
+    headers = { ...headers, ...more }
+    for (let n = 1; n <= 3; n++) expect((await ask(path(), init)).text).toBe(`response ${n}`)
+  })
+
+  test('keeps what does not say, as Cloudflare does', async () => {
+    headers = {}
+    expect([(await ask()).text, (await ask()).text]).toEqual(['response 1', 'response 1'])
+  })
+
+  test('a problem is not kept, and the page after it is', async () => {
+    status = 503
+    headers = { 'cache-control': 'no-store' }
+    expect((await ask()).status).toBe(503)
+    status = 200
+    headers = { 'cache-control': 'public, max-age=60' }
+    await expect.poll(async () => (await ask()).headers.get('cf-cache-status')).toBe('HIT')
+  })
+
+  test('many who ask at once for what is not kept cost one request', async () => {
+    delayMs = 300
+    const all = await Promise.all(Array.from({ length: 200 }, () => ask()))
+    expect(new Set(all.map(({ text }) => text))).toEqual(new Set(['response 1']))
+    expect(seen.length).toBe(1)
+  })
+
+  test('serves what is stale while one request refreshes it, and no longer than allowed', async () => {
+    headers = { 'cache-control': 'public, max-age=1, stale-while-revalidate=2' }
+    await ask()
+    await sleep(1_200)
+    delayMs = 300
+    const stale = await Promise.all(Array.from({ length: 20 }, () => ask()))
+    expect(new Set(stale.map(({ text }) => text))).toEqual(new Set(['response 1']))
+    await expect.poll(async () => (await ask()).text).toBe('response 2')
+    expect(seen.length).toBe(2)
+    await sleep(3_500)
+    expect((await ask()).text).toBe('response 3')
+  })
+
+  test('a failed refresh leaves what is stale', async () => {
+    headers = { 'cache-control': 'public, max-age=1, stale-while-revalidate=30' }
+    await ask()
+    await sleep(1_200)
+    status = 500
+    await ask()
+    await expect.poll(() => seen.length).toBe(2)
+    expect(await ask()).toMatchObject({ status: 200, text: 'response 1' })
+  })
+
+  test('takes back by tag, every variant, and nothing else', async () => {
+    const tags = { [path('/a')]: 'sale-a, all', [path('/b')]: 'sale-b,all', [path('/ab')]: 'sale-ab' }
+    const from = async (to: string, language: string) => {
+      headers = { ...headers, 'cache-tag': tags[to] ?? '', vary: 'accept-language' }
+      const response = await ask(to, { headers: { 'accept-language': language } })
+      expect(response.headers.get('cache-tag')).toBeNull()
+      return response.headers.get('cf-cache-status')
+    }
+    for (const to of Object.keys(tags)) for (const language of ['de', 'en']) await from(to, language)
+    const { status } = await purge(cdn.url, 'sale-a,sale-x')
+    expect(status).toBe(200)
+    expect([await from(path('/a'), 'de'), await from(path('/a'), 'en')]).toEqual(['MISS', 'MISS'])
+    expect([await from(path('/b'), 'de'), await from(path('/ab'), 'en')]).toEqual(['HIT', 'HIT'])
+    await purge(cdn.url, 'ALL')
+    expect([await from(path('/a'), 'de'), await from(path('/b'), 'en')]).toEqual(['MISS', 'MISS'])
+    expect(await from(path('/ab'), 'en')).toBe('HIT')
+  })
+
+  test.each(['', '.*', 'a b', 'a)|(b', '"'])('purges nothing by the tag «%s»', async (tags) => {
+    await ask()
+    expect((await fetch(cdn.url, { method: 'PURGE', headers: { 'cache-tag': tags } })).status).toBe(400)
+    expect((await ask()).headers.get('cf-cache-status')).toBe('HIT')
+  })
+
+  test("tells the edge the caller's address, whatever the caller says of it", async () => {
+    await ask(path(), { method: 'POST', headers: { 'cf-connecting-ip': '192.0.2.1' } })
+    expect(seen[0]?.headers['cf-connecting-ip']).toBe(LOOPBACK)
+  })
+
+  test('counts what it served and what it asked for', async () => {
+    const before = await cdn.counts()
+    for (let n = 0; n < 100; n++) await ask()
+    await ask(path(), { method: 'POST' })
+    const since = async () => {
+      const { requests, toEdge, hits } = await cdn.counts()
+      return [requests - before.requests, toEdge - before.toEdge, hits - before.hits]
+    }
+    await expect.poll(since).toEqual([101, 2, 99])
+    expect(seen.length).toBe(2)
+  })
+})

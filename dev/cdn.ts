@@ -1,0 +1,139 @@
+/**
+ * A real HTTP cache before the edge on this machine: Varnish, from the machine or its package manager, for what Cloudflare
+ * has before a Worker. Its rules are in cdn.vcl. It keeps what responses allow it to keep, and takes it back by tag:
+ *
+ *     PURGE / HTTP/1.1
+ *     Cache-Tag: sale-launch
+ */
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { ensureProgram, findOnPath } from './install.ts'
+import { folderFor } from './leftovers.ts'
+import { freePort, LOOPBACK, LocalError, Server, type ServerOptions } from './processes.ts'
+
+export interface CdnOptions {
+  /** Address of the edge. */
+  readonly edgeUrl: string
+  readonly port?: number
+  /** Where its log stays; without it, a folder that is removed at the end. */
+  readonly dataDir?: string
+  /** Called with what happens when Varnish has to be installed. */
+  readonly say?: (line: string) => void
+}
+
+export interface CdnCounts {
+  /** Requests of clients. */
+  readonly requests: number
+  /** Requests to the edge: what was not kept, and refreshes of what was. */
+  readonly toEdge: number
+  /** Responses from the cache, fresh or stale. */
+  readonly hits: number
+}
+
+const RULES = fileURLToPath(new URL('./cdn.vcl', import.meta.url))
+const COUNT_WITHIN_MS = 10_000
+/** A thread adds what it has counted once its connection has been idle for 50 ms. */
+const COUNTED_AFTER_MS = 250
+
+/** Parameters of Varnish that differ from its own. */
+const PARAMETERS = {
+  // As on Cloudflare, a response that says nothing is kept: a forgotten Cache-Control must show on this machine.
+  default_ttl: 7_200,
+  // Only stale-while-revalidate allows what is stale, and what nobody may be served is not kept.
+  default_grace: 0,
+  default_keep: 0,
+  // Encodings are the edge's own affair.
+  http_gzip_support: 'off',
+  // A crowd comes at once: threads are there before it, and requests wait for one instead of being dropped.
+  thread_pools: 1,
+  thread_pool_min: 300,
+  thread_pool_max: 2_000,
+  thread_queue_limit: 20_000,
+  // workerd closes idle connections after five seconds, clients of ours keep them longer.
+  backend_idle_timeout: 3,
+  timeout_idle: 600,
+}
+const MEMORY = '128m'
+
+/** Starts the cache. The edge needs no restart; to purge, its CACHE_PURGE_URL must be this cache's address. */
+export async function startCdn(options: CdnOptions): Promise<Cdn> {
+  const command = await ensureVarnish(options.say)
+  const { path: folder, remove } = folderFor(options.dataDir, 'cdn')
+  const port = options.port ?? (await freePort())
+  const url = `http://${LOOPBACK}:${port}`
+  const rules = join(folder, 'rules.vcl')
+  writeFileSync(rules, vcl(new URL(options.edgeUrl)))
+  const identity = `cdn-${randomUUID()}`
+  const workdir = join(folder, 'varnish')
+  return new Cdn(workdir, {
+    ...{ url, port, remove },
+    process: () => ({
+      name: 'the cache',
+      command,
+      args: [
+        ...['-F', '-n', workdir, '-i', identity, '-f', rules, '-a', `${LOOPBACK}:${port}`, '-T', 'none'],
+        // As ourselves, who own the folder. The log in shared memory is for Varnish's own tools only.
+        ...['-j', 'none', '-s', `malloc,${MEMORY}`, '-s', `Transient=malloc,${MEMORY}`, '-l', '1m'],
+        ...Object.entries(PARAMETERS).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
+      ],
+      logFile: join(folder, 'cdn.log'),
+      cwd: folder,
+    }),
+    async probe() {
+      const response = await purge(url, identity)
+      return response.ok && response.headers.get('server') === identity
+    },
+  }).start()
+}
+
+export class Cdn extends Server {
+  readonly #workdir: string
+
+  constructor(workdir: string, options: ServerOptions) {
+    super(options)
+    this.#workdir = workdir
+  }
+
+  /** Since its last start. */
+  async counts(): Promise<CdnCounts> {
+    const names = ['client_req', 'backend_req', 'cache_hit'].map((name) => `MAIN.${name}`)
+    const args = ['-n', this.#workdir, '-1', '-j', ...names.flatMap((name) => ['-f', name])]
+    await sleep(COUNTED_AFTER_MS)
+    const { stdout } = await execa(findOnPath('varnishstat') ?? 'varnishstat', args, { timeout: COUNT_WITHIN_MS })
+    const { counters } = JSON.parse(stdout) as { counters: Record<string, { value: number }> }
+    const [requests = 0, toEdge = 0, hits = 0] = names.map((name) => counters[name]?.value)
+    return { requests, toEdge, hits }
+  }
+}
+
+/** Takes back what carries one of these tags, separated by commas. */
+export function purge(url: string, tags: string): Promise<Response> {
+  return fetch(url, { method: 'PURGE', headers: { 'cache-tag': tags }, signal: AbortSignal.timeout(5_000) })
+}
+
+/** The program's path; installs it if there is none. */
+export function ensureVarnish(say?: (line: string) => void): Promise<string> {
+  return ensureProgram(
+    { name: 'Varnish', binaries: ['varnishd'], apt: 'varnish', brew: 'varnish', otherwise: 'leave out --cdn' },
+    say,
+  )
+}
+
+function vcl({ protocol, hostname, port }: URL): string {
+  if (protocol !== 'http:') throw new LocalError('The cache stands before an edge on http:// only.')
+  // An order's events are silent for a while.
+  return `vcl 4.1;
+backend edge {
+  .host = "${hostname}";
+  .port = "${port || 80}";
+  .connect_timeout = 5s;
+  .first_byte_timeout = 60s;
+  .between_bytes_timeout = 120s;
+}
+include "${RULES}";
+`
+}

@@ -1,0 +1,71 @@
+/** The whole system behind a real HTTP cache: a crowd at a sold-out sale reaches no Worker. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HttpClient, requestText } from '../bench/lib/http.ts'
+import { findOnPath } from '../dev/install.ts'
+import { type System, startSystem } from '../dev/system.ts'
+import { ledgerDatabase } from './servers.ts'
+
+const SALE = 'gone'
+const CROWD = 10_000
+const CONNECTIONS = 64
+/** A purge follows the end of a sale; what was kept before it is fetched once more. */
+const PURGED_AFTER_MS = 1_000
+const FORMS = [
+  ['accept: text/html', 'accept-language: en'],
+  ['accept: text/html', 'accept-language: de'],
+  ['accept: application/json'],
+]
+
+let system: System
+
+describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
+  beforeAll(async () => {
+    const database = await ledgerDatabase()
+    system = await startSystem({ databaseUrl: database.url, cdn: true })
+    await admin('PUT', '', {
+      name: 'Gone',
+      opens_at: new Date().toISOString(),
+      products: [{ product_id: 'poster', name: 'Poster', unit_price_minor: 2500, currency: 'EUR', total: 0 }],
+      admission: { rate_per_second: 10 },
+    })
+  })
+  afterAll(() => system?.stop())
+
+  test('10,000 requests of a sold-out page reach no Worker', async () => {
+    await expect.poll(phase).toBe('sold_out')
+    await sleep(PURGED_AFTER_MS)
+    const client = new HttpClient({ url: system.edgeUrl, connections: CONNECTIONS })
+    const ask = (visitor: number) => {
+      const headers = [...(FORMS[visitor % FORMS.length] ?? []), `cookie: queue-${SALE}=${visitor}`]
+      return client.ask(requestText('GET', `/sales/${SALE}`, client.host, headers))
+    }
+    for (const form of FORMS.keys()) await ask(form)
+    const before = await counts()
+    const answers = await Promise.all(Array.from({ length: CROWD }, (_, visitor) => ask(visitor)))
+    const { requests, toEdge } = await counts()
+    client.close()
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(FORMS.length)
+    expect([requests - before.requests, toEdge - before.toEdge]).toEqual([CROWD, 0])
+  })
+})
+
+async function counts() {
+  if (!system.cdn) throw new Error('The system has no cache.')
+  return system.cdn.counts()
+}
+
+async function phase(): Promise<string | undefined> {
+  const response = await fetch(`${system.edgeUrl}/sales/${SALE}`, { headers: { accept: 'application/json' } })
+  return ((await response.json()) as { phase?: string }).phase
+}
+
+async function admin(method: string, path: string, body: object): Promise<void> {
+  const response = await fetch(`${system.originUrl}/admin/sales/${SALE}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.ok, await response.text()).toBe(true)
+}
