@@ -28,6 +28,19 @@ it('purges what is kept of a sale when it is sold out, and when it lives again',
   expect((await sale.schedule()).phase).toBe('open')
 })
 
+it('purges what is kept of a sale when an operator changes it, and not for its stock', async () => {
+  const sale = await new TestSale().publish()
+  await sale.joined()
+  await sale.publish({ products: [product(9_990, 5, 5)] })
+  await sale.push()
+  await scheduler.wait(1_000)
+  expect(await purgesOf(sale)).toBe(0)
+  await sale.publish({ name: 'Another name' })
+  await sale.push()
+  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(1)
+  expect(await (await sale.page()).text()).toContain('Another name')
+})
+
 it('purges Workers Cache by the entrypoint that it stands before', async () => {
   const purged: object[] = []
   let success = true

@@ -5,8 +5,53 @@
 import type { RoomConfig } from './config.ts'
 import type { Call } from './http.ts'
 
+export const NO_STORE = 'no-store'
+
 /** On every kept response of a sale, in all its forms: a purge takes them back together. */
 export const tagOf = (sale: string) => `sale-${sale}`
+
+/** Seconds. The cache may send a stale response for a while, as it refreshes it. */
+interface Kept {
+  readonly inBrowsers: number
+  readonly inCache: number
+  readonly stale: number
+}
+
+/** The responses of a sale that are kept: each is the same for all who send the same headers that its `Vary` names. */
+export const KEPT = {
+  /** A page reads the server's clock from it, and corrects what is late by a few seconds only. */
+  schedule: { inBrowsers: 1, inCache: 1, stale: 2 },
+  document: { inBrowsers: 1, inCache: 1, stale: 2 },
+  /** Its script shows the phase of the moment. Each language that browsers ask for is a variant, with a render of its own. */
+  landing: { inBrowsers: 1, inCache: 5, stale: 25 },
+  /** Purged when the sale lives again; should that fail, it lives again so much later. */
+  final: { inBrowsers: 30, inCache: 300, stale: 3600 },
+} as const satisfies Record<string, Kept>
+
+/** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */
+export const keptFor = (sale: string, { inBrowsers, inCache, stale }: Kept) => ({
+  'cache-control': `public, max-age=${inBrowsers}`,
+  'cdn-cache-control': `public, max-age=${inCache}, stale-while-revalidate=${stale}`,
+  'cache-tag': tagOf(sale),
+})
+
+/** Headers that set a shared cache's time, whatever `Cache-Control` says (RFC 9213, and its predecessors). */
+export const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
+
+/**
+ * The last word on each of our own responses: what says nothing of caches is kept by none (Workers Cache would keep it for
+ * two hours, for all alike), and neither is what sets a cookie.
+ */
+export function withCacheRule(response: Response, { setCookies }: Call): Response {
+  const { headers } = response
+  const said = headers.get('cache-control')
+  if (said !== null && (setCookies.length === 0 || !/\bpublic\b/.test(said))) return response
+  const ruled = new Response(response.body, response)
+  for (const name of [...headers.keys()]) if (TARGETED.test(name)) ruled.headers.delete(name)
+  ruled.headers.delete('cache-tag')
+  ruled.headers.set('cache-control', NO_STORE)
+  return ruled
+}
 
 const PURGE_TIMEOUT_MS = 2_000
 /** Cloudflare allows a Worker a few purges a minute. A purge lost for good costs freshness: kept responses end by themselves. */

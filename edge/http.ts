@@ -1,4 +1,5 @@
 /** A request on its way through the Worker, and the responses that handlers share. */
+
 import { MAX_BODY_BYTES } from '../shared/parse.ts'
 import {
   type Problem,
@@ -8,6 +9,7 @@ import {
   problem,
   problemResponse,
 } from '../shared/problem.ts'
+import { NO_STORE } from './cache.ts'
 import type { Config, Env } from './config.ts'
 
 export interface Call {
@@ -21,8 +23,6 @@ export interface Call {
   /** `Set-Cookie` values for whatever response is sent. Handlers add them when they succeed. */
   readonly setCookies: string[]
 }
-
-export const NO_STORE = 'no-store'
 
 /** Ends the request with a problem; the Worker's top sends it. */
 export function refuse(type: ProblemType, fields?: ProblemFields): never {

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { OrderId, SaleId } from '../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
+import { withCacheRule } from './cache.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
 import { type Call, isForeignForm, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
 import { asset } from './pages/assets.ts'
@@ -13,8 +14,9 @@ import { protectedSite, showWantedPage } from './protect/protect.ts'
 import { checkout } from './routes/checkout.ts'
 import { buyForm, orderForm } from './routes/forms.ts'
 import { health, jwks, purge, refresh } from './routes/internal.ts'
+import { JOINED, showLine } from './routes/line.ts'
 import { passOrder, showOrder } from './routes/orders.ts'
-import { challenge, JOINED, join, leave, status } from './routes/queue.ts'
+import { challenge, join, leave, status } from './routes/queue.ts'
 import { schedule, showSale } from './routes/sale.ts'
 
 export { TicketShard } from './queue/ticket-shard.ts'
@@ -43,11 +45,11 @@ export default {
 async function respond(call: Call): Promise<Response> {
   try {
     const ours = route(call)
-    if (ours) return await shown(await ours, call)
+    if (ours) return withCacheRule(await shown(await ours, call), call)
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
   } catch (error) {
-    return shown(sendProblem(problemOf(error)), call)
+    return withCacheRule(await shown(sendProblem(problemOf(error)), call), call)
   }
 }
 
@@ -94,12 +96,15 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
   const { method } = call.request
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request)) refuse('forbidden')
   const page = `/sales/${sale}`
+  const line = `${page}/line`
   switch (rest.join('/')) {
     case '':
       return rest.length === 0 ? only('GET', call, () => showSale(sale, call)) : refuse('not-found')
+    case 'line':
+      return only('GET', call, () => showLine(sale, call))
     case 'queue':
       if (method === 'DELETE') return leave(sale, call)
-      return formOf(page, call, () => thenPage(join(sale, call), `${page}?${JOINED}`, call), 'POST, DELETE')
+      return formOf(page, call, () => thenPage(join(sale, call), `${line}?${JOINED}`, call), 'POST, DELETE')
     case 'queue/status':
       return only('GET', call, () => status(sale, call))
     case 'leave':
@@ -113,7 +118,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
     case 'wanted':
       return only('GET', call, () => showWantedPage(sale, call))
     case 'buy':
-      return formOf(page, call, () => buyForm(sale, call))
+      return formOf(line, call, () => buyForm(sale, call))
   }
   const [what, order, change, ...more] = rest
   if (what !== 'order' || !v.is(OrderId, order) || more.length > 0) return refuse('not-found')

@@ -89,7 +89,7 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
 
 const ownPage = (crowd: Crowd, { token }: Visitor) =>
-  crowd.saleText('GET', '', ['accept: text/html', `cookie: queue-${crowd.options.sale}=${token}`])
+  crowd.saleText('GET', '/line', ['accept: text/html', `cookie: queue-${crowd.options.sale}=${token}`])
 
 /** Loads the visitor's own page. They go on whatever comes of it. */
 function showPage(crowd: Crowd, visitor: Visitor, intendedMs: number, then: (shownMs: number) => void) {

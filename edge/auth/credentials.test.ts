@@ -119,7 +119,7 @@ it('extends a place when the opening is put off', async () => {
   const again = await sale.joined({ authorization: `Bearer ${queue_token}` })
   expect(decodeJwt(again.queue_token).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
   const cookie = `queue-${sale.name}=${queue_token}`
-  const page = await sale.page({ cookie })
+  const page = await sale.line({ cookie })
   const kept = cookiesOf(page).split('=')[1] ?? ''
   expect(decodeJwt(kept).exp).toBeGreaterThan(Date.parse(opens_at) / 1000)
 })

@@ -99,7 +99,7 @@ it('keeps the place of an account whose session has expired, and offers no other
     expect(await response.json()).toMatchObject({ type: '/problems/signed-out' })
     expect(response.headers.getSetCookie()).toEqual([])
   }
-  const page = await way('')
+  const page = await way('/line')
   // The page's script shows it as the current page.
   expect(page.status).toBe(200)
   expect(page.headers.getSetCookie()).toEqual([])
@@ -110,7 +110,7 @@ it('keeps the place of an account whose session has expired, and offers no other
     number,
   })
   // Somebody else's session: the device has changed hands. The account finds its number again elsewhere.
-  const other = await way('', {}, await signedIn('grace'))
+  const other = await way('/line', {}, await signedIn('grace'))
   expect(await other.text()).toContain('<form')
   expect(cookiesOf(other)).toBe('')
   expect(other.headers.getSetCookie().length).toBeGreaterThan(0)

@@ -64,13 +64,16 @@ const passes = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 interface PageOptions {
   path?: string | null
   number?: string
+  /** One visitor's page, and not the same for all. */
+  own?: boolean
 }
 
-async function begin({ path, number = '50' }: PageOptions = {}): Promise<void> {
+async function begin({ path, number = '50', own = true }: PageOptions = {}): Promise<void> {
   const stage = new Thing({
     sale: 'demo',
     ...(path === null ? {} : { path: path ?? '/sales/demo' }),
     number,
+    ...(own && { own: '' }),
     nowMs: String(NOW_MS),
     commitment: OPEN.draw_commitment,
     name: 'Air · Max',
@@ -176,6 +179,48 @@ it.each([20, 20_000])('claims its turn on a protected site, with responses in %i
   answer = responding({ anchor_position: 100 }, ELSEWHERE)
   await run(9 * ms + 9_000)
   expect(reload).toHaveBeenCalledOnce()
+})
+
+/** What the browser keeps. */
+function keeping(...entries: [string, string][]): Map<string, string> {
+  const stored = new Map(entries)
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  })
+  return stored
+}
+
+it('leads from the page that all see to the page of whoever has a place, also where that fails at first', async () => {
+  keeping(['place demo', '50'])
+  things = { landing: new Thing({ phase: 'open' }) }
+  answer = responding({}, { ok: false, status: 503 })
+  await run(30_000, { own: false, number: '' })
+  expect(requested[0]).toBe('/sales/demo/line')
+  expect(times(/line$/)).toBeGreaterThan(2)
+  expect(times(/demo$/)).toBe(0)
+})
+
+it('leads nobody without a place away from the page that all see', async () => {
+  things = { landing: new Thing({ phase: 'open' }) }
+  await run(30_000, { own: false, number: '' })
+  expect(times(/line$/)).toBe(0)
+})
+
+it('remembers a place', async () => {
+  const stored = keeping()
+  things = inLine()
+  await run(1_000)
+  expect(stored.get('place demo')).toBe('50')
+})
+
+it('forgets a place that is gone', async () => {
+  const stored = keeping(['place demo', '50'])
+  things = { landing: new Thing({ phase: 'open' }) }
+  await run(30_000, { number: '' })
+  expect(stored.has('place demo')).toBe(false)
+  expect(times(/line$/)).toBe(0)
 })
 
 it('claims its turn by loading the page, and leaves its own while that shows no turn', async () => {
@@ -352,7 +397,7 @@ it('on a problem’s page takes the form’s address, and shows a connection onl
   things = { connection: sign }
   const shown = vi.spyOn(sign, 'toggleAttribute')
   await begin({ path: null })
-  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo')
+  expect(replaceState).toHaveBeenCalledExactlyOnceWith(null, '', '/sales/demo/line')
   await passes(10_000)
   expect(requested).toEqual([])
   expect(shown).toHaveBeenLastCalledWith('hidden', true)

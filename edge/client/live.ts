@@ -13,6 +13,8 @@ import {
   clock,
   each,
   get,
+  keep,
+  kept,
   madeAtMs,
   nowMs,
   type Page,
@@ -148,6 +150,7 @@ function tick(): void {
   if (Math.abs(differenceMs - clockDifferenceMs) > CLOCK_STEP_MS) fetchAtMs = 0
   clockDifferenceMs = differenceMs
   if (performance.now() >= fetchAtMs) void fetchSchedule()
+  if (isBesideOwn()) refreshWithin(0, linePath())
   each<HTMLTimeElement>('time[role]', showTime)
   if (!schedule || page.path === null) return
   const place = showLine(schedule, page, Math.min(nowMs(), receivedAtServerMs + CERTAIN_MS))
@@ -159,7 +162,10 @@ function tick(): void {
   const isOver = isFinal(schedule.phase)
   // A turn while all was in carts has nothing to choose from yet.
   const hasStockAgain = schedule.phase === 'open' && turn && !turn.querySelector('[name=product_id]:enabled')
-  if (hasStockAgain || (isOver ? turn || byId('landing') : byId('final'))) refreshWithin(SPREAD_MS)
+  if (hasStockAgain) refreshWithin(SPREAD_MS)
+  // What is the same for all comes from a cache.
+  else if (isOver ? turn || byId('landing') : byId('final'))
+    refreshWithin(SPREAD_MS, !isOver && hasPlace() ? linePath() : salePath())
 }
 
 function showTime(time: HTMLTimeElement): void {
@@ -242,29 +248,30 @@ let refreshFailures = 0
 let refreshTimer = 0
 const scriptOf = (of: Document) => of.querySelector<HTMLScriptElement>('script[src]')?.getAttribute('src')
 
-/** Replaces the page's content by what the server shows now. */
-async function refresh(): Promise<void> {
-  if (isRefreshing || page.path === null) return
+/** Replaces the page's content by what the server shows now, there or at another of the sale's pages. */
+async function refresh(path = page.path): Promise<void> {
+  if (isRefreshing || page.path === null || path === null) return
   isRefreshing = true
   refreshedAtMs = performance.now()
   try {
     const headers = { accept: 'text/html' }
-    const response = await get(page.path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
+    const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
     const receivedAtMs = performance.now()
     // A redirect to a page that the sale protects: that may be anyone's.
-    if (response.status === 0) return location.reload()
+    if (response.status === 0) return loadAnew(path)
     if (!response.ok) throw new Error(String(response.status))
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     const stage = next.getElementById('stage')
     // Another version of the page, or another page altogether.
-    if (!stage || scriptOf(next) !== scriptOf(document)) return location.reload()
+    if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
     refreshFailures = 0
     // The same place in line, by a server that is a moment behind: what stands here is as good.
     const isSamePlace = byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)
     if (!isSamePlace) {
       byId('stage')?.replaceWith(stage)
       document.title = next.title
-      clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
+      // Others are from a cache, and may be older than the clock forgives.
+      if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
       begin()
       scrollTo(0, 0)
       each('h1', (heading) => heading.focus())
@@ -273,21 +280,40 @@ async function refresh(): Promise<void> {
     refreshFailures++
   }
   isRefreshing = false
-  if (refreshFailures > 0) refreshWithin(2 * FETCH_MIN_MS * 2 ** Math.min(4, refreshFailures))
+  if (refreshFailures > 0) refreshWithin(2 * FETCH_MIN_MS * 2 ** Math.min(4, refreshFailures), path)
   showConnection()
 }
 
-function refreshWithin(ms: number): void {
+const loadAnew = (path: string) => (path === page.path ? location.reload() : location.replace(path))
+
+function refreshWithin(ms: number, path = page.path): void {
   if (refreshTimer !== 0 || isRefreshing) return
   const soonestMs = refreshedAtMs + REFRESH_AGAIN_MS - performance.now()
   refreshTimer = setTimeout(
     () => {
       refreshTimer = 0
-      void refresh()
+      void refresh(path)
     },
     Math.max(ms * Math.random(), soonestMs),
   )
 }
+
+// -- The visitor's own page ----------------------------------------------------------------------------------------------
+
+const salePath = () => `/sales/${page.sale}`
+const linePath = () => `/sales/${page.sale}/line`
+
+/** The landing page is the same for all and knows no visitor; so this browser remembers that it has a place, and whose page to show. */
+const storageKeyOfPlace = () => `place ${page.sale}`
+const hasPlace = () => kept(storageKeyOfPlace()) !== null
+
+function rememberPlace(): void {
+  if (page.number !== null) keep(storageKeyOfPlace(), String(page.number))
+  else if (page.isOwn && byId('landing')) keep(storageKeyOfPlace(), null)
+}
+
+/** True on the landing page that all see, for a visitor who has a page of their own. */
+const isBesideOwn = () => !page.isOwn && byId('landing') !== null && hasPlace()
 
 // -- Other tabs ----------------------------------------------------------------------------------------------------------
 
@@ -302,7 +328,7 @@ function openChannel(): void {
     if (data.news) {
       clock.read(data.serverMs, atMs, atMs)
       applySchedule(data.news)
-    } else if (data.number !== page.number && !byId('final')) void refresh()
+    } else if (data.number !== page.number && !byId('final')) void refresh(byId('landing') ? linePath() : page.path)
   }
 }
 
@@ -321,9 +347,13 @@ function begin(): void {
   rememberOrder(page)
   showOwnOrder(page)
   showMoments()
+  rememberPlace()
   if (page.path === null) return
   rememberCommitment(page)
-  if (!byId('final')) channel?.postMessage({ number: page.number })
+  // The address of what is shown, wherever it came from.
+  if (location.pathname !== page.path) history.replaceState(null, '', page.path)
+  if (isBesideOwn()) void refresh(linePath())
+  else if (!byId('final')) channel?.postMessage({ number: page.number })
   // The content could not be had: loading the page was a refresh that failed.
   if (byId('away')) {
     refreshFailures = 1
@@ -375,7 +405,8 @@ export function start(everyBeat: (act: () => void) => void): void {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   clock.read(madeAtMs(), 0, navigation?.responseStart ?? performance.now())
   // A problem is the response to a form: a reload, or coming back, shows the page that the form was on.
-  if (page.path === null) history.replaceState(null, '', location.pathname.replace(/\/(buy|payment|cancel)$/, ''))
+  if (page.path === null)
+    history.replaceState(null, '', location.pathname.replace(/\/buy$/, '/line').replace(/\/(payment|cancel)$/, ''))
   openChannel()
   begin()
   showConnection()

@@ -7,6 +7,8 @@ export interface Page {
   readonly sale: string
   /** Where this page can be loaded again; null for the response to a form that met a problem. */
   readonly path: string | null
+  /** False for a page that is the same for all: it knows no visitor. */
+  readonly isOwn: boolean
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
   readonly opensAt: string
@@ -15,8 +17,9 @@ export interface Page {
 }
 
 export function readPage(): Page {
-  const { sale = '', path = null, number, opensAt = '', commitment = '' } = textsOf('stage')
-  return { sale, path, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
+  const { sale = '', path = null, own, number, opensAt = '', commitment = '' } = textsOf('stage')
+  const isOwn = own !== undefined
+  return { sale, path, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
 }
 
 /** The page's language, or its translation's; an extension may have written something that is no language. */

@@ -11,7 +11,7 @@ import { drawCard } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
 import { BEFORE, during, finalPage, landingPage, linePage } from './queue.ts'
-import type { Again, Brand, Content, SaleView, Shown } from './view.ts'
+import { type Again, type Brand, type Content, homeOf, type SaleView, type Shown } from './view.ts'
 import { type Language, WORDS, type Words } from './words.ts'
 
 /** The page for a visitor to a sale. */
@@ -37,7 +37,7 @@ function contentOf(shown: Shown): Content {
     case 'problem': {
       const { problem, again, path } = shows
       const wrong = wrongFields(shown, problem)
-      return lessIsLeft(shown, problem) ?? problemContent(problem, words, view.sale, { again, path, wrong })
+      return lessIsLeft(shown, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong })
     }
     case 'final':
       return { ...finalPage(shown, shows.phase), aside: aside() }
@@ -83,11 +83,10 @@ function about({ view, words, lang }: Shown): Html {
 /** A page for a problem without a sale, or whose sale cannot be read now. */
 export function renderProblem(
   problem: Problem,
-  { lang, brand, sale, mayReload }: { lang: Language; brand: Brand; sale: string | null; mayReload: boolean },
+  { lang, brand, home, mayReload }: { lang: Language; brand: Brand; home: string | null; mayReload: boolean },
 ): string {
   const words = WORDS[lang]
-  const { title, main } = problemContent(problem, words, sale)
-  const home = sale === null ? null : `/sales/${sale}`
+  const { title, main } = problemContent(problem, words, home)
   const head =
     problem.status === 503 &&
     (home !== null || mayReload) &&
@@ -106,7 +105,7 @@ function lessIsLeft({ view, words }: Shown, { type, remaining }: Problem): Conte
   if (!view.state.products.some((product) => product.available > 0)) return null
   const main = html`<section class="card notice" data-tone="hold">
     ${heading(words.lessLeft, words.lessLeftText)}
-    <div class="actions">${buttonTo(`/sales/${view.sale}`, words.chooseAgain)}</div>
+    <div class="actions">${buttonTo(`/sales/${view.sale}/line`, words.chooseAgain)}</div>
   </section>`
   return { title: words.lessLeft, main, reloadSeconds: null }
 }
@@ -126,7 +125,7 @@ function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Ht
 function problemContent(
   problem: Problem,
   words: Words,
-  sale: string | null,
+  home: string | null,
   { again, path, wrong }: { again?: Again | undefined; path?: string | undefined; wrong?: Html | null } = {},
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
@@ -146,7 +145,7 @@ function problemContent(
     <div class="actions">
       ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
-      ${sale !== null && html`<a class="button ${(again || path) && 'second'}" href="/sales/${sale}">${words.backToSale}</a>`}
+      ${home !== null && html`<a class="button ${(again || path) && 'second'}" href="${home}">${words.backToSale}</a>`}
     </div>
     <p class="quiet"><code>${problem.status} ${type}</code></p>
   </section>`
@@ -166,7 +165,7 @@ ${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><scrip
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
-<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} data-now-ms="${Math.round(view.nowMs)}"
+<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 <main id="main">
 ${view.shows.kind !== 'order' && ownOrder(shown)}
@@ -179,7 +178,7 @@ ${aside && html`<aside>${aside}</aside>`}
   const fullTitle = title === state.name ? title : `${title} · ${state.name}`
   // Without a named brand the header would repeat the sale's name.
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
-  return shell({ lang, brand, hasMark, home: `/sales/${sale}`, title: fullTitle, head }, body)
+  return shell({ lang, brand, hasMark, home: homeOf(view), title: fullTitle, head }, body)
 }
 
 /**
@@ -203,8 +202,17 @@ function ownOrder({ view, words }: Shown): Html {
 
 /** Where the page can be loaded again; null for the response to a form that met a problem. */
 function pagePath({ sale, shows }: SaleView): string | null {
-  if (shows.kind === 'problem') return shows.path ?? null
-  return shows.kind === 'order' ? `/sales/${sale}/order/${shows.order.order_id}` : `/sales/${sale}`
+  switch (shows.kind) {
+    case 'problem':
+      return shows.path ?? null
+    case 'order':
+      return `/sales/${sale}/order/${shows.order.order_id}`
+    case 'line':
+    case 'turn':
+      return `/sales/${sale}/line`
+    default:
+      return `/sales/${sale}`
+  }
 }
 
 interface Shell extends Pick<SaleView, 'lang' | 'brand'> {

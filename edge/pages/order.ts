@@ -5,7 +5,7 @@ import { isSold } from '../../shared/order-status.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { tick } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
-import type { Content, Shown } from './view.ts'
+import { type Content, homeOf, type Shown } from './view.ts'
 
 /** Without a script, an order in progress reloads so often. */
 const RELOAD_SECONDS = 3
@@ -108,7 +108,7 @@ export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Cont
     ${heading([isSold(status) && tick, title], text)}
     ${status === 'reserved' && payment(shown, order)}
     ${isInProgress && html`<progress aria-label="${title}"></progress>`}
-    ${step === null && html`<p>${buttonTo(`/sales/${view.sale}`, words.backToSale)}</p>`}
+    ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
       <div><dt>${words.product}</dt><dd><bdi>${name}</bdi>${order.quantity > 1 && ` ×\u00a0${count(lang, order.quantity)}`}</dd></div>
       <div><dt>${words.total}</dt><dd><b>${total(lang, order)}</b></dd></div>

@@ -24,7 +24,7 @@ const reload = (waitSeconds: number) => Math.round(Math.min(RELOAD_MAX_SECONDS, 
 
 // -- The landing page ----------------------------------------------------------------------------------------------------
 
-/** For someone who has not joined: when the sale opens, how it works, and the way in. */
+/** The same for all: when the sale opens, how it works, and the way in. */
 export function landingPage(shown: Shown): Content {
   const { view, words } = shown
   const { schedule } = view
@@ -32,7 +32,7 @@ export function landingPage(shown: Shown): Content {
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
   const lobby = html`${countdown(shown, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
-      ${joinForm(shown, words.joinLobby)}`
+      ${joinForm(shown, words.joinLobby)}${toOwnPlace(shown)}`
   const main = html`<section class="card" id="landing" data-tone="calm" data-phase="${phase}">
     <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
     ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>`)}
@@ -40,7 +40,7 @@ export function landingPage(shown: Shown): Content {
     ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
     ${during(schedule, ['paused'], lead(words.paused, words.pausedText))}
     ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
-    ${during(schedule, DURING, joinForm(shown, words.joinLine))}
+    ${during(schedule, DURING, html`${joinForm(shown, words.joinLine)}${toOwnPlace(shown)}`)}
     ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
     ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
   </section>
@@ -59,6 +59,10 @@ function joinForm({ view, words, lang }: Shown, label: string): Html {
     <noscript><p>${words.proofNeedsScript}</p></noscript>`
   return postForm(`/sales/${view.sale}/queue`, html`${proof}<button class="button">${label}</button>`)
 }
+
+/** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
+const toOwnPlace = ({ view, words }: Shown) =>
+  html`<p class="own-place"><a href="/sales/${view.sale}/line">${words.toOwnPlace}</a></p>`
 
 function howItWorks(shown: Shown, isBefore: boolean): Html {
   const { view, words, lang } = shown

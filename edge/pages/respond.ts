@@ -92,12 +92,13 @@ export function shown(response: Response, call: Call): Promise<Response> | Respo
 /** The problem's status and headers stay. */
 async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
   const problem = await response.json<Problem>()
-  const [, root, sale] = new URL(request.url).pathname.split('/', 3)
+  const [, root, sale, under] = new URL(request.url).pathname.split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
+  const home = under === 'line' ? `/sales/${sale}/line` : `/sales/${sale}`
   const page = renderProblem(problem, {
     lang: languageOf(request),
     brand: brandOf(config, 'Waiting room'),
-    sale: known ? sale : null,
+    home: known ? home : null,
     // Loading the response to a form again would request something else.
     mayReload: request.method === 'GET',
   })

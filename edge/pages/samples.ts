@@ -88,8 +88,8 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
-  const bare = (type: ProblemType, sale: string | null) =>
-    renderProblem(problem(type), { lang, brand, sale, mayReload: true })
+  const bare = (type: ProblemType, home: string | null) =>
+    renderProblem(problem(type), { lang, brand, home, mayReload: true })
 
   const pages: Record<string, string> = {
     'sale-upcoming': landing('upcoming'),
@@ -126,8 +126,8 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),
     'problem-too-many-orders': inShop(met(problem('too-many-requests'))),
     'problem-order-away': inShop(met(problem('try-again'), { path: `/sales/demo/order/${ORDER_ID}` })),
-    'problem-try-again': bare('try-again', 'demo'),
-    'problem-internal': bare('internal-error', 'demo'),
+    'problem-try-again': bare('try-again', '/sales/demo'),
+    'problem-internal': bare('internal-error', '/sales/demo'),
     'problem-unknown-sale': bare('unknown-sale', null),
   }
   for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))

@@ -38,8 +38,11 @@ export interface SaleView {
   readonly shows: Shows
 }
 
+/** Where the sale's page is for this visitor: whoever has a place has one of their own. */
+export const homeOf = ({ sale, number }: SaleView) => (number === null ? `/sales/${sale}` : `/sales/${sale}/line`)
+
 export type Shows =
-  /** For someone who has not joined. */
+  /** The same for all, and for whoever has not joined. */
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */

@@ -31,7 +31,7 @@ it('holds visitors of protected paths until their turn, and lets them through th
   const joined = await sale.join({ 'sec-fetch-site': 'same-origin' }, env)
   const cookie = `${cookiesOf(held)}; ${cookiesOf(joined)}`
   await scheduler.wait(100)
-  const turn = await sale.page({ cookie }, env)
+  const turn = await sale.line({ cookie }, env)
   expect(turn.status).toBe(303)
   expect(turn.headers.get('location')).toBe(path)
 
@@ -144,7 +144,7 @@ it('redirects nobody to another host', async () => {
   const elsewhere = ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']
   for (const wanted of [...elsewhere.map(encodeURIComponent), '%']) {
     const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${wanted}`
-    expect((await sale.page({ cookie }, env)).headers.get('location')).toBe('/')
+    expect((await sale.line({ cookie }, env)).headers.get('location')).toBe('/')
   }
 })
 

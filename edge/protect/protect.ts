@@ -6,8 +6,9 @@ import { isEdgeToken } from '../../shared/tokens.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
 import { authenticate } from '../auth/visitor.ts'
+import { NO_STORE, TARGETED } from '../cache.ts'
 import type { Config } from '../config.ts'
-import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../http.ts'
+import { type Call, refuse, seeOther, wantsHtml } from '../http.ts'
 import { saleNow } from '../queue/sale-cache.ts'
 
 /** Where the site finds the visitor's admission. */
@@ -60,19 +61,19 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   // After the sale there is nothing left to protect.
   if (now.schedule.phase === 'ended') return pass(protect, null, call)
   const { place } = await authenticate(sale, call)
-  if (!place || now.place(place.claims.num).status !== 'ready') return toTheLine(sale, call)
+  if (!place) return toTheLine(sale, `/sales/${sale}`, call)
+  if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }
 
-function toTheLine(sale: string, call: Call): Response {
+function toTheLine(sale: string, location: string, call: Call): Response {
   const { method, url } = call.request
   if (method !== 'GET' || !wantsHtml(call.request)) return refuseAdmission(sale)
   const { pathname, search } = new URL(url)
   const wanted = encodeURIComponent(pathname + search)
   if (wanted.length <= MAX_RETURN) setCookie(`return-${sale}`, wanted, RETURN_SECONDS, call)
-  const headers = { location: `/sales/${sale}`, 'cache-control': NO_STORE }
-  return new Response(null, { status: 302, headers })
+  return new Response(null, { status: 302, headers: { location, 'cache-control': NO_STORE } })
 }
 
 /** The page that somebody wanted before they were sent to the line; null if this sale protects no site. */
@@ -121,19 +122,20 @@ async function pass(protect: Protect, admission: string | null, call: Call): Pro
       redirect: 'manual',
       signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS),
     })
-    const location = response.headers.get('location')
-    if (!location?.startsWith(`${protect.PROTECT_UPSTREAM}/`)) return response
+    // A socket has nothing to keep.
+    if (response.status === 101) return response
     const passed = new Response(response.body, response)
-    passed.headers.set('location', location.slice(protect.PROTECT_UPSTREAM.length))
+    // What the site says of caches is for others: before this Worker it could be sent to somebody who is to wait.
+    passed.headers.set('cloudflare-cdn-cache-control', NO_STORE)
+    const location = response.headers.get('location')
+    if (location?.startsWith(`${protect.PROTECT_UPSTREAM}/`))
+      passed.headers.set('location', location.slice(protect.PROTECT_UPSTREAM.length))
     return passed
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'protected site did not respond', why: String(error) }))
     return refuse('try-again', { detail: 'You keep your place.', retry_after_seconds: 5 })
   }
 }
-
-/** Headers that set a CDN's cache time, whatever `Cache-Control` says (RFC 9213, and its predecessors). */
-const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
 
 /** No shared cache may keep what only admitted visitors see; least of all with somebody's admission. */
 function forOne(response: Response, { setCookies }: Call): Response {

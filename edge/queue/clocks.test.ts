@@ -48,7 +48,7 @@ it('does not take the end for passed while it is still to come', async () => {
   const { queue_token } = await sale.joined()
   for (let i = 0; i < 20; i++) await sale.joined()
   const last = await sale.joined()
-  const page = await sale.page({ cookie: `queue-${sale.name}=${last.queue_token}` })
+  const page = await sale.line({ cookie: `queue-${sale.name}=${last.queue_token}` })
   expect(await page.text()).toMatch(/<b id="wait"[^>]*>About/)
   const { ends_at_ms } = await sale.schedule()
   expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_790_000)

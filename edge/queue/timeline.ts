@@ -30,7 +30,7 @@ export const UNKNOWN_MS = 400
 export const CLOCK_TOLERANCE_MS = 1_000
 
 /** A schedule, and the moment from which it holds. */
-export interface Announcement {
+interface Announcement {
   readonly from_ms: number
   readonly schedule: Schedule
 }

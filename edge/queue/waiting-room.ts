@@ -29,6 +29,7 @@ import {
   closedIfDue,
   factsOf,
   figuresOf,
+  keptOf,
   newRecord,
   REFRESH_LATE_MS,
   roundAfter,
@@ -37,7 +38,7 @@ import {
   withRefresh,
   withState,
 } from './sale-record.ts'
-import { ANNOUNCE_MS, type Announcement, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
+import { ANNOUNCE_MS, CLOCK_TOLERANCE_MS, inEffect, latest, UNKNOWN_MS } from './timeline.ts'
 
 /** With REFRESH_EVERY_MS less than UNREACHED_MS: one refresh without a response leaves the line as it is. */
 const ORIGIN_TIMEOUT_MS = 800
@@ -47,10 +48,10 @@ const CALL_EVERY_MS = 100
 const WARM_MS = 60_000
 const IDLE_ALARM_MS = 60_000
 /**
- * When a sale's kept responses are purged: once the schedule that changes them holds everywhere, and again when an isolate that
- * heard of it late can no longer have responded by the one before.
+ * When a sale's kept responses are purged: once the change holds in every isolate, and again when one that heard of it late
+ * can no longer have responded by what was before.
  */
-const PURGE_AFTER_MS = 250
+const PURGE_AFTER_MS = 400
 const PURGE_AGAIN_MS = 15_000
 /** Longest wait of a reader for a newer schedule. */
 const MAX_WAIT_MS = 20_000
@@ -260,21 +261,18 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   #store(sale: SaleRecord) {
     const before = this.#sale
-    const isUpdate = sale.timeline !== before?.timeline
     this.ctx.storage.kv.put('sale', sale)
     this.#sale = sale
-    if (!isUpdate) return
-    for (const wake of this.#waiting) wake()
-    if (before) this.#purgeIfFinal(latest(before.timeline), latest(sale.timeline))
+    if (sale.timeline !== before?.timeline) for (const wake of this.#waiting) wake()
+    if (before && keptOf(before) !== keptOf(sale)) this.#purgeSoon(sale)
   }
 
   #purgingAgain: ReturnType<typeof setTimeout> | null = null
 
-  /** Final responses are kept for long: purges them when the sale lives again, and what caches keep until then when it ends. */
-  #purgeIfFinal(before: Announcement, { from_ms, schedule }: Announcement) {
-    if (schedule === before.schedule || !(isFinal(before.schedule.phase) || isFinal(schedule.phase))) return
-    const holdsInMs = Math.max(0, from_ms - Date.now())
-    const purge = () => this.ctx.waitUntil(purgeSale(schedule.sale, this.#config, this.ctx.exports))
+  /** Final responses are kept for long, and must not outlive their phase. */
+  #purgeSoon({ state, timeline }: SaleRecord) {
+    const holdsInMs = Math.max(0, latest(timeline).from_ms - Date.now())
+    const purge = () => this.ctx.waitUntil(purgeSale(state.sale, this.#config, this.ctx.exports))
     clearTimeout(this.#purgingAgain)
     setTimeout(purge, holdsInMs + PURGE_AFTER_MS)
     this.#purgingAgain = setTimeout(purge, holdsInMs + PURGE_AGAIN_MS)

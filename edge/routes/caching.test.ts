@@ -35,6 +35,8 @@ it('says with every response of its own who may cache it', async () => {
     [200, 'HEAD', here, HTML],
     [200, 'GET', here, { accept: 'application/json' }],
     [200, 'GET', here, { ...HTML, cookie }],
+    [200, 'GET', `${here}/line`, { ...HTML, cookie }],
+    [200, 'GET', `${here}/line`, HTML],
     [201, 'POST', `${here}/queue`],
     [200, 'POST', `${here}/queue`, place],
     [303, 'POST', `${here}/queue`, HTML],
@@ -75,7 +77,7 @@ it('says with every response of its own who may cache it', async () => {
     [404, 'GET', '/nothing/here'],
     [302, 'GET', '/a-page-of-the-site', HTML, protects],
     [429, 'POST', '/a-page-of-the-site', {}, protects],
-    [303, 'GET', here, { ...HTML, cookie }, protects],
+    [303, 'GET', `${here}/line`, { ...HTML, cookie }, protects],
   ]
   for (const [status, method, path, headers = {}, env] of requests) {
     const body = 'content-length' in headers ? 'product_id=lamp' : null

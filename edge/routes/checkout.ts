@@ -7,7 +7,8 @@ import { Order } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { requireAdmission, setOrderCookie } from '../auth/credentials.ts'
-import { type Call, isBrowser, NO_STORE, refuse } from '../http.ts'
+import { NO_STORE } from '../cache.ts'
+import { type Call, isBrowser, refuse } from '../http.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']

@@ -1,16 +1,14 @@
 /**
  * Final responses: sold out, and ended. They are the same for all and come from memory: no object and no origin is asked for
- * them, and others may cache them.
+ * them, and the cache before the Worker keeps them.
  */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { Schedule } from '../../shared/schedule.ts'
+import { KEPT, keptFor } from '../cache.ts'
 import { type Call, isCached, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
 import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
-
-/** How long others may cache a final response. */
-const FINAL_MAX_AGE_SECONDS = 30
 
 type FinalPhase = 'sold_out' | 'ended'
 
@@ -48,7 +46,7 @@ async function render(sale: string, phase: FinalPhase, now: SaleNow, call: Call)
   const headers = new Headers({
     ...PAGE_HEADERS,
     ...(isJson && { 'content-type': 'application/json' }),
-    'cache-control': `public, max-age=${FINAL_MAX_AGE_SECONDS}`,
+    ...keptFor(sale, KEPT.final),
     etag,
   })
   return { body, etag, headers }

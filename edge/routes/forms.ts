@@ -9,8 +9,8 @@ import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts
 import type { Again } from '../pages/view.ts'
 import { saleNow } from '../queue/sale-cache.ts'
 import { callOrigin } from './checkout.ts'
+import { visitorPage } from './line.ts'
 import { ALREADY, limitOrders, orderIn } from './orders.ts'
-import { visitorPage } from './sale.ts'
 
 /** `POST /sales/{sale}/buy` */
 export async function buyForm(sale: string, call: Call): Promise<Response> {

@@ -9,7 +9,7 @@ import { type Call, refuse } from '../http.ts'
 import type { Shows } from '../pages/view.ts'
 import { saleNow } from '../queue/sale-cache.ts'
 import { callOrigin, passOn } from './checkout.ts'
-import { visitorPage } from './sale.ts'
+import { visitorPage } from './line.ts'
 
 /** In the address of an order's page: it is the order that the visitor had, not one they just asked for. */
 export const ALREADY = 'already'

@@ -206,7 +206,7 @@ it('leads a browser without scripts back to the page after joining', async () =>
   const joined = await sale.join(form)
   expect(joined.status).toBe(303)
   const location = joined.headers.get('location') ?? ''
-  expect(location).toBe(`/sales/${sale.name}?joined`)
+  expect(location).toBe(`/sales/${sale.name}/line?joined`)
   const cookie = cookiesOf(joined)
   expect(cookie).toContain(`queue-${sale.name}=`)
   const page = await call(location, { headers: { ...form, cookie } })
@@ -222,7 +222,8 @@ it('redirects the address of a form, opened as a page, to the form’s page', as
   const page = '/sales/x'
   const order = `${page}/order/${crypto.randomUUID()}`
   const forms = [
-    ...['queue', 'leave', 'buy'].map((form) => [`${page}/${form}`, page] as const),
+    ...['queue', 'leave'].map((form) => [`${page}/${form}`, page] as const),
+    [`${page}/buy`, `${page}/line`] as const,
     ...['payment', 'cancel'].map((form) => [`${order}/${form}`, order] as const),
   ]
   for (const [path, wanted] of forms) {
@@ -271,7 +272,7 @@ it('shows the turn while the admission is valid, even after the time to claim it
   const place = `queue-${sale.name}=${queue_token}`
   await sale.until((schedule) => schedule.missed_through >= number, 8_000)
   const shown = async (cookie: string) => {
-    const response = await sale.page({ cookie })
+    const response = await sale.line({ cookie })
     return [(await response.text()).includes('id="turn"'), cookiesOf(response).includes('admission-')]
   }
   expect(await shown(place)).toEqual([false, false])

@@ -20,9 +20,6 @@ import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
 import { forget, nextNumber, numberOf } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
-/** In the address of the page that a form's join leads to, which explains if the place did not come along. */
-export const JOINED = 'joined'
-
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)

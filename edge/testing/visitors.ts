@@ -120,6 +120,11 @@ export class TestSale {
   page(headers: Headers = {}, settings = edgeEnv) {
     return call(`/sales/${this.name}`, { headers: { accept: 'text/html', ...headers } }, settings)
   }
+
+  /** The visitor's own page. */
+  line(headers: Headers = {}, settings = edgeEnv) {
+    return call(`/sales/${this.name}/line`, { headers: { accept: 'text/html', ...headers } }, settings)
+  }
 }
 
 type Headers = Record<string, string>

@@ -21,6 +21,7 @@ export const de: Words = {
   lineInvites: 'Stell dich an. Ab jetzt gilt: Wer zuerst kommt, ist zuerst dran.',
   joinLobby: 'Platz in der Lobby nehmen',
   joinLine: 'Anstellen',
+  toOwnPlace: 'Ich habe schon einen Platz',
   howItWorks: 'So geht es',
   stepLobby: 'Platz nehmen',
   stepLobbyText: 'Alle, die zu Beginn in der Lobby sind, haben die gleiche Chance, egal wie früh sie da waren.',

@@ -22,6 +22,7 @@ export const en = {
   lineInvites: 'Join the line. From now on it is first come, first served.',
   joinLobby: 'Take a place in the lobby',
   joinLine: 'Join the line',
+  toOwnPlace: 'I already have a place',
   // How it works
   howItWorks: 'How it works',
   stepLobby: 'Take a place',

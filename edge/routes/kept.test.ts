@@ -1,0 +1,138 @@
+/**
+ * A cache stands before the Worker, and serves what it keeps to everybody. So every response, of every route, in every phase,
+ * with cookies and without, says what it is; and what is kept is the same for all, has its tag, and sets no cookie.
+ */
+import { expect, it } from 'vitest'
+import type { SaleState } from '../../shared/api/internal.ts'
+import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
+import { tagOf } from '../cache.ts'
+import { type Env, readConfig } from '../config.ts'
+import { style } from '../pages/assets.ts'
+import { call, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
+
+const ORDER = crypto.randomUUID()
+const SALE_ROUTES = [
+  ...['', '/line', '/schedule', '/queue', '/queue/status', '/leave', '/checkout', '/challenge', '/wanted', '/buy'],
+  ...[`/order/${ORDER}`, `/order/${ORDER}/payment`, `/order/${ORDER}/cancel`, '/order/x', '/nothing'],
+]
+const OTHER_ROUTES = [
+  ...['/', '/nothing', '/healthz', '/.well-known/jwks.json', '/assets/nothing.css', style.path],
+  ...[`/orders/${ORDER}`, `/orders/${ORDER}/events`, `/orders/${ORDER}/payment`, '/orders/x'],
+]
+const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'PATCH']
+const ACCEPTS = ['text/html,*/*;q=0.8', 'application/json', '*/*']
+/** For a second at most, and stale for two while it is refreshed. */
+const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
+const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
+const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
+
+/** What a cache may keep: GET and HEAD of these, as `Cache-Control` and `CDN-Cache-Control` say. */
+function keptAt(path: string, accept: string, phase: string): (string | null)[] | null {
+  if (path === style.path) return ['public, max-age=31536000, immutable', null]
+  if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
+  const page = /^\/sales\/[^/]+(\/schedule)?$/.exec(path)
+  if (!page || phase === 'unknown') return null
+  if (page[1]) return A_SECOND
+  if (phase === 'sold_out' || phase === 'ended') return FINAL
+  return accept === 'application/json' ? A_SECOND : LANDING
+}
+
+/** Cookies of somebody with a place, an admission and an order. */
+async function cookiesIn(sale: string): Promise<string> {
+  const { keys } = await readConfig(edgeEnv)
+  const iat = Math.floor(Date.now() / 1000)
+  const claims = { sub: 'somebody', sale, num: 1, iat, exp: iat + 300 }
+  const place = await signToken(QUEUE, keys.queue, claims)
+  const admission = await signToken(ADMISSION, keys.admission, { ...claims, jti: crypto.randomUUID() })
+  return `queue-${sale}=${place}; admission-${sale}=${admission}; order-${ORDER}=${ORDER_TOKEN}; visitor-secret=${sale}`
+}
+
+/** Without what changes from moment to moment. */
+const steady = (body: string) => body.replace(/\d+/g, '#')
+
+const SOON = { opensInMs: 600_000 }
+const PHASES: readonly (readonly [string, Partial<SaleState> & { opensInMs?: number }])[] = [
+  ['unknown', {}],
+  ['upcoming', { ...SOON, pre_queue_opens_in_ms: 300_000 }],
+  ['pre_queue', SOON],
+  ['open', {}],
+  ['paused', { phase: 'paused' }],
+  ['all_in_carts', { phase: 'all_in_carts', products: [product(0, 5, 0)] }],
+  ['sold_out', { phase: 'sold_out', products: [product(0, 0, 5)] }],
+  ['ended', { phase: 'ended' }],
+]
+
+it.each(PHASES)(
+  'says of each response what a cache may keep while a sale is %s',
+  async (phase, state) => {
+    const sale = new TestSale()
+    const env: Env = { ...edgeEnv, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
+    if (phase === 'unknown') await stub(`/internal/sales/${sale.name}`, 404, {})
+    else {
+      await sale.publish(state)
+      await sale.until((schedule) => schedule.phase === phase)
+    }
+    const order = orderOf(sale.name, ORDER)
+    // The origin says nothing of caches, as if it had been forgotten.
+    for (const path of [`/orders/${ORDER}`, `/orders/${ORDER}/payment`]) await stub(path, 200, order)
+    await stub(`/orders/${ORDER}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
+    await stub(`/sales/${sale.name}/checkout`, 201, order)
+    const cookie = await cookiesIn(sale.name)
+    const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
+    for (const path of paths)
+      for (const method of METHODS)
+        for (const accept of ACCEPTS) {
+          const bodies: string[] = []
+          for (const cookies of [{}, { cookie, 'sec-fetch-site': 'same-origin' }]) {
+            const response = await call(path, { method, headers: { accept, ...cookies } }, env)
+            const { headers } = response
+            const about = `${phase} ${method} ${path} ${accept} ${Object.keys(cookies)}: ${response.status}`
+            const kept = /GET|HEAD/.test(method) ? keptAt(path, accept, phase) : null
+            const said = [headers.get('cache-control'), headers.get('cdn-cache-control')]
+            expect(said, about).toEqual(kept ?? ['no-store', null])
+            const isOfSale = path.startsWith('/sales/')
+            expect(headers.get('cache-tag'), about).toBe(kept && isOfSale ? tagOf(sale.name) : null)
+            if (!kept) {
+              await response.body?.cancel()
+              continue
+            }
+            expect(response.status, about).toBe(200)
+            expect(headers.getSetCookie(), about).toEqual([])
+            // All variants of an address have the same: nothing else may change what is sent.
+            const isNegotiated = isOfSale && !path.endsWith('/schedule')
+            expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
+            bodies.push(steady(await response.text()))
+          }
+          expect(bodies[1], `${phase} ${path}`).toBe(bodies[0])
+        }
+  },
+  60_000,
+)
+
+it('keeps nothing of a protected site before the Worker, whatever the site says', async () => {
+  const sale = await new TestSale().publish()
+  const env: Env = {
+    ...edgeEnv,
+    PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL,
+    PROTECT_SALE: sale.name,
+    PROTECT_PATHS: `/${sale.name}/held`,
+  }
+  const cookie = await cookiesIn(sale.name)
+  for (const said of [{}, { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' }])
+    for (const path of [`/${sale.name}/held`, `/${sale.name}/open-to-all`]) {
+      await stub(path, 200, 'the site', 0, said)
+      const response = await call(path, { headers: { accept: 'text/html', cookie } }, env)
+      expect(await response.text()).toBe('the site')
+      const { headers } = response
+      if (path.endsWith('/held')) expect(headers.get('cache-control')).toMatch(/^private/)
+      else expect(headers.get('cloudflare-cdn-cache-control')).toBe('no-store')
+    }
+  // Whoever is sent to the line finds the page that all see; whoever has a place, their own.
+  const newcomer = await call(`/${sale.name}/held`, { headers: { accept: 'text/html' } }, env)
+  expect(newcomer.headers.get('location')).toBe(`/sales/${sale.name}`)
+  const lobby = await new TestSale(60_000).publish()
+  const { queue_token } = await lobby.joined()
+  const headers = { accept: 'text/html', cookie: `queue-${lobby.name}=${queue_token}` }
+  const waiting = await call('/held', { headers }, { ...env, PROTECT_SALE: lobby.name, PROTECT_PATHS: '/*' })
+  expect(waiting.headers.get('location')).toBe(`/sales/${lobby.name}/line`)
+})

@@ -1,0 +1,78 @@
+/** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
+import { type Problem, problem } from '../../shared/problem.ts'
+import { isFinal } from '../../shared/schedule.ts'
+import {
+  deleteAdmissionCookie,
+  deletePlaceCookie,
+  findAdmission,
+  issueAdmission,
+  latestOrder,
+  renewPlace,
+} from '../auth/credentials.ts'
+import { authenticate, type Caller, visitorOf } from '../auth/visitor.ts'
+import { NO_STORE } from '../cache.ts'
+import { type Call, seeOther } from '../http.ts'
+import { renderSale } from '../pages/index.ts'
+import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
+import type { Shows } from '../pages/view.ts'
+import { wantedPage } from '../protect/protect.ts'
+import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+
+/** In the address of the page that a form's join leads to, which explains if the place did not come along. */
+export const JOINED = 'joined'
+
+/** `GET /sales/{sale}/line`: whoever has no place finds the landing page's content here, and after the sale all find its end. */
+export async function showLine(sale: string, call: Call): Promise<Response> {
+  const now = await saleNow(sale, call)
+  const { phase } = now.schedule
+  if (!isFinal(phase)) return visitorPage(sale, now, null, call)
+  // Not by a redirect: until it is purged, a kept landing page may lead back here.
+  return pageOf(renderSale(viewOf(sale, now, null, { kind: 'final', phase }, call)), 200)
+}
+
+/** A page for one visitor: what they asked for, or else their own place. */
+export async function visitorPage(
+  sale: string,
+  now: SaleNow,
+  wanted: Extract<Shows, { kind: 'order' | 'problem' }> | null,
+  call: Call,
+): Promise<Response> {
+  const caller = await authenticate(sale, call)
+  const { place, refusal } = caller
+  // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
+  const isReady = place !== null && now.place(place.claims.num).status === 'ready'
+  const admission = (await findAdmission(sale, call)) ?? (isReady ? await issueAdmission(place.claims, call) : null)
+  const onwards = admission && wantedPage(sale, call)
+  if (onwards !== null) return seeOther(onwards)
+
+  if (place) await renewPlace(place, now.schedule, call)
+  if (refusal === 'invalid-token') {
+    deletePlaceCookie(sale, call)
+    deleteAdmissionCookie(sale, call)
+  }
+  const number = place?.claims.num ?? admission?.claims.num ?? null
+  const missing = admission ? null : await missingPlace(caller, call)
+  const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
+  const page = renderSale({ ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) })
+  return pageOf(page, wanted?.kind === 'problem' ? wanted.problem.status : 200)
+}
+
+function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
+  if (admittedUntilSeconds !== undefined) return { kind: 'turn', untilMs: admittedUntilSeconds * 1000 }
+  return number === null ? { kind: 'landing' } : { kind: 'line', place: now.place(number), number }
+}
+
+/** Why a browser does not show the place that it was given. */
+async function missingPlace({ place, refusal }: Caller, call: Call) {
+  const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
+  if (refusal === 'signed-out') return shows(problem('signed-out'))
+  const { url, headers } = call.request
+  // Sent there by our own form, and not by a link from somebody else.
+  const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
+  if (place || refusal || !hasJoined) return null
+  // The address stays when the place was given up: whoever is known all the same has a browser that keeps cookies.
+  return (await visitorOf(null, call)).known ? null : shows(problem('cookies-required'))
+}
+
+const pageOf = (page: string, status: number) =>
+  new Response(page, { status, headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE } })
