@@ -65,6 +65,7 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
   test.each<[string, Record<string, string>, RequestInit]>([
     ['no-store', { 'cache-control': 'no-store' }, {}],
     ['private', { 'cache-control': 'private, max-age=60' }, {}],
+    ['no-store for the cache alone', { 'cloudflare-cdn-cache-control': 'no-store' }, {}],
     ['no-cache', { 'cache-control': 'no-cache' }, {}],
     ['a cookie that is set', { 'set-cookie': 'a=b' }, {}],
     ['a POST', {}, { method: 'POST', body: 'x' }],
@@ -106,6 +107,19 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect(seen.length).toBe(2)
     await sleep(3_500)
     expect((await ask()).text).toBe('response 3')
+  })
+
+  test('keeps for as long as the response says to caches, and not what it says to browsers', async () => {
+    headers = {
+      'cache-control': 'public, max-age=1',
+      'cdn-cache-control': 'public, max-age=60, stale-while-revalidate=30',
+    }
+    await ask()
+    await sleep(1_200)
+    const kept = await ask()
+    expect([kept.text, kept.headers.get('cache-control')]).toEqual(['response 1', 'public, max-age=1'])
+    await sleep(100)
+    expect(seen.length).toBe(1)
   })
 
   test('a failed refresh leaves what is stale', async () => {

@@ -1,7 +1,9 @@
 # The cache before the edge on one machine, as Workers Cache stands before a Worker on Cloudflare: RFC 9111 by the response's own
-# Cache-Control (Varnish reads max-age, s-maxage and stale-while-revalidate itself), Vary, and purge by Cache-Tag. cdn.ts
-# includes this file after the backend `edge`.
+# Cache-Control (Varnish reads max-age, s-maxage and stale-while-revalidate itself) or, where there is one, by its
+# CDN-Cache-Control (RFC 9213); Vary; and purge by Cache-Tag. cdn.ts includes this file after the backend `edge`.
 vcl 4.1;
+
+import std;
 
 acl this_machine { "127.0.0.0"/8; "::1"; }
 
@@ -39,12 +41,20 @@ sub vcl_backend_response {
   if (beresp.status >= 500 && bereq.is_bgfetch) {
     return (abandon);
   }
-  if (beresp.http.Set-Cookie || beresp.http.Vary ~ "\*" || beresp.http.Cache-Control ~ "(?i)\b(no-store|no-cache|private)\b") {
+  if (beresp.http.Set-Cookie || beresp.http.Vary ~ "\*" || beresp.http.Cache-Control ~ "(?i)\b(no-store|no-cache|private)\b"
+      || beresp.http.Cloudflare-CDN-Cache-Control ~ "no-store") {
     # Callers of the same URL do not wait for one another for so long. Short for a problem, after which comes a page to keep.
     if (beresp.status < 400) {
       return (pass(60s));
     }
     return (pass(1s));
+  }
+  if (beresp.http.CDN-Cache-Control ~ "max-age=\d+") {
+    set beresp.ttl = std.duration(regsub(beresp.http.CDN-Cache-Control, "^.*max-age=(\d+).*$", "\1s"), 0s);
+    set beresp.grace = 0s;
+  }
+  if (beresp.http.CDN-Cache-Control ~ "stale-while-revalidate=\d+") {
+    set beresp.grace = std.duration(regsub(beresp.http.CDN-Cache-Control, "^.*stale-while-revalidate=(\d+).*$", "\1s"), 0s);
   }
   return (deliver);
 }

@@ -1,4 +1,4 @@
-/** The whole system behind a real HTTP cache: a crowd at a sold-out sale reaches no Worker. */
+/** The whole system behind a real HTTP cache: what is the same for all reaches no Worker, and what changes is purged. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../bench/lib/http.ts'
@@ -11,11 +11,8 @@ const CROWD = 10_000
 const CONNECTIONS = 64
 /** A purge follows the end of a sale; what was kept before it is fetched once more. */
 const PURGED_AFTER_MS = 1_000
-const FORMS = [
-  ['accept: text/html', 'accept-language: en'],
-  ['accept: text/html', 'accept-language: de'],
-  ['accept: application/json'],
-]
+const ENGLISH = ['accept: text/html', 'accept-language: en']
+const FORMS = [ENGLISH, ['accept: text/html', 'accept-language: de'], ['accept: application/json']]
 
 let system: System
 
@@ -49,7 +46,40 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     expect(new Set(answers.map(({ body }) => body)).size).toBe(FORMS.length)
     expect([requests - before.requests, toEdge - before.toEdge]).toEqual([CROWD, 0])
   })
+
+  test('a restock is seen within two seconds', async () => {
+    expect(await page(ENGLISH)).toContain('id="final"')
+    await admin('POST', '/products/poster/restock', { quantity: 5 })
+    await expect.poll(() => page(ENGLISH), { timeout: 2_000, interval: 50 }).toContain('id="landing"')
+  })
+
+  test('a thousand visitors who open the page cost a request or two for each form, and see their own after joining', async () => {
+    for (const form of FORMS) await page(form)
+    const before = await counts()
+    for (let i = 0; i < 10; i++)
+      await Promise.all(Array.from({ length: 100 }, (_, n) => page([...(FORMS[n % 2] ?? []), `cookie: visitor=${n}`])))
+    expect((await counts()).toEdge - before.toEdge).toBeLessThanOrEqual(4)
+
+    const numbers: (string | undefined)[] = []
+    for (let i = 0; i < 2; i++) {
+      const joined = await fetch(at('/queue'), { method: 'POST', headers: { accept: 'text/html' }, redirect: 'manual' })
+      expect(joined.headers.get('location')).toBe(`/sales/${SALE}/line?joined`)
+      const cookie = joined.headers.getSetCookie().map((line) => line.split(';', 1)[0])
+      const own = await fetch(at('/line'), { headers: { accept: 'text/html', cookie: cookie.join('; ') } })
+      numbers.push(/data-number="(\d+)"/.exec(await own.text())?.[1])
+    }
+    expect(numbers[0]).toMatch(/^\d+$/)
+    expect(new Set(numbers).size).toBe(2)
+    expect(await page(ENGLISH)).not.toContain('data-number')
+  })
 })
+
+const at = (path: string) => `${system.edgeUrl}/sales/${SALE}${path}`
+
+async function page(headers: readonly string[]): Promise<string> {
+  const response = await fetch(at(''), { headers: headers.map((line) => line.split(': ') as [string, string]) })
+  return response.text()
+}
 
 async function counts() {
   if (!system.cdn) throw new Error('The system has no cache.')
