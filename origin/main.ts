@@ -31,6 +31,7 @@ import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
 import { startPayments } from './payments/payments.ts'
 import { Arrivals } from './sales/arrivals.ts'
+import { Blocks } from './sales/blocks.ts'
 import { EdgeNotifier } from './sales/edge-notifier.ts'
 import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
@@ -105,6 +106,11 @@ async function compose(server: Server): Promise<Hono> {
   arrivals.actor.start()
   stops.push(['arrivals', () => arrivals.actor.stop()])
 
+  const blocks = new Blocks(sql, { metrics, log })
+  await blocks.refresh()
+  blocks.actor.start()
+  stops.push(['blocks', () => blocks.actor.stop()])
+
   const gates = new Gates(redis)
   const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, metrics, log })
@@ -130,9 +136,9 @@ async function compose(server: Server): Promise<Hono> {
   }
   const routes = {
     '/admin': operatorRoutes({
-      ...{ config, sql, sales, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
+      ...{ config, sql, sales, blocks, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
     }),
-    '/internal': internalRoutes({ config, sales, arrivals, queueReports, redis, healthOf }),
+    '/internal': internalRoutes({ config, sales, blocks, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks(payments),
     '/': buyerRoutes({ config, sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }

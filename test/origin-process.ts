@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { freePort, type Server, temporaryFolder } from '../dev/processes.ts'
 import { originServer, type System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
+import { ONE_LINE } from '../shared/api/access.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
 import type { Problem } from '../shared/problem.ts'
@@ -183,7 +184,10 @@ export async function eventually<T>(
 /** An open sale of one product, as the ledger takes it. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
   ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
-  ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm' },
+  ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm', max_unpaid_orders: 3 },
+  access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
+  lines: [...ONE_LINE],
+  expected_visitors: null,
   products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
   admission: { rate_per_second: 1, max_inside: null },
   ...changes,

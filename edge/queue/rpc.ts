@@ -11,6 +11,8 @@ export interface SnapshotRequest {
   /** Wait for a schedule of a higher version than this, at most `wait_ms`. */
   readonly newer_than?: number
   readonly wait_ms?: number
+  /** The version of the policy that the caller has. */
+  readonly has_policy?: string | undefined
 }
 
 export type SnapshotResponse =

@@ -3,6 +3,7 @@
  * anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand still answers,
  * with a line that stands still, and the isolate tries ever more seldom: an object in trouble must not meet a crowd.
  */
+import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
@@ -71,6 +72,9 @@ const lookups = new Limiter()
 export interface SaleNow {
   readonly schedule: Schedule
   readonly facts: SaleFacts
+  /** Who may join. */
+  readonly policy: Policy
+  readonly ticketShards: number | null
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
   /** Where the holder of a ticket number stands. */
@@ -144,7 +148,7 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
     isLate = true
     rest(state)
   }, REFRESH_MS)
-  const response = await look(call, () => ({ sale: name }))
+  const response = await look(call, () => ({ sale: name, has_policy: policyOf(name) }))
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !sales.get(name)) {
     state.unknownUntilMs = Date.now() + UNKNOWN_MS
@@ -163,7 +167,11 @@ async function listen(name: string, sale: CachedSale, call: Call, fromMs: number
   const newer_than = latest(sale.snapshot.timeline).schedule.version
   // A retry waits for what is left of the time.
   const waitMs = () => Math.max(0, fromMs + LISTEN_MS - Date.now())
-  const response = await look(call, () => ({ sale: name, newer_than, wait_ms: waitMs() }), LISTEN_LOST_MS)
+  const response = await look(
+    call,
+    () => ({ sale: name, newer_than, wait_ms: waitMs(), has_policy: policyOf(name) }),
+    LISTEN_LOST_MS,
+  )
   const nowMs = Date.now()
   sale.listeningUntilMs = 0
   // How long the response took is unknown; taken for so old, it is soon refreshed.
@@ -186,6 +194,8 @@ function rest(state: Refresh) {
   state.restUntilMs = Date.now() + restMs * (1 - Math.random() / 2)
 }
 
+const policyOf = (name: string) => sales.get(name)?.snapshot.policy?.version
+
 /** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
 function look({ env, config }: Call, request: () => SnapshotRequest, withinMs?: number) {
   return withRetries(() => {
@@ -207,7 +217,7 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
   }
   const isOlder = latest(snapshot.timeline).schedule.version < latest(sale.snapshot.timeline).schedule.version
   if (isOlder) return false
-  sale.snapshot = snapshot
+  sale.snapshot = { ...snapshot, policy: snapshot.policy ?? sale.snapshot.policy }
   // A slow response must not make the copy older; a clock put back may.
   if (asOfMs > sale.asOfMs || sale.asOfMs > Date.now()) sale.asOfMs = asOfMs
   sale.clockMs = clockMs
@@ -230,7 +240,14 @@ function viewAt(sale: CachedSale, nowMs: number): SaleNow {
     positions.set(number, position)
     return position
   }
-  return { schedule, facts: snapshot.facts, atMs, place: (number) => placeOf(schedule, number, atMs, drawn) }
+  return {
+    schedule,
+    facts: snapshot.facts,
+    policy: snapshot.policy ?? OPEN_TO_ALL,
+    ticketShards: snapshot.ticket_shards ?? null,
+    atMs,
+    place: (number) => placeOf(schedule, number, atMs, drawn),
+  }
 }
 
 /** The line paused where it was last certain; the clock goes on meanwhile. */

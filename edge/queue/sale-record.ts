@@ -89,10 +89,16 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
     if (knownMs === null) return newMs
     return Math.abs(newMs - knownMs) < steadyMs || Math.max(newMs, knownMs) <= atMs ? knownMs : newMs
   }
+  const known = sale.state.policy
   return {
     ...sale,
     // An origin that has just started, or cannot count, knows nobody who waits for stock; they wait on.
-    state: state.counted ? state : { ...state, hopeful: Math.max(state.hopeful, sale.state.hopeful) },
+    state: {
+      ...state,
+      ...(state.counted ? {} : { hopeful: Math.max(state.hopeful, sale.state.hopeful) }),
+      // Not sent again to whoever has it.
+      policy: state.policy ?? known,
+    },
     readAtMs,
     preQueueOpensAtMs: steady(sale.preQueueOpensAtMs, state.pre_queue_opens_in_ms, STEADY_MS),
     opensAtMs: steady(sale.opensAtMs, state.opens_in_ms, STEADY_MS),

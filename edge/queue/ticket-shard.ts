@@ -7,6 +7,7 @@
  * without being stored: its block was leased to this instance alone, and a new instance starts with a new block.
  */
 import { DurableObject } from 'cloudflare:workers'
+import type { Policy } from '../../shared/api/access.ts'
 import { GOOD_FOR_SECONDS } from '../auth/proof-of-work.ts'
 import type { Env } from '../config.ts'
 import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
@@ -36,6 +37,12 @@ const RETURN_MS = 75
 
 const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
 const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
+
+/** The policy is not sent again to whoever has it. */
+const withPolicy = (response: Extract<SnapshotResponse, { known: true }>, policy: Policy | undefined) => ({
+  ...response,
+  bulletin: { policy, ...response.bulletin },
+})
 
 /** An error is thrown to its own caller. */
 type Batch = (JoinResponse | Error | null)[]
@@ -110,7 +117,9 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const { response, requestedAtMs } = this.#snapshot
     if (!response.known) return response
     const age_ms = response.bulletin.age_ms + Date.now() - requestedAtMs
-    return { known: true, bulletin: { ...response.bulletin, age_ms } }
+    const { policy, ...bulletin } = response.bulletin
+    const isKnown = policy === undefined || policy.version === request.has_policy
+    return { known: true, bulletin: { ...bulletin, ...(isKnown ? {} : { policy }), age_ms } }
   }
 
   #refresh(sale: string): Promise<void> {
@@ -122,7 +131,10 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   async #refreshOnce(sale: string) {
     const requestedAtMs = Date.now()
-    this.#snapshot = { response: await roomOf(sale, this.env).look({ sale }), requestedAtMs }
+    const before = this.#snapshot?.response
+    const policy = before?.known ? before.bulletin.policy : undefined
+    const response = await roomOf(sale, this.env).look({ sale, has_policy: policy?.version })
+    this.#snapshot = { response: response.known ? withPolicy(response, policy) : response, requestedAtMs }
   }
 
   // -- Known visitors ----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
  * everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate that gets no newer
  * snapshot lets its line stand still from there on (sale-cache.ts).
  */
+import type { Policy } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 
@@ -45,6 +46,10 @@ export type SaleFacts = Omit<PublicSale, 'phase' | 'server_time_ms'>
 export interface SaleSnapshot {
   readonly timeline: Timeline
   readonly facts: SaleFacts
+  /** Who may join; left out where the caller has this version. A waiting room of the version before sends none. */
+  readonly policy?: Policy | undefined
+  /** Null: as the edge is set. */
+  readonly ticket_shards?: number | null
   /** How long ago the waiting room made it, and what its clock showed then. */
   readonly age_ms: number
   readonly at_ms: number

@@ -84,7 +84,12 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
           ...stored,
           endsAtMs: stored.endsAtMs ?? null,
           readAtMs: stored.readAtMs ?? 0,
-          state: { ...stored.state, hopeful: stored.state.hopeful ?? 0 },
+          state: {
+            ...stored.state,
+            hopeful: stored.state.hopeful ?? 0,
+            ticket_shards: stored.state.ticket_shards ?? null,
+            policy: stored.state.policy ?? null,
+          },
           memory: { ...EMPTY_MEMORY, ...stored.memory },
         }
       : null
@@ -102,7 +107,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       await this.#setAlarm(this.#sale, Date.now())
       await update
     }
-    return this.#snapshot()
+    return this.#snapshot(request.has_policy)
   }
 
   /** Refreshes the state now: the caller knows that something has changed. */
@@ -214,7 +219,9 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   #figures(): string {
     if (!this.#sale) return ''
     const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale))
-    return `?${new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))}`
+    const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
+    query.set('policy', this.#sale.state.policy?.version ?? '')
+    return `?${query}`
   }
 
   /** The announced public beacon, between the end of the pre-queue and the draw. The opening fixes its round, so that nobody can choose one. */
@@ -280,10 +287,18 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   // -- Readers -----------------------------------------------------------------------------------------------------
 
-  #snapshot(): SnapshotResponse {
+  #snapshot(hasPolicy?: string): SnapshotResponse {
     const sale = this.#sale
     if (!sale) return { known: false, reason: this.#missed.reason }
-    const bulletin = { timeline: sale.timeline, facts: factsOf(sale), age_ms: 0, at_ms: this.#now(sale) }
+    const { policy, ticket_shards } = sale.state
+    const bulletin = {
+      timeline: sale.timeline,
+      facts: factsOf(sale),
+      ...(policy && policy.version !== hasPolicy ? { policy } : {}),
+      ticket_shards,
+      age_ms: 0,
+      at_ms: this.#now(sale),
+    }
     return { known: true, bulletin }
   }
 
@@ -318,9 +333,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   /** Starts the ticket shards before the opening, so that no visitor waits for one to start. */
-  async #warmShards({ state: { sale }, closed, opensAtMs }: SaleRecord) {
+  async #warmShards({ state: { sale, ticket_shards }, closed, opensAtMs }: SaleRecord) {
     if (closed || opensAtMs - Date.now() > WARM_MS) return
-    const shards = Array.from({ length: this.#config.ticketShards }, (_, i) => shardOf(sale, i, this.env))
+    const shards = Array.from({ length: ticket_shards ?? this.#config.ticketShards }, (_, i) =>
+      shardOf(sale, i, this.env),
+    )
     for (let i = 0; i < shards.length; i += WARM_BATCH)
       await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.look({ sale })))
   }

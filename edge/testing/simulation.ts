@@ -172,6 +172,8 @@ export function stateOf(
     arrived_lately: [],
     hopeful,
     counted: origin !== 'uncounted',
+    ticket_shards: null,
+    policy: null,
     health: origin === 'slow' ? 'slow' : 'ok',
   }
 }

@@ -3,7 +3,10 @@ import { Hono } from 'hono'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { problem } from '../../shared/problem.ts'
 import { tryAgain } from '../checkout/outcome.ts'
+import type { Config } from '../config.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
+import type { Blocks } from '../sales/blocks.ts'
+import { policyOf } from '../sales/policy.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
 import { describeSale } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -13,7 +16,8 @@ import { refuse, requireSecret } from './request.ts'
 export type HealthOf = (saleId: string) => SaleState['health']
 
 interface InternalDeps {
-  readonly config: { readonly EDGE_TOKEN: string }
+  readonly config: Pick<Config, 'EDGE_TOKEN' | 'PROOF_OF_WORK'>
+  readonly blocks: Pick<Blocks, 'all'>
   readonly sales: Sales
   readonly arrivals: Arrivals
   readonly queueReports: QueueReports
@@ -34,6 +38,7 @@ export function internalRoutes(deps: InternalDeps): Hono {
     const redisServes = redis.status === 'ready' && counts.counted
     if (sales.isLedgerUnresponsive() && !redisServes) refuse(tryAgain('Neither store takes orders.'))
     const nowMs = sales.nowMs()
+    const policy = policyOf(sale, deps.blocks.all(), deps.config.PROOF_OF_WORK)
     return c.json({
       ...describeSale(sale, nowMs),
       read_ago_ms: sales.readAgoMs(),
@@ -42,6 +47,8 @@ export function internalRoutes(deps: InternalDeps): Hono {
       ends_in_ms: sale.ends_at ? sale.ends_at.getTime() - nowMs : null,
       ...counts,
       arrived_lately: arrivals.takeRecent(sale.sale_id),
+      ticket_shards: sale.ticket_shards,
+      policy: policy.version === c.req.query('policy') ? null : policy,
       health: deps.healthOf(sale.sale_id),
     } satisfies SaleState)
   })

@@ -21,11 +21,13 @@ import {
 import { orderAt } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
+import type { Blocks } from '../sales/blocks.ts'
 import type { EdgeNotifier } from '../sales/edge-notifier.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
 import { available, describeSale, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Reconciler } from '../stock/reconciler.ts'
+import { blockRoutes, ruleRoutes } from './access.ts'
 import { exportOrders } from './export.ts'
 import type { HealthOf } from './internal.ts'
 import { keyOf, readBody, refuse, requireSecret } from './request.ts'
@@ -38,6 +40,7 @@ interface OperatorDeps {
   readonly sql: Sql
   readonly sales: Sales
   readonly reconciler: Pick<Reconciler, 'reconcileSale' | 'agrees'>
+  readonly blocks: Pick<Blocks, 'refresh'>
   readonly orders: Pick<Orders, 'fulfil'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
@@ -141,6 +144,12 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
     return conflict(`The order is ${now?.status}: only a confirmed one can be fulfilled.`)
   })
 
+  const notifyAll = () => {
+    for (const { sale_id } of sales.inUse()) deps.edge.notify(sale_id)
+  }
+  app.route('/sales/:sale/rules', ruleRoutes({ sql, find: known, changed: publish }))
+  app.route('/blocks', blockRoutes({ sql, blocks: deps.blocks, changed: notifyAll }))
+
   /** Another origin may have changed a sale a moment ago. Without the ledger, reads show what is in memory. */
   async function freshen({ req }: Context): Promise<void> {
     if (req.method !== 'GET' || !sales.isLedgerUnresponsive()) await sales.refresh()
@@ -176,6 +185,8 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
       ...describeSale(sale, nowMs),
       ended_at: sale.ended_at?.toISOString() ?? null,
       paused: sale.paused,
+      access: sale.access,
+      lines: sale.lines,
       oversell_policy: sale.oversell_policy,
       invariant: {
         total,

@@ -1,4 +1,5 @@
 /** Sales and their products: reads, writes, the operator's switches and restocks. */
+import type { RuleConfig } from '../../shared/api/access.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from './connection.ts'
@@ -12,6 +13,13 @@ export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
   /** The sale may still have holds, intents or gates. */
   readonly in_use: boolean
   readonly products: readonly ProductRow[]
+  readonly rules: readonly RuleRow[]
+}
+
+/** A rule, and the id by which it is changed. */
+export interface RuleRow extends Pick<RuleConfig, 'when' | 'action' | 'note'> {
+  readonly rule: string
+  readonly met: number
 }
 
 /**
@@ -27,7 +35,10 @@ export async function readSales(sql: Sql, ids: readonly string[]): Promise<{ now
       (select json_agg(json_build_object(
           'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
           'total', p.total, 'held', p.held, 'sold', p.sold) order by p.place)
-        from products p where p.sale_id = s.sale_id) as products
+        from products p where p.sale_id = s.sale_id) as products,
+      (select coalesce(json_agg(json_build_object(
+          'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
+        from rules r where r.sale_id = s.sale_id) as rules
     from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
       select *, (coalesce(ended_at, ends_at) < clock_timestamp() - ${IN_USE_AFTER_END_MS} * interval '1 millisecond') is not true
           or exists (select from products where products.sale_id = sales.sale_id and held > 0) as in_use
@@ -49,10 +60,13 @@ export async function writeSale(sql: Sql, saleId: string, config: SaleConfig): P
   return sql.begin(async (tx) => {
     const [written] = await tx<{ created: boolean; ended: boolean }[]>`
       insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
-                         rate_per_second, max_inside, oversell_policy)
+                         rate_per_second, max_inside, oversell_policy, access, lines, expected_visitors,
+                         ticket_shards, max_unpaid_orders)
       values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
               ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
-              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy})
+              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy},
+              ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
+              ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders})
       on conflict (sale_id) do update set
         name = excluded.name,
         -- "In the past means now" applies to a sale that is not open. An open one keeps its time.
@@ -61,7 +75,8 @@ export async function writeSale(sql: Sql, saleId: string, config: SaleConfig): P
         ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
         hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
         rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
-        oversell_policy = excluded.oversell_policy
+        oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
+        expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders
       returning xmax = 0 as created, ended_at is not null as ended`
     if (written?.ended) throw conflict(ENDED_FOR_GOOD)
     const kept = config.products.map((p) => p.product_id)
@@ -87,6 +102,13 @@ export async function writeSale(sql: Sql, saleId: string, config: SaleConfig): P
     return written?.created ? 'created' : 'changed'
   })
 }
+
+/** Each expected visitor may join within the same few seconds; a shard records some hundreds a second. */
+const VISITORS_PER_SHARD = 10_000
+const MAX_SHARDS = 256
+
+const shardsFor = (visitors: number | null) =>
+  visitors === null ? null : Math.min(MAX_SHARDS, Math.ceil(visitors / VISITORS_PER_SHARD))
 
 /** The operator's switches. For an unknown sale they change nothing; the caller checks that it exists. */
 export const switches = {

@@ -16,6 +16,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import { type Access, type Line, ONE_LINE, type RuleConfig } from '../../shared/api/access.ts'
 import type { SaleConfig } from '../../shared/api/operator.ts'
 import type { OrderStatus } from '../../shared/order-status.ts'
 
@@ -32,6 +33,17 @@ export const sales = pgTable('sales', {
   rate_per_second: doublePrecision().notNull(),
   max_inside: integer(),
   oversell_policy: text().$type<SaleConfig['oversell_policy']>().notNull(),
+  access: jsonb().$type<Access>().notNull().default({
+    sign_in: 'optional',
+    invitation: 'off',
+    proof_of_work: null,
+    turnstile: false,
+  }),
+  lines: jsonb().$type<readonly Line[]>().notNull().default(ONE_LINE),
+  expected_visitors: integer(),
+  /** Fixed when the sale is created; null: as the edge is set. */
+  ticket_shards: integer(),
+  max_unpaid_orders: integer().notNull().default(3),
   paused: boolean().notNull().default(false),
   ended_at: instant(),
   created_at: instant().notNull().defaultNow(),
@@ -106,6 +118,33 @@ export const orderEvents = pgTable(
   },
   (t) => [index('events_of_order').on(t.order_id, t.seq)],
 )
+
+/** An operator's rules for who joins a sale, looked at in the order of `rule_id`. */
+export const rules = pgTable(
+  'rules',
+  {
+    rule_id: bigserial({ mode: 'number' }).primaryKey(),
+    sale_id: text()
+      .notNull()
+      .references(() => sales.sale_id),
+    when: jsonb().$type<RuleConfig['when']>().notNull(),
+    action: text().$type<RuleConfig['action']>().notNull(),
+    note: text().notNull(),
+    /** How many joins met it, as the edge has reported. */
+    met: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (t) => [index('rules_of_sale').on(t.sale_id, t.rule_id)],
+)
+
+/** Visitors, accounts and addresses that no sale lets in; one of the three each. */
+export const blocks = pgTable('blocks', {
+  block_id: bigserial({ mode: 'number' }).primaryKey(),
+  visitor: text(),
+  account: text(),
+  address: text(),
+  note: text().notNull(),
+  blocked_at: instant().notNull().defaultNow(),
+})
 
 /** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
 export const captures = pgTable(

@@ -32,5 +32,7 @@ export function describeSale(sale: SaleRow, nowMs: number) {
     limit_per_visitor: sale.limit_per_visitor,
     products: sale.products.map((p) => ({ ...p, available: available(p) })),
     admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
+    expected_visitors: sale.expected_visitors,
+    max_unpaid_orders: sale.max_unpaid_orders,
   }
 }

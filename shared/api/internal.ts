@@ -1,5 +1,6 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
+import { Policy } from './access.ts'
 import { PublicProduct } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
@@ -33,6 +34,10 @@ export const SaleState = v.object({
   hopeful: v.optional(v.number(), 0),
   /** False while these counts are not up to date: a visitor who did not arrive is then not a known no-show. */
   counted: v.optional(v.boolean(), true),
+  /** Fixed when the sale was created; null, and in the version before: as the edge is set. */
+  ticket_shards: v.optional(v.nullable(v.number()), null),
+  /** Who may join. Null: the caller has this version of it, or an origin of the version before knows none. */
+  policy: v.optional(v.nullable(Policy), null),
   /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
   health: v.picklist(['ok', 'slow']),
 })

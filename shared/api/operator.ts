@@ -1,18 +1,11 @@
 /** The shapes that operators send. */
 import * as v from 'valibot'
-import { ProductId, whole } from './public.ts'
+import { Access, Lines, ONE_LINE } from './access.ts'
+import { exactly, name, whole } from './fields.ts'
+import { ProductId } from './public.ts'
 
 /** Most units of one product, and most people inside one sale. */
 export const MAX_UNITS = 10_000_000
-
-const name = v.pipe(
-  v.string('text is required'),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(200, 'at most 200 characters'),
-  v.check((text) => !/\p{Cc}/u.test(text), 'no control characters'),
-  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
-)
 
 /** From the epoch, which some send for "long ago", to beyond any sale: Postgres cannot store every time that parses. */
 const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
@@ -33,20 +26,6 @@ const instant = v.pipe(
 
 /** `Date` reads the 30th of February as a day in March. */
 const isDay = (day: string) => new Date(day).toISOString().startsWith(day)
-
-/**
- * An object without unknown fields: a misspelt field is an error, since a default would silently take its place. An
- * operator may send back what a GET returned, with a change in it: `readOnly` names the fields that a GET adds, which
- * are ignored.
- */
-function exactly<const T extends v.ObjectEntries>(entries: T, readOnly: readonly string[] = []) {
-  const ignored = Object.fromEntries(readOnly.map((name) => [name, v.optional(v.unknown())]))
-  const known: T = { ...ignored, ...entries }
-  return v.strictObject(known, ({ expected, input }) => {
-    if (expected === 'never') return 'there is no such field'
-    return input === undefined ? 'is required' : 'an object is required'
-  })
-}
 
 const rate = v.pipe(
   v.number('a number is required'),
@@ -93,8 +72,14 @@ export const SaleConfig = v.pipe(
         max_inside: v.optional(v.nullable(whole(1, MAX_UNITS)), null),
       }),
       oversell_policy: v.optional(OversellPolicy, 'alarm'),
+      access: v.optional(Access, {}),
+      lines: v.optional(Lines, [...ONE_LINE]),
+      /** Decides the number of ticket shards when the sale is created, and nothing afterwards; null: as the edge is set. */
+      expected_visitors: v.optional(v.nullable(whole(1, 100_000_000)), null),
+      /** Orders of one visitor that may come to nothing before others who wait come first. */
+      max_unpaid_orders: v.optional(whole(1, 1000), 3),
     },
-    ['sale', 'phase', 'ended_at', 'paused', 'invariant', 'rates', 'queue', 'health', 'server_time'],
+    ['sale', 'phase', 'ended_at', 'paused', 'invariant', 'rates', 'queue', 'health', 'server_time', 'rules'],
   ),
   v.forward(
     v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),

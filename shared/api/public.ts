@@ -1,10 +1,11 @@
 /** The shapes that buyers send and that buyers and browsers see, at either half. */
 import * as v from 'valibot'
 import { CANCEL_REASONS, ORDER_STATUSES } from '../order-status.ts'
+import { whole } from './fields.ts'
 
 // -- Ids -------------------------------------------------------------------------------------------------------------
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 export const ID_FORM = '1 to 64 letters, digits, "-" or "_", beginning with a letter or digit'
 
 export const SaleId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
@@ -13,14 +14,6 @@ export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 
 /** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
 export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
-
-export const whole = (min: number, max: number) =>
-  v.pipe(
-    v.number('a number is required'),
-    v.integer('a whole number is required'),
-    v.minValue(min, `at least ${min}`),
-    v.maxValue(max, `at most ${max}`),
-  )
 
 // -- Checkout and orders ---------------------------------------------------------------------------------------------
 

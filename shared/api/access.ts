@@ -1,0 +1,159 @@
+/**
+ * Who may come into a sale, and in which line. A sale's own settings, held by the origin, told to the edge with its state and
+ * changed while the sale runs; the rules and blocks beside them. The edge enforces them where visitors join.
+ */
+import * as v from 'valibot'
+import { exactly, note, whole } from './fields.ts'
+import { ID, ID_FORM } from './public.ts'
+
+/** The line of a sale that has no other. */
+export const PUBLIC_LINE = 'public'
+const MAX_LINES = 10
+/** Each of them is looked at for every newcomer. */
+export const MAX_RULES = 100
+/** They travel to the edge as one document. */
+export const MAX_BLOCKS = 5_000
+/** Most numbers that a proof of work lets a browser try. */
+export const MAX_DIFFICULTY = 10_000_000
+
+export const LineId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
+
+// -- Access ------------------------------------------------------------------------------------------------------------
+
+/** What is asked of a visitor before they get a place. */
+export const Access = exactly({
+  /** required: a session of the shop's; one account has one place and one limit, on all its devices. */
+  sign_in: v.optional(v.picklist(['optional', 'required'], 'optional or required'), 'optional'),
+  invitation: v.optional(v.picklist(['off', 'required'], 'off or required'), 'off'),
+  /** The largest number to try; auto: rises with a network's share of the joins, and falls again; null: as the origin is set. */
+  proof_of_work: v.optional(
+    v.nullable(
+      v.union([v.picklist(['off', 'auto']), whole(1, MAX_DIFFICULTY)], `off, auto or a number up to ${MAX_DIFFICULTY}`),
+    ),
+    null,
+  ),
+  turnstile: v.optional(v.boolean('true or false'), false),
+})
+export type Access = v.InferOutput<typeof Access>
+
+/** A waiting room of its own, with its own draw and numbers. The lines share the sale's rate by weight. */
+export const Line = exactly({
+  line: LineId,
+  weight: v.optional(v.pipe(v.number('a number is required'), v.minValue(0.01), v.maxValue(1000)), 1),
+  /** Turns of this line begin this much earlier than the sale's `opens_at`. */
+  opens_early_seconds: v.optional(whole(0, 30 * 24 * 3600), 0),
+  /** What this line asks instead of what the sale asks; null: the same. */
+  access: v.optional(v.nullable(Access), null),
+})
+export type Line = v.InferOutput<typeof Line>
+
+export const Lines = v.pipe(
+  v.array(Line, 'a list is required'),
+  v.minLength(1, 'at least one line'),
+  v.maxLength(MAX_LINES, `at most ${MAX_LINES} lines`),
+  v.check((list) => new Set(list.map(({ line }) => line)).size === list.length, 'line must be unique'),
+)
+
+export const ONE_LINE: readonly Line[] = [{ line: PUBLIC_LINE, weight: 1, opens_early_seconds: 0, access: null }]
+
+/**
+ * The name of a line's waiting room, its schedule in memory and its state at the origin: the sale's own for the public
+ * line, so that a sale of the version before goes on in the room that it has.
+ */
+export const roomName = (sale: string, line: string) => (line === PUBLIC_LINE ? sale : `${sale}~${line}`)
+
+/** The sale and the line of a room's name. */
+export function lineOfRoom(room: string): { sale: string; line: string } {
+  const [sale = '', line = PUBLIC_LINE] = room.split('~')
+  return { sale, line }
+}
+
+// -- Rules and blocks --------------------------------------------------------------------------------------------------
+
+/** An address, or a range of them in CIDR notation (RFC 4632, RFC 4291). */
+const addresses = v.pipe(
+  v.string(),
+  v.regex(/^[0-9A-Fa-f.:]{2,45}(\/\d{1,3})?$/, 'an address or a range such as 192.0.2.0/24'),
+)
+const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(200, 'at most 200 characters'))
+
+/** All of the conditions given must be met. */
+export const RuleWhen = exactly({
+  address: v.optional(addresses),
+  asn: v.optional(whole(1, 4_294_967_295)),
+  /** ISO 3166-1 alpha-2. */
+  country: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{2}$/, 'a country such as DE'))),
+  /** A part of the User-Agent header, in any case. */
+  user_agent: v.optional(words),
+  /** A claim of the shop's session that has this value. */
+  claim: v.optional(exactly({ name: words, value: v.union([words, v.number(), v.boolean()]) })),
+  line: v.optional(LineId),
+})
+
+/** prove: a proof of work first, whatever the sale asks; last: a number at the end of the line, also before the draw. */
+export const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
+
+const when = v.pipe(
+  RuleWhen,
+  v.check((one) => Object.values(one).some((value) => value !== undefined), 'at least one condition'),
+)
+const action = v.picklist(RULE_ACTIONS, `one of ${RULE_ACTIONS.join(', ')} is required`)
+
+/** Rules are looked at in order; the first that is met decides. */
+export const RuleConfig = exactly({ when, action, note }, ['rule', 'met'])
+export type RuleConfig = v.InferOutput<typeof RuleConfig>
+
+export const RuleChange = exactly(
+  { when: v.optional(when), action: v.optional(action), note: v.optional(note.wrapped) },
+  ['rule', 'met'],
+)
+
+/** Exactly one of the three. */
+export const BlockConfig = v.pipe(
+  exactly({ visitor: v.optional(words), account: v.optional(words), address: v.optional(addresses), note }, ['block']),
+  v.check(
+    ({ visitor, account, address }) => [visitor, account, address].filter((one) => one !== undefined).length === 1,
+    'exactly one of visitor, account and address',
+  ),
+)
+export type BlockConfig = v.InferOutput<typeof BlockConfig>
+
+// -- What the edge enforces --------------------------------------------------------------------------------------------
+
+/** All that the edge must know to decide who joins a sale: sent with the state when its version is new to the caller. */
+export const Policy = v.object({
+  /** Differs whenever anything else of it differs. */
+  version: v.string(),
+  lines: v.array(
+    v.object({
+      line: v.string(),
+      opens_early_seconds: v.number(),
+      access: v.object({
+        sign_in: v.picklist(['optional', 'required']),
+        invitation: v.picklist(['off', 'required']),
+        proof_of_work: v.union([v.picklist(['off', 'auto']), v.number()]),
+        turnstile: v.boolean(),
+      }),
+    }),
+  ),
+  rules: v.array(v.object({ rule: v.string(), when: RuleWhen, action: v.picklist(RULE_ACTIONS) })),
+  blocks: v.array(
+    v.object({ visitor: v.optional(v.string()), account: v.optional(v.string()), address: v.optional(v.string()) }),
+  ),
+})
+export type Policy = v.InferOutput<typeof Policy>
+export type LineAccess = Policy['lines'][number]['access']
+
+/** That of an origin of the version before, which sends none. */
+export const OPEN_TO_ALL: Policy = {
+  version: '',
+  lines: [
+    {
+      line: PUBLIC_LINE,
+      opens_early_seconds: 0,
+      access: { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false },
+    },
+  ],
+  rules: [],
+  blocks: [],
+}

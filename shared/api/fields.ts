@@ -1,0 +1,36 @@
+/** Forms of single fields that several bodies share. */
+import * as v from 'valibot'
+
+export const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number('a number is required'),
+    v.integer('a whole number is required'),
+    v.minValue(min, `at least ${min}`),
+    v.maxValue(max, `at most ${max}`),
+  )
+
+export const name = v.pipe(
+  v.string('text is required'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(200, 'at most 200 characters'),
+  v.check((text) => !/\p{Cc}/u.test(text), 'no control characters'),
+  v.check((text) => text.isWellFormed(), 'must be well-formed Unicode'),
+)
+
+/** For people; may be left out. */
+export const note = v.optional(v.pipe(v.string('text is required'), v.maxLength(500, 'at most 500 characters')), '')
+
+/**
+ * An object without unknown fields: a misspelt field is an error, since a default would silently take its place. An
+ * operator may send back what a GET returned, with a change in it: `readOnly` names the fields that a GET adds, which
+ * are ignored.
+ */
+export function exactly<const T extends v.ObjectEntries>(entries: T, readOnly: readonly string[] = []) {
+  const ignored = Object.fromEntries(readOnly.map((name) => [name, v.optional(v.unknown())]))
+  const known: T = { ...ignored, ...entries }
+  return v.strictObject(known, ({ expected, input }) => {
+    if (expected === 'never') return 'there is no such field'
+    return input === undefined ? 'is required' : 'an object is required'
+  })
+}
