@@ -1,0 +1,33 @@
+/** Addresses and the networks that they belong to: what counts as one caller, one subscriber, one company. */
+import ipaddr from 'ipaddr.js'
+
+/** Bits that two addresses of one network share, the smallest network first. One subscriber has a whole /64 of IPv6. */
+const TIERS = { ipv4: [32, 24], ipv6: [64, 56, 48] } as const
+
+/**
+ * The networks of an address, the smallest first, each as a text that no other network has. An address in no known form is
+ * one of its own, so that calls without any count as one caller.
+ */
+export function networksOf(address: string): readonly string[] {
+  if (!ipaddr.isValid(address)) return [address]
+  const parsed = ipaddr.process(address)
+  const bytes = parsed.toByteArray()
+  return TIERS[parsed.kind()].map((bits) => `${bytes.slice(0, bits / 8).join('.')}/${bits}`)
+}
+
+/** A test of addresses against a range in CIDR notation, or one address. */
+export function rangeTest(range: string): (address: string) => boolean {
+  const parsed = parseRange(range)
+  return (address) => {
+    if (!parsed || !ipaddr.isValid(address)) return false
+    const asked = ipaddr.process(address)
+    return asked.kind() === parsed[0].kind() && asked.match(parsed)
+  }
+}
+
+function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
+  if (ipaddr.isValidCIDR(range)) return ipaddr.parseCIDR(range)
+  if (!ipaddr.isValid(range)) return null
+  const one = ipaddr.process(range)
+  return [one, one.kind() === 'ipv4' ? 32 : 128]
+}
