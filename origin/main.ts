@@ -33,6 +33,7 @@ import { startPayments } from './payments/payments.ts'
 import { Arrivals } from './sales/arrivals.ts'
 import { Blocks } from './sales/blocks.ts'
 import { EdgeNotifier } from './sales/edge-notifier.ts'
+import { Invitations } from './sales/invitations.ts'
 import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
 import { Gates } from './stock/gate.ts'
@@ -134,11 +135,12 @@ async function compose(server: Server): Promise<Hono> {
     admission: await importKeys(config.ADMISSION_KEYS),
     order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
   }
+  const invitations = new Invitations(sql, keys.order)
   const routes = {
     '/admin': operatorRoutes({
-      ...{ config, sql, sales, blocks, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
+      ...{ config, sql, sales, blocks, invitations, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
     }),
-    '/internal': internalRoutes({ config, sales, blocks, arrivals, queueReports, redis, healthOf }),
+    '/internal': internalRoutes({ config, sales, blocks, invitations, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks(payments),
     '/': buyerRoutes({ config, sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }

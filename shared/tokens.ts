@@ -4,6 +4,7 @@
  *   queue      a place in line, signed and read by the edge             aud "queue"
  *   admission  the right to check out, signed by the edge, for anyone   aud "checkout"
  *   order      the right to see one order, the origin's own             aud "order"
+ *   invitation the right to join a sale, by a link of the origin's        aud "invitation"
  *
  * Keys come as a JWK set: the first signs, all verify. The key decides the algorithm: a symmetric key HS256, an Ed25519
  * key EdDSA. A token's header names a key by its `kid` and must agree with that key's algorithm: it chooses nothing else.
@@ -28,6 +29,12 @@ const seconds = v.pipe(v.number(), v.finite())
 
 const QueueClaims = v.object({ sub: text, sale: text, num: ticketNumber, iat: seconds, exp: seconds })
 const AdmissionClaims = v.object({ ...QueueClaims.entries, jti: text })
+const InvitationClaims = v.object({
+  sub: text,
+  sale: text,
+  uses: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  exp: seconds,
+})
 const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
 
 /** Visitor (`sub`), sale and ticket number (`num`); `iat` and `exp` in seconds since the epoch. */
@@ -36,6 +43,9 @@ export type QueueClaims = v.InferOutput<typeof QueueClaims>
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>
 /** An order (`sub`) of a sale. */
 export type OrderClaims = v.InferOutput<typeof OrderClaims>
+
+/** A signed link that lets `uses` visitors into a sale. */
+export type InvitationClaims = v.InferOutput<typeof InvitationClaims>
 
 interface Kind<Claims> {
   readonly issuer: string
@@ -53,6 +63,12 @@ export const ORDER: Kind<OrderClaims> = {
   issuer: 'flash-sale-origin',
   audience: 'order',
   claims: OrderClaims,
+}
+
+export const INVITATION: Kind<InvitationClaims> = {
+  issuer: 'flash-sale-origin',
+  audience: 'invitation',
+  claims: InvitationClaims,
 }
 
 // -- Keys --------------------------------------------------------------------------------------------------------------

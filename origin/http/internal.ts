@@ -1,16 +1,18 @@
 /** The calls of the edge: the state of a sale, by a secret of its own that opens nothing else. */
 import { Hono } from 'hono'
+import { RedeemRequest } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import { problem } from '../../shared/problem.ts'
 import { tryAgain } from '../checkout/outcome.ts'
 import type { Config } from '../config.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
+import type { Invitations } from '../sales/invitations.ts'
 import { policyOf } from '../sales/policy.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
 import { describeSale } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import { refuse, requireSecret } from './request.ts'
+import { readBody, refuse, requireSecret } from './request.ts'
 
 /** slow: the edge should admit fewer. */
 export type HealthOf = (saleId: string) => SaleState['health']
@@ -18,6 +20,7 @@ export type HealthOf = (saleId: string) => SaleState['health']
 interface InternalDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'PROOF_OF_WORK'>
   readonly blocks: Pick<Blocks, 'all'>
+  readonly invitations: Pick<Invitations, 'redeem'>
   readonly sales: Sales
   readonly arrivals: Arrivals
   readonly queueReports: QueueReports
@@ -51,6 +54,12 @@ export function internalRoutes(deps: InternalDeps): Hono {
       policy: policy.version === c.req.query('policy') ? null : policy,
       health: deps.healthOf(sale.sale_id),
     } satisfies SaleState)
+  })
+  app.post('/sales/:sale/redeem', async (c) => {
+    const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+    const { visitor, invitation } = await readBody(c, RedeemRequest)
+    const verdict = await deps.invitations.redeem(sale.sale_id, visitor, invitation, sales.nowMs())
+    return c.json({ verdict })
   })
   return app
 }

@@ -23,6 +23,7 @@ import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
 import type { EdgeNotifier } from '../sales/edge-notifier.ts'
+import type { Invitations } from '../sales/invitations.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
 import { available, describeSale, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -30,6 +31,7 @@ import type { Reconciler } from '../stock/reconciler.ts'
 import { blockRoutes, ruleRoutes } from './access.ts'
 import { exportOrders } from './export.ts'
 import type { HealthOf } from './internal.ts'
+import { invitationRoutes } from './invitations.ts'
 import { keyOf, readBody, refuse, requireSecret } from './request.ts'
 
 /** How an oversell should be resolved, in the query. */
@@ -41,6 +43,7 @@ interface OperatorDeps {
   readonly sales: Sales
   readonly reconciler: Pick<Reconciler, 'reconcileSale' | 'agrees'>
   readonly blocks: Pick<Blocks, 'refresh'>
+  readonly invitations: Pick<Invitations, 'sign'>
   readonly orders: Pick<Orders, 'fulfil'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
@@ -148,6 +151,8 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
     for (const { sale_id } of sales.inUse()) deps.edge.notify(sale_id)
   }
   app.route('/sales/:sale/rules', ruleRoutes({ sql, find: known, changed: publish }))
+  const nowMs = () => sales.nowMs()
+  app.route('/sales/:sale/invitations', invitationRoutes({ sql, invitations: deps.invitations, find: known, nowMs }))
   app.route('/blocks', blockRoutes({ sql, blocks: deps.blocks, changed: notifyAll }))
 
   /** Another origin may have changed a sale a moment ago. Without the ledger, reads show what is in memory. */

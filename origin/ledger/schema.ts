@@ -136,6 +136,26 @@ export const rules = pgTable(
   (t) => [index('rules_of_sale').on(t.sale_id, t.rule_id)],
 )
 
+/** Codes that open a sale. Only their SHA-256 is kept, over the sale and the code. */
+export const invitations = pgTable(
+  'invitations',
+  {
+    sale_id: text().notNull(),
+    code_hash: text().notNull(),
+    /** How many visitors may come in by it, and how many have. */
+    uses: integer().notNull(),
+    used: integer().notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.code_hash] }), check('not_overused', sql`used <= uses`)],
+)
+
+/** Who came in by an invitation: the same visitor may come again. */
+export const invitedVisitors = pgTable(
+  'invited_visitors',
+  { sale_id: text().notNull(), code_hash: text().notNull(), visitor: text().notNull() },
+  (t) => [primaryKey({ columns: [t.sale_id, t.code_hash, t.visitor] })],
+)
+
 /** Visitors, accounts and addresses that no sale lets in; one of the three each. */
 export const blocks = pgTable('blocks', {
   block_id: bigserial({ mode: 'number' }).primaryKey(),

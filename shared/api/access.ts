@@ -118,6 +118,26 @@ export const BlockConfig = v.pipe(
 )
 export type BlockConfig = v.InferOutput<typeof BlockConfig>
 
+// -- Invitations -------------------------------------------------------------------------------------------------------
+
+/** A code, or the token of a signed link. */
+const code = v.pipe(v.string('text is required'), v.regex(/^\S{4,100}$/, '4 to 100 characters without spaces'))
+const uses = v.optional(whole(1, 1_000_000), 1)
+
+export const InvitationRow = v.object({ code, uses })
+
+export const InvitationLinks = exactly({
+  count: v.optional(whole(1, 1_000_000), 1),
+  uses,
+  valid_for_seconds: v.optional(whole(60, 366 * 24 * 3600), 30 * 24 * 3600),
+})
+
+/** What the edge sends to let a visitor in. */
+export const RedeemRequest = v.object({
+  visitor: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  invitation: v.pipe(v.string(), v.regex(/^\S{4,1000}$/)),
+})
+
 // -- What the edge enforces --------------------------------------------------------------------------------------------
 
 /** All that the edge must know to decide who joins a sale: sent with the state when its version is new to the caller. */

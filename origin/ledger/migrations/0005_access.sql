@@ -7,6 +7,22 @@ CREATE TABLE "blocks" (
 	"blocked_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "invitations" (
+	"sale_id" text NOT NULL,
+	"code_hash" text NOT NULL,
+	"uses" integer NOT NULL,
+	"used" integer DEFAULT 0 NOT NULL,
+	CONSTRAINT "invitations_sale_id_code_hash_pk" PRIMARY KEY("sale_id","code_hash"),
+	CONSTRAINT "not_overused" CHECK (used <= uses)
+);
+--> statement-breakpoint
+CREATE TABLE "invited_visitors" (
+	"sale_id" text NOT NULL,
+	"code_hash" text NOT NULL,
+	"visitor" text NOT NULL,
+	CONSTRAINT "invited_visitors_sale_id_code_hash_visitor_pk" PRIMARY KEY("sale_id","code_hash","visitor")
+);
+--> statement-breakpoint
 CREATE TABLE "rules" (
 	"rule_id" bigserial PRIMARY KEY NOT NULL,
 	"sale_id" text NOT NULL,
