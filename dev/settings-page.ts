@@ -15,6 +15,7 @@ export const SETTINGS_PAGE = fileURLToPath(new URL('../docs/settings.md', import
 const START_SETTINGS: readonly SettingDoc[] = [
   { name: 'PORT', default: '3000', description: 'Port of the origin' },
   { name: 'EDGE_PORT', default: '8787', description: 'Port of the edge' },
+  { name: 'OPS_PORT', default: '3001', description: 'Port of the origin for monitors' },
   {
     name: 'FLASH_SALE_DATA',
     default: './.data',

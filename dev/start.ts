@@ -20,18 +20,19 @@ const HELP = `Starts the whole system on this machine: Postgres, Redis, the orig
   --temporary        keep nothing: a folder of its own, removed at the end
   --port N           port of the origin (default 3000, or PORT)
   --edge-port N      port of the edge (default 8787, or EDGE_PORT)
+  --ops-port N       port of the origin for monitors (default 3001, or OPS_PORT)
   --cdn              a real HTTP cache (Varnish) before the edge, at its port
   --no-demo          do not create the demo sale
   --help             this text
 
-Environment: PORT, EDGE_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
+Environment: PORT, EDGE_PORT, OPS_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABASE_URL and REDIS_URL for a Postgres and a Redis
 that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ data: text, temporary: flag, port: text, 'edge-port': text, cdn: flag, 'no-demo': flag },
+  ...{ data: text, temporary: flag, port: text, 'edge-port': text, 'ops-port': text, cdn: flag, 'no-demo': flag },
   help: { ...flag, short: 'h' },
 } as const
 
@@ -51,6 +52,7 @@ async function main(leave: Leave): Promise<number> {
   const dataDir = temporary ? undefined : (data ?? given('FLASH_SALE_DATA') ?? '.data')
   const port = portOf(options.port ?? given('PORT') ?? '3000', 'PORT')
   const edgePort = portOf(options['edge-port'] ?? given('EDGE_PORT') ?? '8787', 'EDGE_PORT')
+  const opsPort = portOf(options['ops-port'] ?? given('OPS_PORT') ?? '3001', 'OPS_PORT')
   const adminToken = given('ADMIN_TOKEN')
   if (adminToken !== undefined && !BEARER.test(adminToken)) throw new UsageError(`ADMIN_TOKEN ${NO_BEARER}.`)
   const progress = new ProgressLines()
@@ -59,7 +61,7 @@ async function main(leave: Leave): Promise<number> {
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
   const system = await startSystem({
-    ...{ dataDir, port, edgePort, progress, adminToken, cdn: options.cdn },
+    ...{ dataDir, port, edgePort, opsPort, progress, adminToken, cdn: options.cdn },
     databaseUrl: given('DATABASE_URL'),
     redisUrl: given('REDIS_URL'),
     edgeVars: Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),
@@ -141,7 +143,7 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
     '',
     `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${demo ? `  (${opening})` : ''}`,
     `${paint('bold', 'Edge')}        ${system.edgeUrl}`,
-    `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at /metrics`,
+    `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at ${system.opsUrl}/metrics`,
     '',
     paint('bold', 'Try, in another terminal'),
     row('join the line', `curl -sS -X POST ${system.edgeUrl}/sales/${sale}/queue`),

@@ -16,9 +16,10 @@ import { startEdge } from './workerd.ts'
 export interface SystemOptions {
   /** Where data, secrets and logs stay; without it, a folder that is removed at the end. */
   readonly dataDir?: string | undefined
-  /** Ports of origin and edge; without them, free ones. With a cache, visitors find it at the edge's port. */
+  /** Ports of the origin, the edge, and the origin's for monitors; without them, free ones. With a cache, visitors find it at the edge's. */
   readonly port?: number | undefined
   readonly edgePort?: number | undefined
+  readonly opsPort?: number | undefined
   /** A Postgres and a Redis that run already. */
   readonly databaseUrl?: string | undefined
   readonly redisUrl?: string | undefined
@@ -42,6 +43,8 @@ export interface System {
   /** Where visitors come: the edge, or the cache before it. */
   readonly edgeUrl: string
   readonly originUrl: string
+  /** For monitors: metrics and readiness. */
+  readonly opsUrl: string
   readonly adminToken: string
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -89,6 +92,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     stops.push(release)
     const port = await choosePort(options.port, 'PORT')
     const edgePort = await choosePort(options.edgePort, 'EDGE_PORT', port)
+    const opsPort = await choosePort(options.opsPort, 'OPS_PORT', port, edgePort)
     if (options.databaseUrl !== undefined) await checkDatabase(options.databaseUrl)
     if (options.redisUrl !== undefined) await checkRedis(options.redisUrl)
     const secrets = loadSecrets(dataDir, options.adminToken)
@@ -129,7 +133,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       ...options.originEnv,
     }
     const origin = await part('the origin', () =>
-      originServer('the origin', port, join(dataDir, 'logs/origin.log'), () => originEnv).start(),
+      originServer('the origin', { port, opsPort }, join(dataDir, 'logs/origin.log'), () => originEnv).start(),
     )
     const edge = await part('the edge', () =>
       startEdge({
@@ -155,12 +159,13 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     const addOrigin = async (env: Readonly<Record<string, string>> = {}) => {
       const name = `origin-${++origins}`
       const log = join(dataDir, `logs/${name}.log`)
-      const another = originServer(name, await freePort(), log, () => ({ ...originEnv, ...env }))
+      const another = originServer(name, await originPorts(), log, () => ({ ...originEnv, ...env }))
       return part(name, () => another.start())
     }
     const { adminToken } = secrets
     return {
-      ...{ edgeUrl, originUrl: origin.url, adminToken, databaseUrl, redisUrl, dataDir, secrets },
+      ...{ edgeUrl, originUrl: origin.url, opsUrl: `http://${LOOPBACK}:${opsPort}`, adminToken },
+      ...{ databaseUrl, redisUrl, dataDir, secrets },
       ...{ origin, edge, cdn, postgres, redis, addOrigin, failed, stop },
     }
   } catch (error) {
@@ -169,8 +174,21 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 }
 
-/** An origin on a port of its own, not started yet. `env` is called at each start. */
-export function originServer(name: string, port: number, logFile: string, env: () => NodeJS.ProcessEnv): Server {
+/** Of an origin: the one for calls and the one for monitors. */
+interface OriginPorts {
+  readonly port: number
+  readonly opsPort: number
+}
+
+export const originPorts = async (): Promise<OriginPorts> => ({ port: await freePort(), opsPort: await freePort() })
+
+/** An origin on ports of its own, not started yet. `env` is called at each start. */
+export function originServer(
+  name: string,
+  { port, opsPort }: OriginPorts,
+  logFile: string,
+  env: () => NodeJS.ProcessEnv,
+): Server {
   const url = `http://${LOOPBACK}:${port}`
   return new Server({
     url,
@@ -181,10 +199,10 @@ export function originServer(name: string, port: number, logFile: string, env: (
       args: [join(ROOT, 'origin/main.ts')],
       logFile,
       cwd: ROOT,
-      env: { ...env(), PORT: String(port) },
+      env: { ...env(), PORT: String(port), OPS_PORT: String(opsPort) },
     }),
     async probe() {
-      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })
+      const response = await fetch(`http://${LOOPBACK}:${opsPort}/readyz`, { signal: AbortSignal.timeout(5_000) })
       const body = (await response.json()) as object
       // An origin's answer, and not that of another program which took the port.
       return response.ok && 'ledger' in body
@@ -198,9 +216,10 @@ function bypassProxies(): void {
   process.env.no_proxy = [bypassed, LOOPBACK].filter(Boolean).join(',')
 }
 
-async function choosePort(wanted: number | undefined, name: string, other?: number): Promise<number> {
+async function choosePort(wanted: number | undefined, name: string, ...others: number[]): Promise<number> {
   if (wanted === undefined) return freePort()
-  if (wanted === other) throw new LocalError(`PORT and EDGE_PORT are both ${wanted}: they must differ.`)
+  if (others.includes(wanted))
+    throw new LocalError(`Port ${wanted} is given twice: PORT, EDGE_PORT and OPS_PORT must differ.`)
   if (!(await reservePort(wanted)))
     throw new LocalError(`Port ${wanted} is taken: stop what uses it, or set ${name} to another.`)
   // fetch refuses the ports of other protocols, as browsers do.

@@ -1,23 +1,19 @@
 /** The origin's routes as one app: which call goes where, and how every error leaves. */
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Logger } from 'pino'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { tryAgain } from './checkout/outcome.ts'
 import { sendProblem } from './http/request.ts'
 import { isLedgerAway } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
-import type { Metrics } from './lib/metrics.ts'
 import { isRedisAway } from './lib/redis.ts'
-import { TimeoutError, withTimeout } from './lib/with-timeout.ts'
+import { TimeoutError } from './lib/with-timeout.ts'
+import { alive } from './ops.ts'
 
-const READY_TIMEOUT_MS = 1_000
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 interface AppDeps {
   readonly routes: Readonly<Record<string, Hono>>
-  readonly registry: Metrics['registry']
-  /** A ping of each store, for /readyz. */
-  readonly stores: Readonly<Record<'ledger' | 'gate', () => Promise<unknown>>>
   readonly log: Logger
 }
 
@@ -25,14 +21,11 @@ interface AppDeps {
 export function createUnreadyApp(): Hono {
   const app = new Hono()
   app.get('/healthz', alive)
-  app.get('/readyz', (c) => c.json({ ledger: false, gate: false }, 503))
   app.all('*', () => sendProblem(tryAgain('The shop is starting.')))
   return app
 }
 
-const alive = (c: Context) => c.json({ status: 'ok' })
-
-export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
+export function createApp({ routes, log }: AppDeps): Hono {
   const app = new Hono()
 
   app.onError((error, c) => {
@@ -57,13 +50,6 @@ export function createApp({ routes, stores, registry, log }: AppDeps): Hono {
   })
 
   app.get('/healthz', alive)
-  app.get('/readyz', async (c) => {
-    const pings = [stores.ledger(), stores.gate()].map((ping) => withTimeout(ping, READY_TIMEOUT_MS))
-    const [ledger, gate] = (await Promise.allSettled(pings)).map(({ status }) => status === 'fulfilled')
-    // Either store suffices to serve.
-    return c.json({ ledger, gate }, ledger || gate ? 200 : 503)
-  })
-  app.get('/metrics', async (c) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }))
 
   for (const [path, its] of Object.entries(routes)) app.route(path, its)
   return app

@@ -30,6 +30,7 @@ const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
 const Settings = v.object({
   NODE_ENV: optional(v.string(), '`production`: every secret and the payment provider must be set'),
   PORT: setting(port, '3000', 'Port of the origin'),
+  OPS_PORT: setting(port, '3001', 'Port for monitors: `/metrics`, `/readyz` and `/healthz`, which need no token'),
   HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
   ROLE: setting(
     oneOf('api', 'worker', 'all'),

@@ -27,7 +27,7 @@ describe('while Postgres is away', () => {
     await ledger.kill()
     const started = origin.restart()
     await comesAlive()
-    expect(await origin.call('GET', '/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
+    expect(await origin.ops('/readyz')).toMatchObject({ status: 503, body: { ledger: false } })
     for (const answer of [await origin.checkout(sale), await origin.admin('GET', `/sales/${sale}`)]) {
       expect(answer).toMatchObject({ status: 503, body: { type: '/problems/try-again' } })
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
@@ -134,7 +134,7 @@ test('starts and serves without Redis', async () => {
   databaseUrl = ledger.url
   await redis.kill()
   await origin.restart()
-  const ready = await origin.call('GET', '/readyz')
+  const ready = await origin.ops('/readyz')
   expect(ready).toMatchObject({ status: 200, body: { ledger: true, gate: false } })
   expect(await origin.checkout(await origin.sale())).toMatchObject({ status: 201 })
 })
@@ -142,7 +142,7 @@ test('starts and serves without Redis', async () => {
 test.skipIf(!existsSync('/dev/full'))(
   'serves and stops on a full disk, where it cannot log',
   async () => {
-    const port = await freePort()
+    const [port, opsPort] = [await freePort(), await freePort()]
     const child = await startChild({
       name: 'an origin',
       command: process.execPath,
@@ -152,12 +152,13 @@ test.skipIf(!existsSync('/dev/full'))(
         PATH: process.env.PATH ?? '',
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         PORT: String(port),
+        OPS_PORT: String(opsPort),
         DATABASE_URL: ledger.url,
         REDIS_URL: redis.url,
         ADMISSION_KEYS: JSON.stringify(origin.keys),
       },
     })
-    await untilReady(child, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)
+    await untilReady(child, async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok)
     await child.stop()
     expect(await child.ended).toBe('exit code 0')
   },

@@ -26,6 +26,7 @@ import { shouldLog } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
 import { withTimeout } from './lib/with-timeout.ts'
+import { createOpsApp } from './ops.ts'
 import { OrderEvents } from './orders/order-events.ts'
 import { Orders } from './orders/orders.ts'
 import { PaymentJobs } from './payments/jobs.ts'
@@ -61,9 +62,11 @@ for (const warning of config.warnings) log.warn(warning)
 const stops: [what: string, stop: () => unknown][] = []
 let stopping = false
 let app = createUnreadyApp()
+let ops = createOpsApp()
 
 async function start(): Promise<void> {
-  const server = await listen()
+  const server = await listen(config.PORT, (request, env) => app.fetch(request, env))
+  await listen(config.OPS_PORT, (request, env) => ops.fetch(request, env))
   app = await composeOnceLedgerResponds(server)
   log.info('serving')
 }
@@ -145,18 +148,16 @@ async function compose(server: Server): Promise<Hono> {
     '/': buyerRoutes({ config, sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
+  ops = createOpsApp({ stores, registry: metrics.registry })
   stops.push(['server', () => close(server, events, checkout)])
-  return createApp({ routes, stores, registry: metrics.registry, log })
+  return createApp({ routes, log })
 }
 
-function listen(): Promise<Server> {
+function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>()
-  const serve = getRequestListener((request, env) => app.fetch(request, env), {
-    hostname: config.HOST,
-    errorHandler: answerInvalid,
-  })
+  const serve = getRequestListener(fetch, { hostname: config.HOST, errorHandler: answerInvalid })
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, serve)
-  server.listen(config.PORT, config.HOST, () => {
+  server.listen(port, config.HOST, () => {
     log.info({ port: (server.address() as AddressInfo).port }, 'listening')
     resolve(server)
   })

@@ -13,7 +13,7 @@ const withoutWorker = useOrigin(() => ({ databaseUrl: database.url, redisUrl: qu
 
 /** The values of a metric by its labels, '' for none. */
 async function counts(metric: string, at = origin): Promise<Record<string, number>> {
-  const text = String((await at.call('GET', '/metrics')).body.text)
+  const text = String((await at.ops('/metrics')).body.text)
   return Object.fromEntries(
     text.split('\n').flatMap((line) => {
       const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []

@@ -14,7 +14,7 @@ const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)
 const edgeReads = (sale: string, answer: object) =>
   expect.poll(() => edge(sale), { timeout: 10_000 }).toMatchObject(answer)
 const stores = async () => {
-  const text = String((await origin.call('GET', '/metrics')).body.text)
+  const text = String((await origin.ops('/metrics')).body.text)
   return [...text.matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
 }
 

@@ -39,7 +39,7 @@ test(
       expect([asked.status, asked.body.status]).toEqual([200, 'processing'])
       expect(asked.body.created_at).toBe(body.created_at)
     }
-    expect((await fetch(`${origin.url()}/readyz`)).status).toBe(200)
+    expect((await origin.ops('/readyz')).status).toBe(200)
 
     await sleep(AWAY_SECONDS * 1000)
     await postgres.start()

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { freePort, type Server, temporaryFolder } from '../dev/processes.ts'
-import { originServer, type System } from '../dev/system.ts'
+import { LOOPBACK, type Server, temporaryFolder } from '../dev/processes.ts'
+import { originPorts, originServer, type System } from '../dev/system.ts'
 import type { Reservation } from '../origin/ledger/record.ts'
 import { ONE_LINE } from '../shared/api/access.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
@@ -43,6 +43,7 @@ export function useOrigin(
 ) {
   const folder = temporaryFolder('origin-test')
   let server: Server
+  let opsUrl: string
   const keys = newKeySet()
   let called = 0
   let sql: postgres.Sql
@@ -68,7 +69,9 @@ export function useOrigin(
   beforeAll(async () => {
     sql = postgres(stores().databaseUrl, { max: 2, onnotice: () => {} })
     const logFile = join(folder.path, 'origin.log')
-    server = originServer('the origin', await freePort(), logFile, settings)
+    const ports = await originPorts()
+    opsUrl = `http://${LOOPBACK}:${ports.opsPort}`
+    server = originServer('the origin', ports, logFile, settings)
     await server.start()
   }, 60_000)
   afterAll(async () => {
@@ -81,9 +84,10 @@ export function useOrigin(
     method: string,
     path: string,
     options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+    base = server.url,
   ) {
     const { token, body, headers } = options
-    const response = await fetch(server.url + path, {
+    const response = await fetch(base + path, {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -108,6 +112,8 @@ export function useOrigin(
   return {
     url: () => server.url,
     call,
+    /** Asks as a monitor does. */
+    ops: (path: '/metrics' | '/readyz' | '/healthz') => call('GET', path, {}, opsUrl),
     admin,
     sql: () => sql,
     log: () => server.logTail(),

@@ -27,7 +27,7 @@ const UP = { timeout: 40_000 }
 const GONE = { timeout: 15_000 }
 
 describe('a start that fails says why in one line and leaves nothing:', () => {
-  test.each(['PORT', 'EDGE_PORT'])('%s is taken', async (name) => {
+  test.each(['PORT', 'EDGE_PORT', 'OPS_PORT'])('%s is taken', async (name) => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -183,7 +183,7 @@ test('accepts a Redis Cluster that already runs', async () => {
   try {
     const run = start({ args: ['--temporary', '--no-demo'], env: { REDIS_URL: cluster.url } })
     await run.up()
-    expect(await (await fetch(`${run.originUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
+    expect(await (await fetch(`${run.opsUrl}/readyz`)).json()).toEqual({ ledger: true, gate: true })
     expect((await run.end('SIGINT')).status).toBe(0)
   } finally {
     await cluster.stop()
@@ -252,9 +252,10 @@ function spawn(command: string, args: string[], env: Record<string, string> = {}
 function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
   const temporaryRoot = ownFolder()
   // Below the ephemeral range, and below the ports that other test files take.
-  const port = 10_000 + ((process.pid * 16 + nextPort++ * 2) % 5_000)
+  const port = 10_000 + ((process.pid * 16 + nextPort++ * 3) % 5_000)
   const child = spawn(process.execPath, [START, ...args], {
     ...{ HOME: temporaryRoot, TMPDIR: temporaryRoot, PORT: String(port), EDGE_PORT: String(port + 1) },
+    OPS_PORT: String(port + 2),
     ...env,
   })
   let out = ''
@@ -278,6 +279,7 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
     port,
     edgePort: port + 1,
     originUrl: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${port + 2}`,
     edgeUrl: `http://127.0.0.1:${port + 1}`,
     out: () => out,
     servers,

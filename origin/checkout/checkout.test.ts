@@ -87,7 +87,7 @@ test('makes one order of a key sent fifty times at once, and counts it once', as
   expect(new Set(answers.map((a) => a.body.order_id)).size).toBe(1)
   expect(answers.filter((a) => a.headers.get('idempotency-replayed') === 'true')).toHaveLength(49)
   expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 1 })
-  const { body } = await origin.call('GET', '/metrics')
+  const { body } = await origin.ops('/metrics')
   const counted = String(body.text)
     .split('\n')
     .filter((line) => line.includes(sale) && /^(checkouts|order_transitions)_total/.test(line))

@@ -13,7 +13,7 @@ const SOLD_OUT = { status: 410, body: { type: '/problems/sold-out', status: 410 
 
 /** Checkouts that the origin made without the fast gate. */
 async function withoutGate(): Promise<number> {
-  const text = String((await origin.call('GET', '/metrics')).body.text)
+  const text = String((await origin.ops('/metrics')).body.text)
   return Number(/^degraded_total\{without="gate"\} (\d+)$/m.exec(text)?.[1] ?? 0)
 }
 
@@ -69,7 +69,7 @@ test('answers newcomers without the stores, and visitors with an order as before
   expect(before.map(({ status }) => status)).toEqual([201, 422, 200, 201, 410, 422, 404, 400, 400, 403, 429, 410])
 
   await withoutRedis(sale)
-  const ready = () => origin.call('GET', '/readyz')
+  const ready = () => origin.ops('/readyz')
   await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ body: { gate: true } })
   expect(await responses()).toEqual(before)
 }, 60_000)

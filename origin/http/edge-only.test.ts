@@ -40,8 +40,8 @@ test('asks no other caller for it', async () => {
   const sale = await origin.sale()
   const calls = [
     [200, '/healthz', {}],
-    [200, '/readyz', {}],
-    [200, '/metrics', {}],
+    [404, '/readyz', {}],
+    [404, '/metrics', {}],
     [200, `/internal/sales/${sale}`, { token: origin.edgeToken }],
     [404, '/nothing-here', {}],
   ] as const

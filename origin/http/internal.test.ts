@@ -15,7 +15,7 @@ const requestState = (sale: string, report: Record<string, string> = {}) =>
   origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(report)}`, { token: origin.edgeToken })
 
 async function gauges(sale: string) {
-  const text = String((await origin.call('GET', '/metrics')).body.text)
+  const text = String((await origin.ops('/metrics')).body.text)
   const all = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
   return Object.fromEntries([...all].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])))
 }

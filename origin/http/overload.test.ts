@@ -47,7 +47,7 @@ test('sheds excess checkouts while orders, the edge and other sales are served',
   const taken = crowd.filter((answer) => answer.status === 201 || answer.status === 202)
   expect(taken.length + shed.length).toBe(crowd.length)
   expect(await origin.stock(sale)).toMatchObject({ held: expect.any(Number), sold: 0 })
-  const metrics = await origin.call('GET', '/metrics')
+  const metrics = await origin.ops('/metrics')
   expect(metrics.headers.get('content-type')).toContain('text/plain')
   expect(String(metrics.body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
 }, 60_000)
@@ -59,7 +59,7 @@ test('rebuilds more gates at once than there are connections without deadlock', 
     sales.map((sale) => origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 1 })),
   )
   expect(new Set(restocked.map((answer) => answer.status))).toEqual(new Set([200]))
-  expect((await origin.call('GET', '/readyz')).body).toEqual({ ledger: true, gate: true })
+  expect((await origin.ops('/readyz')).body).toEqual({ ledger: true, gate: true })
   for (const sale of sales) expect(await origin.stock(sale)).toMatchObject({ total: 11, available: 11 })
 })
 

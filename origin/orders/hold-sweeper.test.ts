@@ -73,7 +73,7 @@ describe('with three sweepers, one an hour ahead and one an hour behind', () => 
     const response = await ahead.checkout(sale, { token })
     expect(response.status).toBe(201)
     // Its own metric shows that its clock is ahead.
-    const metrics = await (await fetch(`${ahead.url()}/metrics`)).text()
+    const metrics = String((await ahead.ops('/metrics')).body.text)
     const startedAtSeconds = Number(/^process_start_time_seconds (\d+)/m.exec(metrics)?.[1])
     expect(startedAtSeconds * 1000 - Date.now()).toBeGreaterThan(HOUR_MS - 120_000)
     const leftMs = Date.parse(String(response.body.reserved_until)) - Date.now()

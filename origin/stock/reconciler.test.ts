@@ -123,7 +123,7 @@ describe.concurrent('the reconciler', () => {
     expect(await origin.checkout(sale)).toMatchObject({ status: 410 })
     const found = await findings(sale)
     expect(found.findings.filter((f) => f.kind === 'oversold')).toMatchObject([{ units: 1, closed_at: null }])
-    const metrics = String((await origin.call('GET', '/metrics')).body.text)
+    const metrics = String((await origin.ops('/metrics')).body.text)
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 1`)
     // The gate agrees with the ledger by now: there are too many orders.
     expect(await reconcile(sale)).toMatchObject([{ found: 'ok', drift: 0 }])
@@ -156,7 +156,7 @@ describe.concurrent('the reconciler', () => {
     expect(found.filter((f) => f.kind === 'capture_failed')).toEqual([])
     expect(found.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
     expect(new Set(changes.map((c) => c.order_id).filter(Boolean))).toEqual(new Set(ids.slice(1)))
-    const metrics = String((await origin.call('GET', '/metrics')).body.text)
+    const metrics = String((await origin.ops('/metrics')).body.text)
     const transitions = `order_transitions_total{sale="${sale}",status="cancelled",reason="oversold"}`
     expect(metrics).toContain(`${transitions} 2`)
     expect(metrics).toContain(`oversold_units{sale="${sale}",product="one"} 0`)

@@ -1,0 +1,64 @@
+/**
+ * What monitors ask, on a port of their own (OPS_PORT) that no buyer reaches: metrics, readiness, liveness. Buyers' port has
+ * only `/healthz`, for the balancer before it.
+ */
+import { type Context, Hono } from 'hono'
+import { problem } from '../shared/problem.ts'
+import { sendProblem } from './http/request.ts'
+import type { Metrics } from './lib/metrics.ts'
+import { withTimeout } from './lib/with-timeout.ts'
+
+const READY_TIMEOUT_MS = 1_000
+/** However often it is asked, each store is pinged once in this time. */
+const KEPT_MS = 1_000
+
+interface OpsDeps {
+  readonly registry: Metrics['registry']
+  /** A ping of each store. */
+  readonly stores: Readonly<Record<'ledger' | 'gate', () => Promise<unknown>>>
+}
+
+interface Readiness {
+  readonly ledger: boolean
+  readonly gate: boolean
+}
+
+export const alive = (c: Context) => c.json({ status: 'ok' })
+
+/** Without parts, the answers of an origin that starts: alive, but not ready. */
+export function createOpsApp(parts?: OpsDeps): Hono {
+  const app = new Hono()
+  const ready = parts ? kept(() => readiness(parts.stores)) : async () => ({ ledger: false, gate: false })
+  app.get('/healthz', alive)
+  app.get('/readyz', async (c) => {
+    const stores = await ready()
+    // Either store suffices to serve.
+    return c.json(stores, stores.ledger || stores.gate ? 200 : 503)
+  })
+  if (parts)
+    app.get('/metrics', async (c) =>
+      c.text(await parts.registry.metrics(), 200, { 'content-type': parts.registry.contentType }),
+    )
+  app.notFound(() => sendProblem(problem('not-found', { detail: 'There are /metrics, /readyz and /healthz.' })))
+  return app
+}
+
+async function readiness(stores: OpsDeps['stores']): Promise<Readiness> {
+  const pings = [stores.ledger(), stores.gate()].map((ping) => withTimeout(ping, READY_TIMEOUT_MS))
+  const [ledger = false, gate = false] = (await Promise.allSettled(pings)).map(({ status }) => status === 'fulfilled')
+  return { ledger, gate }
+}
+
+/** The same answer for KEPT_MS. */
+function kept<T>(ask: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | undefined
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  return () => {
+    const nowMs = performance.now()
+    if (!last || nowMs - askedAtMs >= KEPT_MS) {
+      askedAtMs = nowMs
+      last = ask()
+    }
+    return last
+  }
+}
