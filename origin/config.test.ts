@@ -23,9 +23,22 @@ describe('in production', () => {
     expect(without).toThrow(/^PAYMENT_PROVIDER: must be set in production/)
   })
 
-  it('the sandbox is allowed when set, with a warning', () => {
-    const { warnings } = readConfig({ ...production, PAYMENT_PROVIDER: 'sandbox' })
-    expect(warnings).toEqual(['PAYMENT_PROVIDER is sandbox: no money is taken'])
+  it('anything but development is production', () => {
+    for (const NODE_ENV of [undefined, '', 'prod', 'test', 'Development'])
+      expect(() => readConfig({ ...production, ...stripe, NODE_ENV, ADMIN_TOKEN: undefined }), NODE_ENV).toThrow(
+        /^ADMIN_TOKEN: must be set/,
+      )
+  })
+
+  it('test payments are refused, or allowed with a warning', () => {
+    const refused = /^.*; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal$/
+    for (const [payments, why] of [
+      [{ PAYMENT_PROVIDER: 'sandbox' }, 'PAYMENT_PROVIDER: the sandbox takes no money'],
+      [{ ...stripe, STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY: is a test key of Stripe'],
+    ] as const) {
+      expect(() => readConfig({ ...production, ...payments })).toThrow(refused)
+      expect(readConfig({ ...production, ...payments, ALLOW_TEST_PAYMENTS: 'true' }).warnings).toEqual([why])
+    }
     expect(readConfig({ ...production, ...stripe }).warnings).toEqual([])
   })
 
@@ -36,7 +49,7 @@ describe('in production', () => {
     ['WEBHOOK_SECRET', 'sandbox'],
     ['STRIPE_WEBHOOK_SECRET', 'stripe'],
   ])('%s needs 32 characters and is never shown', (name, PAYMENT_PROVIDER) => {
-    const given = { ...production, ...stripe, PAYMENT_PROVIDER }
+    const given = { ...production, ...stripe, PAYMENT_PROVIDER, ALLOW_TEST_PAYMENTS: 'true' }
     expect(() => readConfig({ ...given, [name]: undefined })).toThrow(name)
     const short = () => readConfig({ ...given, [name]: 'hunter2' })
     expect(short).toThrow(new RegExp(`^${name}: 32 characters or more are required$`))
@@ -72,8 +85,8 @@ it.each(['ADMIN_TOKEN', 'EDGE_TOKEN'])('%s holds only what a header can hold', (
 })
 
 it('needs no secret and no provider in development, and warns', () => {
-  const { NODE_ENV: _, ADMIN_TOKEN: __, ...given } = production
-  const config = readConfig(given)
+  const { ADMIN_TOKEN: _, ...given } = production
+  const config = readConfig({ ...given, NODE_ENV: 'development' })
   expect(config.payment).toMatchObject({ provider: 'sandbox', SANDBOX_TIMEOUT_MS: 2000 })
   expect(config.warnings).toEqual(['ADMIN_TOKEN is not set: the public default is used'])
 })
@@ -107,12 +120,12 @@ describe('the admission keys', () => {
   it('are not those for development in production', () => {
     const ADMISSION_KEYS = given.ADMISSION_KEYS.replace('k1', 'development')
     expect(() => readConfig({ ...given, ADMISSION_KEYS })).toThrow('ADMISSION_KEYS: must be keys of your own')
-    expect(readConfig({ ...given, ADMISSION_KEYS, NODE_ENV: '' }).ADMISSION_KEYS.keys).toHaveLength(1)
+    expect(readConfig({ ...given, ADMISSION_KEYS, NODE_ENV: 'development' }).ADMISSION_KEYS.keys).toHaveLength(1)
   })
 })
 
 it('limits SANDBOX_TIMEOUT_MS to the time of a payment job', () => {
-  const given = { ...production, PAYMENT_PROVIDER: 'sandbox' }
+  const given = { ...production, PAYMENT_PROVIDER: 'sandbox', ALLOW_TEST_PAYMENTS: 'true' }
   expect(readConfig({ ...given, SANDBOX_TIMEOUT_MS: '6000' }).payment).toMatchObject({
     SANDBOX_TIMEOUT_MS: 6000,
   })

@@ -28,7 +28,10 @@ const oneOf = <const T extends string>(...values: T[]) =>
 const bearer = v.pipe(v.string(), v.regex(BEARER, NO_BEARER))
 
 const Settings = v.object({
-  NODE_ENV: optional(v.string(), '`production`: every secret and the payment provider must be set'),
+  NODE_ENV: optional(
+    v.string(),
+    '`development` has public secrets and a sandbox for payments; anything else is production, where all must be set',
+  ),
   PORT: setting(port, '3000', 'Port of the origin'),
   OPS_PORT: setting(port, '3001', 'Port for monitors: `/metrics`, `/readyz` and `/healthz`, which need no token'),
   HOST: setting(v.string(), '127.0.0.1', 'Address that the origin listens on'),
@@ -84,6 +87,11 @@ const Settings = v.object({
     'sandbox',
     'Takes the money; `sandbox` takes none. Production has no default',
   ),
+  ALLOW_TEST_PAYMENTS: setting(
+    oneOf('true', 'false'),
+    'false',
+    'Allows the sandbox and test keys of Stripe in production, for a rehearsal',
+  ),
 })
 
 const Stripe = v.object({
@@ -127,7 +135,8 @@ export class ConfigError extends Error {
 /** Throws ConfigError with one line per invalid setting, all at once: its name and the reason, never its value. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const production = set.NODE_ENV === 'production'
+  // A setting that was forgotten or misspelt must not open the doors.
+  const production = set.NODE_ENV !== 'development'
   // A whole crowd comes from one machine in development.
   const given = production ? set : { PROOF_OF_WORK: 'off', ...set }
   const errors: string[] = []
@@ -150,19 +159,25 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       errors.push(`${name}: ${MIN_SECRET_LENGTH} characters or more are required`)
   }
 
+  /** They would give goods away, unless it is a rehearsal. */
+  function refuseTestPayments(why: string): void {
+    if (!production) return
+    if (given.ALLOW_TEST_PAYMENTS === 'true') warnings.push(why)
+    else errors.push(`${why}; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal`)
+  }
+
   function readPayment(): PaymentConfig | undefined {
     const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
-    // Forgotten, it would give goods away; set to sandbox, it is a rehearsal.
-    if (provider === undefined)
-      errors.push('PAYMENT_PROVIDER: must be set in production, to stripe (or to sandbox, which takes no money)')
+    if (provider === undefined) errors.push('PAYMENT_PROVIDER: must be set in production, to stripe')
     if (provider === 'stripe') {
       // Whoever guesses it has orders confirmed for nothing.
       if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
       const stripe = read(Stripe)
+      if (stripe?.STRIPE_SECRET_KEY.includes('_test_')) refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
       return stripe && { provider, ...stripe }
     }
     if (provider !== 'sandbox') return undefined
-    if (production) warnings.push('PAYMENT_PROVIDER is sandbox: no money is taken')
+    refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')
     checkSecret('WEBHOOK_SECRET')
     const sandbox = read(Sandbox)
     return sandbox && { provider, ...sandbox }

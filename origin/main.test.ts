@@ -150,6 +150,7 @@ test.skipIf(!existsSync('/dev/full'))(
       logFile: '/dev/full',
       env: {
         PATH: process.env.PATH ?? '',
+        NODE_ENV: 'development',
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         PORT: String(port),
         OPS_PORT: String(opsPort),

@@ -52,6 +52,7 @@ export function useOrigin(
     const { databaseUrl, redisUrl } = stores()
     return {
       PATH: process.env.PATH ?? '',
+      NODE_ENV: 'development',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: databaseUrl,
       REDIS_URL: redisUrl,
