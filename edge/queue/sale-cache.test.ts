@@ -1,8 +1,11 @@
 /** An isolate whose ticket shards do not respond: few calls to them, and a response for everyone. */
-import { expect, it } from 'vitest'
-import type { Env } from '../config.ts'
+import { expect, it, vi } from 'vitest'
+import { OPEN_TO_ALL } from '../../shared/api/access.ts'
+import { type Env, readConfig } from '../config.ts'
+import type { Call } from '../http.ts'
 import { call, edgeEnv, product, TestSale, withShards } from '../testing/visitors.ts'
 import { type SnapshotRequest, shardOf } from './rpc.ts'
+import { saleNow } from './sale-cache.ts'
 
 /** Settings of an isolate whose shards respond by `look`, with a count of the calls. */
 function counted(look: (request: SnapshotRequest) => Promise<unknown>): { env: Env; calls: () => number } {
@@ -94,4 +97,28 @@ it.concurrent.each(TROUBLES)('keeps answering sold_out when the shards %s', asyn
   expect(calls()).toBeLessThanOrEqual(20)
   expect(slowestMs).toBeLessThan(1_000)
   expect(await answers.at(-1)?.json()).toMatchObject({ phase: 'sold_out' })
+})
+
+it('has a new policy within two seconds, and keeps it while the origin does not send it again', async () => {
+  const rule = { rule: '1', when: { country: 'DE' }, action: 'refuse' as const }
+  const policy = { ...OPEN_TO_ALL, version: 'v2', rules: [rule] }
+  const sale = await new TestSale().publish()
+  await sale.schedule()
+  const context = { waitUntil() {} } as unknown as ExecutionContext
+  const config = await readConfig(edgeEnv)
+  const request = new Request('https://edge.test')
+  const policyNow = async () => {
+    const asked = { request, env: edgeEnv, ctx: context, config, secure: true, nowMs: Date.now(), setCookies: [] }
+    return (await saleNow(sale.name, asked as unknown as Call)).policy
+  }
+  expect(await policyNow()).toEqual(OPEN_TO_ALL)
+  const changedAtMs = Date.now()
+  await sale.publish({ policy })
+  await sale.push()
+  await vi.waitUntil(async () => (await policyNow()).version === 'v2', { timeout: 5_000 })
+  expect(Date.now() - changedAtMs).toBeLessThan(2_000)
+  await sale.publish({ policy: null })
+  await sale.push()
+  await scheduler.wait(600)
+  expect(await policyNow()).toEqual(policy)
 })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
+import { OPEN_TO_ALL } from '../../shared/api/access.ts'
 import { LineFigures } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
@@ -85,15 +86,17 @@ it.each(['sold_out', 'ended'] as const)('reports nobody waiting once the sale is
   expect(figures).toMatchObject({ numbers_given: PEOPLE, waiting: 0, called_per_second: 0 })
 })
 
-it('sends the figures with each state request', async () => {
-  const sale = await new TestSale().publish()
+it('sends the figures, and the version of the policy it has, with each state request', async () => {
+  const sale = await new TestSale().publish({ policy: { ...OPEN_TO_ALL, version: 'v1' } })
   await sale.joined()
   await sale.push()
   await sale.push()
   const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
   expect(requests[0]?.query).toBe('')
   const last = new URLSearchParams(requests.at(-1)?.query)
-  const figures = v.parse(v.strictObject(LineFigures.entries), Object.fromEntries(last))
+  const { policy, ...query } = Object.fromEntries(last)
+  const figures = v.parse(v.strictObject(LineFigures.entries), query)
+  expect(policy).toBe('v1')
   expect(figures.numbers_given).toBeGreaterThanOrEqual(1)
   expect(figures.called + figures.waiting).toBe(figures.numbers_given)
 })
