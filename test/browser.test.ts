@@ -178,6 +178,33 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await button(page, 'Join the line').waitFor(WITHIN)
   })
 
+  test('whoever has a place is led to it from the page that all see, and left there once it is given up', async () => {
+    const url = await sale('led', -1_000, SLOW)
+    for (let i = 0; i < 5; i++) await (await fetch(`${url}/queue`, { method: 'POST' })).body?.cancel()
+    const page = await visitor(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'You are in line').waitFor()
+    const number = await numberOf(page)
+    await page.goto(url)
+    await heading(page, 'You are in line').waitFor()
+    expect([await numberOf(page), page.url()]).toEqual([number, `${url}/line`])
+    await page.getByText('Give up my place').click()
+    await button(page, 'Yes, give it up').click()
+    await button(page, 'Join the line').waitFor()
+    await expect.poll(() => page.url()).toBe(url)
+    await page.reload()
+    await button(page, 'Join the line').waitFor()
+    expect(await numberOf(page)).toBeNull()
+
+    const plain = await visitor(url, { javaScriptEnabled: false })
+    await button(plain, 'Join the line').click()
+    const own = await numberOf(plain)
+    await plain.goto(url)
+    await link(plain, 'I already have a place').click()
+    await heading(plain, 'You are in line').waitFor()
+    expect(await numberOf(plain)).toBe(own)
+  })
+
   test('a visitor with a lost connection and a wrong clock keeps the place and the countdown', async () => {
     const url = await sale('offline', 60_000, SLOW)
     const page = await newPage()

@@ -62,7 +62,7 @@ function joinForm({ view, words, lang }: Shown, label: string): Html {
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
 const toOwnPlace = ({ view, words }: Shown) =>
-  html`<p class="own-place"><a href="/sales/${view.sale}/line">${words.toOwnPlace}</a></p>`
+  html`<p><a class="link" href="/sales/${view.sale}/line">${words.toOwnPlace}</a></p>`
 
 function howItWorks(shown: Shown, isBefore: boolean): Html {
   const { view, words, lang } = shown
