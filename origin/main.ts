@@ -22,6 +22,7 @@ import { answerInvalid, answerUnreadable } from './http/request.ts'
 import { paymentWebhooks } from './http/webhooks-in.ts'
 import { connect, isLedgerAway, ping, prepare } from './ledger/connection.ts'
 import { WarmConnections } from './ledger/warm-connections.ts'
+import { hmacKey } from './lib/hmac.ts'
 import { shouldLog } from './lib/loop.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { connectRedis } from './lib/redis.ts'
@@ -135,8 +136,8 @@ async function compose(server: Server): Promise<Hono> {
   const edge = new EdgeNotifier(config, log)
   const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
   const keys = {
-    admission: await importKeys(config.ADMISSION_KEYS),
-    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET)),
+    admission: await importKeys(config.ADMISSION_KEYS, hmacKey),
+    order: importSecret(Buffer.from(config.ORDER_TOKEN_SECRET), hmacKey),
   }
   const invitations = new Invitations(sql, keys.order)
   const routes = {

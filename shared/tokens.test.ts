@@ -13,7 +13,7 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import * as v from 'valibot'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   ADMISSION,
   AdmissionKeySetting,
@@ -32,6 +32,7 @@ import {
   type SecretJwkSet,
   signToken,
   type TokenKeys,
+  TokenReader,
   webCryptoKey,
 } from './tokens.ts'
 
@@ -186,6 +187,19 @@ describe('a token', () => {
       expect(readToken(ORDER, importSecret(bytesOf(2)), token, NOW)).toEqual(refused)
     }
   })
+})
+
+it('that comes again is verified once where that takes a promise, and expires all the same', async () => {
+  for (const { name, keys } of keySets) {
+    const token = await signToken(QUEUE, keys, place)
+    const verify = vi.spyOn(keys.first, 'verify')
+    const reader = new TokenReader(QUEUE, keys, 10)
+    for (let i = 0; i < 3; i++) expect(await reader.read(token, NOW), name).toEqual({ ok: true, claims: place })
+    expect(await reader.read(token, NOW + 60_000), name).toEqual({ ok: false, reason: 'expired' })
+    expect(await reader.read(`${token.slice(0, -9)}otherbits`, NOW), name).toEqual(refused)
+    expect(verify, name).toHaveBeenCalledTimes(keys === a ? 5 : 2)
+    verify.mockRestore()
+  }
 })
 
 describe('a key set', () => {

@@ -5,7 +5,6 @@
 import { decodeJwt } from 'jose'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/public.ts'
-import { Recent } from '../../shared/recent-map.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import {
   ADMISSION,
@@ -18,8 +17,7 @@ import {
   readToken,
   signToken,
   type TokenKeys,
-  unlessExpired,
-  type Verified,
+  TokenReader,
 } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
 import { cookiesNamed, deleteCookie, readCookie, setCookie } from './cookies.ts'
@@ -56,7 +54,7 @@ export interface Place {
 export async function readPlace(sale: string, call: Call): Promise<Place | 'bad' | null> {
   const token = presented(`queue-${sale}`, call)
   if (token === null) return isUnreadableBearer(call) ? 'bad' : null
-  const verified = await verifyPlace(token, call)
+  const verified = await placeReader(call).read(token, call.nowMs)
   return verified.ok && verified.claims.sale === sale ? { claims: verified.claims, token } : 'bad'
 }
 
@@ -65,18 +63,14 @@ function isUnreadableBearer({ request, config }: Call): boolean {
   return !config.protect && /^bearer\b/i.test(request.headers.get('authorization') ?? '')
 }
 
-const verifiedPlaces = new WeakMap<TokenKeys, Recent<string, QueueClaims>>()
+const placeReaders = new WeakMap<TokenKeys, TokenReader<QueueClaims>>()
 
-/** Whoever waits presents the same token again and again: of a known one only the expiry is checked. */
-async function verifyPlace(token: string, { config, nowMs }: Call): Promise<Verified<QueueClaims>> {
+/** Whoever waits presents the same token again and again. */
+function placeReader({ config }: Call): TokenReader<QueueClaims> {
   const { queue } = config.keys
-  const known = verifiedPlaces.get(queue) ?? new Recent<string, QueueClaims>(MAX_PLACES)
-  verifiedPlaces.set(queue, known)
-  const claims = known.get(token)
-  if (claims) return unlessExpired(claims, nowMs)
-  const verified = await readToken(QUEUE, queue, token, nowMs)
-  if (verified.ok) known.set(token, verified.claims)
-  return verified
+  const reader = placeReaders.get(queue) ?? new TokenReader(QUEUE, queue, MAX_PLACES)
+  placeReaders.set(queue, reader)
+  return reader
 }
 
 /** Signs a visitor's place, and sets its cookie. */

@@ -5,7 +5,6 @@ import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shar
 import { isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
-import { Recent } from '../../shared/recent-map.ts'
 import {
   ADMISSION,
   type AdmissionClaims,
@@ -15,7 +14,7 @@ import {
   type SyncKey,
   signToken,
   type TokenKeys,
-  unlessExpired,
+  TokenReader,
   type Verified,
 } from '../../shared/tokens.ts'
 import type { Checkout } from '../checkout/checkout.ts'
@@ -46,14 +45,14 @@ interface BuyerDeps {
   readonly keys: { readonly admission: TokenKeys; readonly order: TokenKeys<SyncKey> }
 }
 
-/** Admissions remembered as read, of some 500 bytes each. */
+/** Admissions remembered as read, of some 500 bytes each: buyers come several times with one, to retry, look and pay. */
 const MAX_ADMISSIONS = 50_000
 
 const NO_STORE = { 'cache-control': 'no-store' }
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { config, sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
-  const admissions = new Recent<string, AdmissionClaims>(MAX_ADMISSIONS)
+  const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
   const app = new Hono()
   // The edge knows more of a buyer than the token says: their session.
   if (!config.ALLOW_DIRECT) for (const path of ['/sales/*', '/orders/*']) app.use(path, requireEdge(config.EDGE_TOKEN))
@@ -72,7 +71,8 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
       stopTimer = metrics.checkoutSeconds.startTimer()
-      const admission = await admissionTo(saleId, bearer(c))
+      const read = admissions.read(bearer(c) ?? '', sales.nowMs())
+      const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(saleId, admission.num)
       const key = keyOf(c)
@@ -123,19 +123,8 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
 
-  /** Buyers come several times with one token: a retry, the order, its payment. */
-  async function readAdmission(token: string): Promise<Verified<AdmissionClaims>> {
-    const nowMs = sales.nowMs()
-    const known = admissions.get(token)
-    if (known) return unlessExpired(known, nowMs)
-    const read = await readToken(ADMISSION, keys.admission, token, nowMs)
-    if (read.ok) admissions.set(token, read.claims)
-    return read
-  }
-
-  /** The admission in the token. Throws unless it is valid and for this sale. */
-  async function admissionTo(saleId: string, token = ''): Promise<AdmissionClaims> {
-    const read = await readAdmission(token)
+  /** The admission that was read. Throws unless it is valid and for this sale. */
+  function admissionTo(saleId: string, read: Verified<AdmissionClaims>): AdmissionClaims {
     if (!read.ok) {
       const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
       const queue = `/sales/${encodeURIComponent(saleId)}/queue`
@@ -191,7 +180,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
   async function rightOf(token = ''): Promise<{ sale: string; visitor?: string; order?: string } | null> {
     const nowMs = sales.nowMs()
-    const admission = await readAdmission(token)
+    const admission = await admissions.read(token, nowMs)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
     const view = readToken(ORDER, keys.order, token, nowMs)
     return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null

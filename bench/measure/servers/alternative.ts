@@ -13,6 +13,7 @@ import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
 import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
@@ -23,7 +24,7 @@ const { MODE = '', PORT, DATABASE_URL = '', REDIS_URL = '', ADMISSION_KEYS = '' 
 const MAX_CONNECTIONS = 10
 const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-const keys = await importKeys(JSON.parse(ADMISSION_KEYS))
+const keys = await importKeys(JSON.parse(ADMISSION_KEYS), hmacKey)
 redis.defineCommand('takeUnit', {
   numberOfKeys: 2,
   lua: readFileSync(new URL('./take-unit.lua', import.meta.url), 'utf8'),

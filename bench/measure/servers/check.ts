@@ -6,9 +6,8 @@
  *   hmac     what a check of the token must do: one HMAC, and its claims parsed
  */
 import { serve } from '@hono/node-server'
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import { Hono } from 'hono'
+import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
 import { problem, problemResponse } from '../../../shared/problem.ts'
@@ -16,20 +15,17 @@ import { ADMISSION, importKeys, readToken, type SecretJwkSet } from '../../../sh
 
 const { MODE, PORT, ADMISSION_KEYS = '' } = process.env
 const set: SecretJwkSet = JSON.parse(ADMISSION_KEYS)
-const keys = await importKeys(set)
-const secret = hmac.create(sha256, Buffer.from(set.keys[0]?.k ?? '', 'base64url'))
+const keys = await importKeys(set, hmacKey)
+const secret = hmacKey('', Buffer.from(set.keys[0]?.k ?? '', 'base64url'))
 const soldOut = problemResponse(problem('sold-out'))
 
 async function check(token: string): Promise<boolean> {
   if (MODE !== 'hmac') return (await readToken(ADMISSION, keys, token, Date.now())).ok
   const [header, payload = '', signature] = token.split('.')
-  const mac = Buffer.from(
-    secret
-      .clone()
-      .update(Buffer.from(`${header}.${payload}`))
-      .digest(),
-  ).toString('base64url')
-  return mac === signature && JSON.parse(Buffer.from(payload, 'base64url').toString()).exp * 1000 > Date.now()
+  return (
+    secret.sign(`${header}.${payload}`) === signature &&
+    JSON.parse(Buffer.from(payload, 'base64url').toString()).exp * 1000 > Date.now()
+  )
 }
 
 const app = new Hono()

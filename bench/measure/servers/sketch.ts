@@ -10,6 +10,7 @@ import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
 import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
@@ -20,7 +21,7 @@ const RECORD_BATCH = 500
 
 const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-const keys = await importKeys(JSON.parse(ADMISSION_KEYS))
+const keys = await importKeys(JSON.parse(ADMISSION_KEYS), hmacKey)
 redis.defineCommand('takeUnits', {
   numberOfKeys: 1,
   lua: readFileSync(new URL('./take-units.lua', import.meta.url), 'utf8'),
