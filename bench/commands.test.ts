@@ -91,6 +91,7 @@ describe('a command', () => {
     ['model', '--cost --report=package.json', /package\.json is no report of a rehearsal/],
     ['model', '--cost --report=README.md', /README\.md is no report of a rehearsal/],
     ['rehearse', '--faults=redis --minutes=0', /--minutes needs a number from 0\.01 to 1440, not "0"/],
+    ['rehearse', '--cdn --edge=http://127.0.0.1:1 --origin=http://127.0.0.1:1', /--cdn needs its own system/],
     ['verify-draw', '--number=1', /--schedule needs a URL/],
     ['verify-draw', '--schedule=http://127.0.0.1:1/ --number=0', /--number needs a ticket number/],
     ['verify-draw', '--schedule=http://127.0.0.1:5/ --number=1', /could not be read: ECONNREFUSED/],

@@ -11,11 +11,15 @@ import { LOOPBACK } from './processes.ts'
 let status = 200
 let headers: Record<string, string> = {}
 let delayMs = 0
+let inFlight = 0
+let mostInFlight = 0
 const seen: { method: string; url: string; headers: IncomingHttpHeaders }[] = []
 
 const edge = createServer(async (request, response) => {
   const n = seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+  mostInFlight = Math.max(mostInFlight, ++inFlight)
   await sleep(delayMs)
+  inFlight--
   response.writeHead(status, headers).end(`response ${n}`)
 })
 let cdn: Cdn
@@ -35,6 +39,7 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     status = 200
     headers = { 'cache-control': 'public, max-age=60' }
     delayMs = 0
+    mostInFlight = 0
     paths++
   })
 
@@ -86,7 +91,15 @@ describe.skipIf(!findOnPath('varnishd'))('the cache before the edge', () => {
     expect((await ask()).status).toBe(503)
     status = 200
     headers = { 'cache-control': 'public, max-age=60' }
-    await expect.poll(async () => (await ask()).headers.get('cf-cache-status')).toBe('HIT')
+    expect([(await ask()).text, (await ask()).text]).toEqual(['response 2', 'response 2'])
+  })
+
+  test('those who get a page of their own do not wait for one another', async () => {
+    headers = { 'cache-control': 'no-store' }
+    await ask()
+    delayMs = 300
+    await Promise.all(Array.from({ length: 50 }, () => ask()))
+    expect([seen.length, mostInFlight]).toEqual([51, 50])
   })
 
   test('many who ask at once for what is not kept cost one request', async () => {

@@ -43,11 +43,10 @@ sub vcl_backend_response {
   }
   if (beresp.http.Set-Cookie || beresp.http.Vary ~ "\*" || beresp.http.Cache-Control ~ "(?i)\b(no-store|no-cache|private)\b"
       || beresp.http.Cloudflare-CDN-Cache-Control ~ "no-store") {
-    # Callers of the same URL do not wait for one another for so long. Short for a problem, after which comes a page to keep.
-    if (beresp.status < 400) {
-      return (pass(60s));
-    }
-    return (pass(1s));
+    # Remembered, so that callers of the same URL do not wait for one another; a response that may be kept ends it.
+    set beresp.uncacheable = true;
+    set beresp.ttl = 10s;
+    return (deliver);
   }
   if (beresp.http.CDN-Cache-Control ~ "max-age=\d+") {
     set beresp.ttl = std.duration(regsub(beresp.http.CDN-Cache-Control, "^.*max-age=(\d+).*$", "\1s"), 0s);

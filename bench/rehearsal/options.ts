@@ -33,6 +33,7 @@ The sale
   --hold SECONDS       how long a cart is held (12; 60 from 50,000 visitors on; 4 with --faults)
   --claim SECONDS      how long a turn may be claimed (20; 60 likewise; only with its own system)
   --shards N           ticket shards (1; only with its own system)
+  --cdn                a real HTTP cache (Varnish) before the edge (only with its own system)
 
 Faults, on its own system
   --faults LIST        kills these in turn under load: ${FAULTS.join(',')}; Redis sometimes loses its data
@@ -81,6 +82,7 @@ const OPTIONS = {
   ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
   ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
   out: text,
+  cdn: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -100,7 +102,8 @@ export function readOptions(args: readonly string[]) {
   for (const name of ['edge', 'origin'] as const) {
     const url = values[name]
     if (url === undefined) continue
-    if (!calm) throw new UsageError(`--faults needs its own system, without --${name}.`)
+    const needs = calm ? values.cdn && '--cdn' : '--faults'
+    if (needs) throw new UsageError(`${needs} needs its own system, without --${name}.`)
     if (!/^http:\/\/[^/]+\/?$/.test(url)) throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
   }
   if ((values.edge === undefined) !== (values.origin === undefined))
@@ -137,6 +140,7 @@ export function readOptions(args: readonly string[]) {
     holdSeconds,
     claimSeconds: whole('claim', isLong ? 60 : 20, 1, 3_600),
     shards: whole('shards', 1, 1, 256),
+    cdn: values.cdn ?? false,
     faults,
     seed: whole('seed', Date.now() % 1_000_000, 0, 2 ** 32 - 1),
     maxMinutes,

@@ -1,6 +1,7 @@
 /** One rehearsal from the sale's creation to its judgement. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cdn } from '../../dev/cdn.ts'
 import { UsageError } from '../../dev/command.ts'
 import { startSystem } from '../../dev/system.ts'
 import { isGood } from '../invariants/check.ts'
@@ -52,13 +53,13 @@ export class Rehearsal {
   /** `failed` is called when a part of its own system ends by itself. */
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
-    const { to, killable } = await this.#target(failed)
+    const { to, killable, cdn } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
       await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
     }
     try {
-      const result = await this.#play(to, killable)
+      const result = await this.#play(to, killable, cdn)
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
@@ -66,7 +67,7 @@ export class Rehearsal {
   }
 
   async #target(failed: (how: string) => void) {
-    const { edge, origin, adminToken, faults, claimSeconds, shards } = this.#options
+    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn } = this.#options
     if (edge && origin) {
       if (!adminToken)
         throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
@@ -79,10 +80,11 @@ export class Rehearsal {
         databaseUrl: DATABASE_URL || undefined,
         redisUrl: REDIS_URL || undefined,
       }
-      return { to, killable: undefined }
+      return { to, killable: undefined, cdn: undefined }
     }
     console.log('Starting a system ...')
     const settings = {
+      cdn,
       originEnv: { LOG_LEVEL: 'warn' },
       edgeVars: { CLAIM_SECONDS: String(claimSeconds), TICKET_SHARDS: String(shards) },
     }
@@ -91,10 +93,10 @@ export class Rehearsal {
     if (!killable) void system.failed.then(failed)
     const { edgeUrl, originUrl, databaseUrl, redisUrl } = system
     const to = { edge: edgeUrl, origin: originUrl, adminToken: system.adminToken, databaseUrl, redisUrl }
-    return { to, killable }
+    return { to, killable, cdn: system.cdn }
   }
 
-  async #play(to: Target, killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined) {
+  async #play(to: Target, killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined, cdn: Cdn | undefined) {
     const options = this.#options
     const sale = this.#sale
     const spreadMs = options.spreadSeconds * 1000
@@ -138,7 +140,10 @@ export class Rehearsal {
     live.start()
     const killSeconds = options.spreadSeconds + opensInMs / 1000
     const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
+    const before = await cdn?.counts()
     await crowd.play()
+    const after = await cdn?.counts()
+    const toEdge = before && after && after.toEdge - before.toEdge
     clearTimeout(end)
     const faults: FaultRecord | null = (await killing?.stop()) ?? null
     const samples = live.stop()
@@ -169,7 +174,7 @@ export class Rehearsal {
       requests: crowd.tally.requests,
       /** Failures and problem responses, by kind and status. */
       refusals: byTimes(crowd.tally.refusals),
-      ...requestsOf(crowd),
+      ...requestsOf(crowd, toEdge),
       latencies: latenciesOf(crowd),
       samples,
       fairness: fairnessOf(crowd, opensAtMs),
@@ -197,13 +202,20 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
   }
 }
 
-function requestsOf({ visitors, schedule, tally }: Crowd) {
-  const worker = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
+/** With a cache before the edge, `toEdge` requests went through it, with the refreshes of what it keeps. */
+function requestsOf({ visitors, schedule, tally }: Crowd, toEdge: number | undefined) {
+  const requests = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
+  const worker = toEdge ?? requests
   const fromCdn = tally.scheduleReads
   return {
     /** Real reads of the public schedule, one a second for all; and how often the crowd's scripts would have read it. */
     schedule: { read: schedule.reads, fromCdn },
-    perVisitor: { worker: worker / visitors.length, cdn: fromCdn / visitors.length },
+    perVisitor: {
+      worker: worker / visitors.length,
+      /** Served by the cache before the edge. */
+      cache: Math.max(0, requests - worker) / visitors.length,
+      cdn: fromCdn / visitors.length,
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { paint, run, writableFolder } from '../../dev/command.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
-import { percentileTexts, reportHtml } from '../report/report.ts'
+import { percentileTexts, reportHtml, requestsText } from '../report/report.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
 import { KINDS } from './tally.ts'
@@ -36,9 +36,7 @@ function print(r: Result): void {
   const each = KINDS.map((kind) => [kind, r.requests[kind] / r.options.visitors] as const)
     .filter(([, share]) => share > 0)
     .map(([kind, share]) => `${kind} ${share.toFixed(2)}`)
-  title(
-    `Requests per visitor  ${r.perVisitor.worker.toFixed(2)} to a Worker (${each.join(', ')}); ${r.perVisitor.cdn.toFixed(2)} reads of the schedule`,
-  )
+  title(`Requests per visitor  ${requestsText(r)} (${each.join(', ')})`)
   console.log(`${duration(r.seconds * 1000)} in all, at most ${n(r.memoryMb)} MB for the crowd`)
   for (const [what, counts] of [
     ['Failures and problem responses', r.refusals],

@@ -8,7 +8,7 @@ import { Crowd } from './crowd.ts'
 import { visit } from './visit.ts'
 import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
-type Answer = readonly [status: number, body: object, headers?: Record<string, string>]
+type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
 let server: Server
 let url: string
@@ -21,7 +21,7 @@ beforeAll(async () => {
     const call = `${request.method} ${request.url}`
     const answers = script[call] ?? []
     const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
-    response.writeHead(status, headers).end(JSON.stringify(body))
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -42,7 +42,7 @@ const CHECKOUT = 'POST /sales/s/checkout'
 beforeEach(() => {
   schedule = sampleSchedule({ anchor_position: 100, ceiling: 100, server_time_ms: Date.now() })
   script = {
-    [PAGE]: [[200, {}, { 'cache-control': 'public, max-age=9' }]],
+    [PAGE]: [finalPage],
     [SCHEDULE]: [[200, schedule]],
     [JOIN]: [joined(1)],
     [STATUS]: [[200, place({ status: 'ready', admission_token: 'a', admission_expires_at: inSeconds(60) })]],
@@ -58,6 +58,8 @@ const place = (fields: object) => ({
   poll_after_ms: 100,
   ...fields,
 })
+const PUBLIC = { 'cache-control': 'public, max-age=9' }
+const finalPage: Answer = [200, '<section id="final">', PUBLIC]
 const joined = (number: number): Answer => [201, { ...place({ status: 'waiting' }), number, queue_token: 'q' }]
 /** The page of a turn, whose admission expires in so many seconds. */
 const turn = (seconds: number): Answer => {
@@ -158,6 +160,27 @@ test('a visitor ends as the last response said, from the first time on', async (
   if (visitor) crowd.finish(visitor, 'failed')
   expect(crowd.tally.ends).toMatchObject({ sold_out: 1, ended: 0, failed: 0 })
   expect(visitor?.soldOutSeenMs).toBeGreaterThan(0)
+})
+
+test('the page of a cache that does not know the end yet is loaded again', async () => {
+  schedule.phase = 'sold_out'
+  // The first is what the visitor comes by.
+  const landing: Answer = [200, '<section id="landing">', PUBLIC]
+  script[PAGE] = [landing, landing, finalPage]
+  const { tally } = await played()
+  expect([tally.requests.final, tally.ends.sold_out]).toEqual([2, 1])
+})
+
+test("the server's clock is that of a schedule made for the request, else of a kept one and its age", async () => {
+  const at = (serverMs: number, headers = {}): Answer => [200, { ...schedule, server_time_ms: serverMs }, headers]
+  script[SCHEDULE] = [at(50_000, { age: '2' }), at(70_000), at(90_000, { age: '3' })]
+  const crowd = crowdAt()
+  const clock = async () => {
+    await crowd.schedule.read()
+    return Math.round(crowd.schedule.serverMs(performance.now()) / 1000)
+  }
+  expect([await clock(), await clock(), await clock()]).toEqual([52, 70, 70])
+  crowd.client.close()
 })
 
 test('an invalid number is remembered for the judge', async () => {

@@ -91,7 +91,7 @@ ${lineChart('99th percentile by second', { x: 'seconds since the opening', y: 'l
 ])}
 ${r.refusals.length > 0 ? `<h3>Failures and problem responses</h3>${countTable('Refusals', 'response', r.refusals)}` : ''}</section>
 <section><h2>Requests per visitor</h2>
-<p class="quiet">${r.perVisitor.worker.toFixed(2)} to a Worker, and ${r.perVisitor.cdn.toFixed(2)} reads of the public schedule, which a Worker serves from memory, or a CDN before it (here one copy a second served all: ${n(r.schedule.read)} reads).</p>
+<p class="quiet">${requestsText(r)}, which a Worker serves from memory, or a CDN before it (here one copy a second served all: ${n(r.schedule.read)} reads).</p>
 ${table(
   'Requests by kind',
   ['request', 'total', 'per visitor'],
@@ -116,6 +116,12 @@ ${
 </body>
 </html>
 `
+}
+
+/** What a visitor costs on average: requests that reached a Worker, those that the cache before it served, reads of the schedule. */
+export function requestsText({ options, perVisitor: { worker, cache, cdn } }: Result): string {
+  const served = options.cdn ? `${cache.toFixed(2)} served by the cache before it, ` : ''
+  return `${worker.toFixed(2)} to a Worker, ${served}${cdn.toFixed(2)} reads of the public schedule`
 }
 
 /** Visitors who saw the end without having joined: they have ended, and were never in the queue. */
