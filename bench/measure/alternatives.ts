@@ -58,12 +58,12 @@ export async function* againstAlternatives(stage: Stage, bench: Bench): AsyncGen
       }
     }
     for (const buyers of bench.rivals) {
-      const title = `Ours beside the alternatives, ${buyers} ${buyers === 1 ? 'buyer' : 'buyers'}`
+      const title = `Ahead of the alternatives, ${buyers} ${buyers === 1 ? 'buyer' : 'buyers'}`
       yield await compare(title, buyers, ({ aims }) => (buyers === MANY_BUYERS ? { ratio: aims[0] } : null))
     }
     // A setting of the whole server, so only where it is ours.
     if (stage.system.postgres) {
-      const title = `The same with ${MANY_BUYERS} buyers, each sync ${SLOWER_MS} ms slower`
+      const title = `Ahead of them on a disk that syncs ${SLOWER_MS} ms slower, ${MANY_BUYERS} buyers`
       yield await withSlowerDisk(shops.sql, () => compare(title, MANY_BUYERS, ({ aims }) => ({ ratio: aims[1] })))
     }
   } finally {

@@ -26,7 +26,7 @@ const HELP = `Measures the system against its limits and its alternatives, on th
   --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
   --quick          three short rounds each, with fewer buyers
   --rounds N       rounds of which the median counts (5)
-  --seconds N      length of one (2)
+  --seconds N      length of one (1.6)
   --crowd N        the largest crowd that really joins, for growth (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
@@ -52,8 +52,8 @@ function readOptions() {
   const { quick = false } = values
   const bench: Bench = {
     rounds: wholeOf('rounds', values.rounds, quick ? 3 : 5, 1, 99),
-    seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 2, 0.1, 60),
-    buyers: quick ? [1, 256] : [1, 16, 64, 256, 1_000],
+    seconds: numberOf('seconds', values.seconds, quick ? 0.8 : 1.6, 0.1, 60),
+    buyers: quick ? [1, 256] : [1, 16, 256, 1_000],
     rivals: quick ? [256] : [1, 16, 256],
     crowd: wholeOf('crowd', values.crowd, quick ? 10_000 : 1_000_000, 1_000, 1_000_000),
   }

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startCdn } from '../../dev/cdn.ts'
 import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { placeIn } from '../lib/responses.ts'
@@ -25,7 +26,8 @@ const BARE = `export default {
   fetch() { return Response.json({ status: 'waiting', number: 4012, position_in_queue: 2011, now_serving: 2001 }) }
 }`
 
-export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): AsyncGenerator<Table> {
+export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<Table> {
+  const { rounds, seconds } = bench
   const { edgeUrl, edge } = stage.system
   // A queue that hardly moves keeps everyone waiting.
   const live = await createSale(stage, { stock: 1_000_000, rate: 0.01 })
@@ -74,7 +76,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
     const results = await contest(rounds, {
       bare: run(await worker(BARE), same('GET', '/'), 200),
       join: at(joins, 201),
-      'join, floor': run(floor, same('POST', joinPath, JSON_TYPE), 201),
+      'join, floor': run(floor, joins, 201),
       known: at(knownJoins, 201),
       'known, floor': run(floor, knownJoins, 201),
       status: at(statuses, isWaiting),
@@ -91,7 +93,7 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
     const compared = (what: string, name: 'join' | 'known' | 'status' | 'unseen', ratio: number, floor: string) =>
       row(what, results[name], bare, { ratio }, { what: floor, measured: results[`${name}, floor`] })
     yield {
-      title: 'The edge, on raw workerd',
+      title: 'The edge, of a bare Worker',
       against: 'of bare',
       rows: [
         row('a bare JSON Worker', bare, null),
@@ -105,15 +107,47 @@ export async function* againstEdge(stage: Stage, { rounds, seconds }: Bench): As
       ],
     }
     yield {
-      title: 'The edge beside a Worker that sends the same bytes',
+      title: 'The edge, of a Worker that sends the same bytes',
       against: 'ours is',
       rows: [
         ahead('schedule', results['schedule, echoed'], results.schedule, { ratio: 0.95 }),
         ahead('sold-out page', results['page, echoed'], results.page, { ratio: 0.95 }),
       ],
     }
+    yield await behindCache(stage, bench, page)
   } finally {
     for (const server of workers) await server.stop()
+  }
+}
+
+/** The sold-out page from a real cache before the Worker, of which none may reach it once the cache has it. */
+async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: Next): Promise<Table> {
+  const { edge } = system
+  const cdn = await startCdn({ edgeUrl: edge.url })
+  try {
+    const load = { next: page, right: isFinalPage, seconds }
+    const { worker, cache } = await contest(rounds, {
+      worker: () => closedLoop({ ...load, url: edge.url, pids: [edge.pid] }, CLIENTS),
+      cache: async () => {
+        const client = new HttpClient({ url: cdn.url, connections: 1 })
+        await client.ask(page(client) ?? '')
+        client.close()
+        const { toEdge } = await cdn.counts()
+        const measured = await closedLoop({ ...load, url: cdn.url, pids: [cdn.pid] }, CLIENTS)
+        const calls = (await cdn.counts()).toEdge - toEdge
+        return calls === 0 ? measured : { ...measured, wrong: calls, why: 'called the Worker' }
+      },
+    })
+    return {
+      title: 'The sold-out page, of the Worker alone',
+      against: 'ratio',
+      rows: [
+        row('the Worker alone', worker, null),
+        row('from a cache before it, without a call of the Worker', cache, worker, { ratio: 2 }),
+      ],
+    }
+  } finally {
+    await cdn.stop()
   }
 }
 

@@ -78,11 +78,11 @@ async function* checkouts(stage: Stage, bench: Bench, bare: Server): AsyncGenera
       )
       besideSketch.push(ahead(people, sketch, ours, SKETCH_AIMS[buyers]))
     }
-    yield { title: 'The origin', against: 'of bare', rows }
+    yield { title: 'The origin, of a bare endpoint', against: 'of bare', rows }
   } finally {
     await shops.close()
   }
-  yield { title: `The origin beside ${SKETCH}`, against: 'ours is', rows: besideSketch }
+  yield { title: `The origin, of ${SKETCH}`, against: 'ours is', rows: besideSketch }
 }
 
 async function twoProcesses(stage: Stage, { rounds, seconds }: Bench): Promise<Table> {
@@ -131,7 +131,7 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
       },
     })
     return {
-      title: `The origin: sold out, ${CLIENTS} clients`,
+      title: `The origin, sold out, ${CLIENTS} clients`,
       against: 'ratio',
       rows: [
         row('bare endpoint, POST', results.bare, null),
