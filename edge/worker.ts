@@ -95,6 +95,8 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
   if (!v.is(SaleId, sale)) refuse('unknown-sale')
   const { method } = call.request
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request)) refuse('forbidden')
+  // A site behind the line has a checkout of its own.
+  if (call.config.protect && /^(checkout|buy|order)$/.test(rest[0] ?? '')) refuse('not-found')
   const page = `/sales/${sale}`
   const line = `${page}/line`
   switch (rest.join('/')) {

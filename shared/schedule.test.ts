@@ -18,6 +18,7 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     draw_commitment: '00'.repeat(32),
     draw_seed: '00'.repeat(32),
     draw_beacon: null,
+    beacon_announced: false,
     pre_queue_opens_at: '2026-11-27T11:00:00Z',
     opens_at: '2026-11-27T12:00:00Z',
     ends_at: null,

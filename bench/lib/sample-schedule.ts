@@ -17,6 +17,7 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   draw_commitment: commitmentOf(SEED),
   draw_seed: SEED,
   draw_beacon: null,
+  beacon_announced: false,
   pre_queue_opens_at: '2026-11-27T11:00:00.000Z',
   opens_at: '2026-11-27T12:00:00.000Z',
   ends_at: null,

@@ -72,6 +72,15 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
   return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known: kept !== null }
 }
 
+/**
+ * True if the caller is this visitor by more than a token made out to them: by the secret in their cookie, or by the session of
+ * the account. A token alone could be handed to a hundred others.
+ */
+export async function isVisitor(name: string, call: Call): Promise<boolean> {
+  const visitor = await visitorOf(null, call)
+  return visitor.known && visitor.name === name
+}
+
 /** Sets the cookie by which a visitor is known again. */
 export function setSecretCookie(secret: string | null, call: Call): void {
   if (secret !== null) setCookie(SECRET_COOKIE, secret, SECRET_TTL_SECONDS, call)

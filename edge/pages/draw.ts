@@ -23,11 +23,19 @@ export function drawCard({ view, words }: Shown): Html {
       <dl class="stacked">
         <div><dt>${words.commitment}</dt><dd><code>${schedule.draw_commitment}</code></dd></div>
         <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
-        ${schedule.draw_beacon !== null && html`<div><dt>${words.beacon}</dt><dd><code>${schedule.draw_beacon}</code></dd></div>`}
+        ${beaconRow({ view, words })}
       </dl>
       <p><a href="/sales/${view.sale}/schedule">${words.drawData}</a></p>
     </details>
   </section>`
+}
+
+/** A draw that went without the beacon that was announced says so. */
+function beaconRow({ view: { schedule }, words }: Pick<Shown, 'view' | 'words'>) {
+  const { beacon_announced, draw_beacon } = schedule
+  if (draw_beacon !== null) return html`<div><dt>${words.beacon}</dt><dd><code>${draw_beacon}</code></dd></div>`
+  if (!beacon_announced) return false
+  return html`<div><dt>${words.beacon}</dt><dd>${isDrawn(schedule) ? words.beaconMissed : words.beaconAnnounced}</dd></div>`
 }
 
 /** Hidden from screen readers: the words beside it say the same. */

@@ -152,6 +152,7 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
     draw_commitment: commitmentOf(SEED),
     draw_seed: isBefore ? null : SEED,
     draw_beacon: null,
+    beacon_announced: false,
     pre_queue_opens_at: new Date(lobbyAtMs).toISOString(),
     opens_at: new Date(opensAtMs).toISOString(),
     ends_at: null,

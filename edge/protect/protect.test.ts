@@ -17,6 +17,17 @@ function protecting(sale: TestSale): Env {
 
 const page = { accept: 'text/html' }
 
+/** A visitor whose turn has come, with the cookies of their browser. */
+async function ready(sale: TestSale) {
+  const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
+  const cookies = cookiesOf(joined)
+  const { queue_token, admission_token } = await sale.ready({ cookie: cookies })
+  const secret = /visitor-secret=[^;]*/.exec(cookies)?.[0] ?? ''
+  const place = `queue-${sale.name}=${queue_token}`
+  const admission = `admission-${sale.name}=${admission_token}`
+  return { secret, place, admission, cookie: `${secret}; ${place}; ${admission}` }
+}
+
 it('holds visitors of protected paths until their turn, and lets them through then', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
@@ -88,12 +99,8 @@ it('lets a visitor whose turn has come in directly', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
   await stub(`/${sale.name}/lamp`, 200, 'the shop’s own page')
-  const { queue_token } = await sale.ready()
-  const response = await call(
-    `/${sale.name}/lamp`,
-    { headers: { ...page, cookie: `queue-${sale.name}=${queue_token}` } },
-    env,
-  )
+  const { secret, place } = await ready(sale)
+  const response = await call(`/${sale.name}/lamp`, { headers: { ...page, cookie: `${secret}; ${place}` } }, env)
   expect(response.status).toBe(200)
   expect(cookiesOf(response)).toContain(`admission-${sale.name}=`)
 })
@@ -135,6 +142,34 @@ it('responds to programs and forms that it is not their turn, and refuses a forg
   const form = { method: 'POST', body: 'x', headers: page }
   expect((await call(path, form, env)).status).toBe(429)
   expect((await requestsTo(path)).calls).toBe(0)
+})
+
+it('lets in nobody else with an admission or a place, which could be handed to a hundred', async () => {
+  const sale = await new TestSale().publish()
+  const env = protecting(sale)
+  const path = `/${sale.name}/lamp`
+  await stub(path, 200, 'the shop’s own page')
+  const own = await ready(sale)
+  const status = async (cookie: string) => (await call(path, { method: 'POST', headers: { cookie } }, env)).status
+  expect(await status(own.cookie)).toBe(200)
+  const other = await ready(sale)
+  for (const token of [own.admission, own.place]) {
+    expect(await status(token)).toBe(429)
+    expect(await status(`${token}; ${other.secret}`)).toBe(429)
+    expect(await status(`${token}; ${own.secret}`)).toBe(200)
+  }
+})
+
+it('has no checkout of its own before a site', async () => {
+  const sale = await new TestSale().publish()
+  const env = protecting(sale)
+  const { cookie } = await ready(sale)
+  const order = crypto.randomUUID()
+  for (const path of ['checkout', 'buy', `order/${order}/payment`, `order/${order}/cancel`, `order/${order}`]) {
+    const method = path.endsWith(order) ? 'GET' : 'POST'
+    const response = await call(`/sales/${sale.name}/${path}`, { method, headers: { cookie } }, env)
+    expect([path, response.status]).toEqual([path, 404])
+  }
 })
 
 it('redirects nobody to another host', async () => {
@@ -208,6 +243,7 @@ it('holds every spelling of a protected path', async () => {
     `/${sale.name}%3Bx/lamp`,
     `/x/..;/${sale.name}/lamp`,
     `/%2573${rest}/lamp`,
+    ...['%20', '.', '...', '%2e', '.%20', './x', '%20/x.css'].map((end) => `/${sale.name}/lamp${end}`),
     ...[';x', '%3bx', '%00', '%3f', '%23'].map((cut) => `/${sale.name}/lamp${cut}.css`),
   ]) {
     const response = await call(path, { headers: page }, env)
@@ -220,14 +256,14 @@ it('knows a visitor whose requests carry the site’s credentials, and passes no
   const env = protecting(sale)
   const path = `/${sale.name}/api`
   await stub(path, 200, 'the site')
-  const { queue_token, admission_token } = await sale.ready()
+  const { secret, place, admission } = await ready(sale)
   for (const authorization of ['Bearer the-sites-own', 'Basic abc']) {
-    const headers = { cookie: `admission-${sale.name}=${admission_token}`, authorization }
+    const headers = { cookie: `${secret}; ${admission}`, authorization }
     expect((await call(path, { headers }, env)).status).toBe(200)
     expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBe(authorization)
   }
-  for (const token of [queue_token, admission_token]) {
-    await call(path, { headers: { authorization: `Bearer ${token}` } }, env)
+  for (const token of [place, admission]) {
+    await call(path, { headers: { authorization: `Bearer ${token.split('=')[1]}`, cookie: secret } }, env)
     expect((await requestsTo(path)).requests.at(-1)?.headers.authorization).toBeUndefined()
   }
   // An unreadable token may be the site's own, and is no bad place.
@@ -248,14 +284,14 @@ it('lets no shared cache keep what only admitted visitors see', async () => {
     'cache-control': 'public, max-age=600, s-maxage=900',
     ...Object.fromEntries(targeted.map((name) => [name, 'max-age=900'])),
   })
-  const { queue_token, admission_token } = await sale.ready()
+  const { secret, place, admission } = await ready(sale)
   const seen = async (cookie: string) => {
     const response = await call(path, { headers: { ...page, cookie } }, protecting(sale))
     for (const name of targeted) expect(response.headers.has(name), name).toBe(false)
     return [response.headers.get('cache-control'), response.headers.getSetCookie().length]
   }
-  expect(await seen(`queue-${sale.name}=${queue_token}`)).toEqual(['private, no-store', 1])
-  const admitted = `admission-${sale.name}=${admission_token}`
+  expect(await seen(`${secret}; ${place}`)).toEqual(['private, no-store', 1])
+  const admitted = `${secret}; ${admission}`
   expect(await seen(admitted)).toEqual(['private, max-age=600', 0])
   await stub(path, 200, 'the lamp', 0, { 'cache-control': 'no-store' })
   expect(await seen(admitted)).toEqual(['private, no-store', 0])
@@ -276,9 +312,11 @@ it('passes the site’s redirects on, to this host where they lead to the site i
 })
 
 it('extends an admission that has half expired, up to the end of the session', async () => {
+  const sale = await new TestSale().publish()
+  const { secret, place } = await ready(sale)
+  const sub = String(decodeJwt(place.split('=')[1] ?? '').sub)
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
-  const sale = await new TestSale().publish()
   const path = `/${sale.name}/lamp`
   await stub(path, 200, 'the lamp')
   const session = 1_800
@@ -288,8 +326,8 @@ it('extends an admission that has half expired, up to the end of the session', a
   /** The seconds left to a visitor admitted so long ago, who had so many left when they came. */
   const leftAfter = async (agoSeconds: number, leftSeconds: number) => {
     const times = { iat: now - agoSeconds, exp: now + leftSeconds }
-    const claims = { sub: 'v', sale: sale.name, num: 1, jti: 'x', ...times }
-    const cookie = `admission-${sale.name}=${await signToken(ADMISSION, keys.admission, claims)}`
+    const claims = { sub, sale: sale.name, num: 1, jti: 'x', ...times }
+    const cookie = `${secret}; admission-${sale.name}=${await signToken(ADMISSION, keys.admission, claims)}`
     const response = await call(path, { headers: { ...page, cookie } }, env)
     expect(response.status).toBe(200)
     const given = cookiesOf(response).split('=')[1]

@@ -5,7 +5,7 @@
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
-import { authenticate } from '../auth/visitor.ts'
+import { authenticate, isVisitor } from '../auth/visitor.ts'
 import { NO_STORE, TARGETED } from '../cache.ts'
 import type { Config } from '../config.ts'
 import { type Call, refuse, seeOther, wantsHtml } from '../http.ts'
@@ -34,10 +34,10 @@ export function protectedSite(call: Call): Promise<Response> | null {
 }
 
 /**
- * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, and
- * where some believe the path to end: at a `?`, a `#` or a control character.
+ * What sites read in more ways than one: slashes and backslashes, what is decoded twice, parameters behind a `;`, where
+ * some believe the path to end (at a `?`, a `#` or a control character), and dots and spaces that some drop from a name's end.
  */
-const AMBIGUOUS = /[;\\]|\/\/|%(?:[01].|2[35f]|3[bf]|5c|7f)/i
+const AMBIGUOUS = /[;\\]|\/\/|(?:\.|%20|%2e)+(?:\/|$)|%(?:[01].|2[35f]|3[bf]|5c|7f)/i
 
 /**
  * Judges the path as the site will read it: without `..`, and decoded. One that could be read in more ways than one is
@@ -51,7 +51,7 @@ function isHeld(pathname: string, { PROTECT_PATHS, PROTECT_BYPASS }: Protect): b
 async function guard(protect: Protect, call: Call): Promise<Response> {
   const sale = protect.PROTECT_SALE
   const admission = await findAdmission(sale, call)
-  if (admission) {
+  if (admission && (await isVisitor(admission.claims.sub, call))) {
     const response = await pass(protect, admission.token, call)
     // Whoever is on the site may stay for a session.
     await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
@@ -61,7 +61,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   // After the sale there is nothing left to protect.
   if (now.schedule.phase === 'ended') return pass(protect, null, call)
   const { place } = await authenticate(sale, call)
-  if (!place) return toTheLine(sale, `/sales/${sale}`, call)
+  if (!place || !(await isVisitor(place.claims.sub, call))) return toTheLine(sale, `/sales/${sale}`, call)
   if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)

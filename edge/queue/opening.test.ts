@@ -43,7 +43,7 @@ it('waits at the opening for the beacon’s next round, and mixes it into the dr
   const sale = await new TestSale(300).publish()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
-    expect(await announced(room, sale)).toMatchObject({ phase: 'pre_queue', draw_seed: null })
+    expect(await announced(room, sale)).toMatchObject({ phase: 'pre_queue', draw_seed: null, beacon_announced: true })
     expect((await requestsTo(path)).calls).toBe(1)
     await stub(path, 200, { round: 1, randomness: RANDOMNESS })
     const drawn = await announced(room, sale)
@@ -65,7 +65,12 @@ it('goes without a beacon that is late, and does not draw again when it comes', 
     }
     expect((await announcedAt(BEACON_WITHIN_MS - 1_000)).draw_seed).toBeNull()
     const drawn = await announcedAt(BEACON_WITHIN_MS)
-    expect(drawn).toMatchObject({ phase: 'open', draw_seed: expect.any(String), draw_beacon: null })
+    expect(drawn).toMatchObject({
+      phase: 'open',
+      draw_seed: expect.any(String),
+      draw_beacon: null,
+      beacon_announced: true,
+    })
     await stub(path, 200, { round: 1, randomness: RANDOMNESS })
     const { calls } = await requestsTo(path)
     expect((await announcedAt(BEACON_WITHIN_MS + 1_000)).draw_beacon).toBeNull()

@@ -45,7 +45,7 @@ const isNew = false
 /** The record at a moment, after a refresh every second from a minute before the opening. */
 function recordAt(untilMs: number, config = CONFIG, origin: 'ok' | 'slow' = 'ok'): SaleRecord {
   const firstMs = OPENS_AT_MS - 60_000
-  let sale = newRecord(stateAt(firstMs), SEED, firstMs, firstMs)
+  let sale = newRecord(stateAt(firstMs), { seed: SEED, beaconAnnounced: true }, firstMs, firstMs)
   for (let nowMs = firstMs; nowMs <= untilMs; nowMs += 1_000) {
     const refresh = { state: stateAt(nowMs, origin), nowMs, highestNumber: PEOPLE }
     sale = closedIfDue(withState(sale, refresh.state, nowMs), PEOPLE, nowMs)

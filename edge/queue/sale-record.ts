@@ -37,7 +37,12 @@ export interface SaleRecord {
 }
 
 /** A new sale; `atMs` is when the origin responded, on this clock. */
-export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: number): SaleRecord {
+export function newRecord(
+  state: SaleState,
+  { seed, beaconAnnounced }: { seed: string; beaconAnnounced: boolean },
+  atMs: number,
+  nowMs: number,
+): SaleRecord {
   const opensAtMs = atMs + state.opens_in_ms
   const preQueueOpensAtMs = atMs + state.pre_queue_opens_in_ms
   const endsAtMs = state.ends_in_ms === null ? null : atMs + state.ends_in_ms
@@ -54,6 +59,7 @@ export function newRecord(state: SaleState, seed: string, atMs: number, nowMs: n
     draw_commitment: commitmentOf(seed),
     draw_seed: null,
     draw_beacon: null,
+    beacon_announced: beaconAnnounced,
     pre_queue_opens_at: state.pre_queue_opens_at ?? new Date(nowMs).toISOString(),
     opens_at: state.opens_at,
     ends_at: state.ends_at,

@@ -186,7 +186,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     let sale = this.#sale
     if (state) {
       const atMs = (requestedAtMs + nowMs) / 2
-      sale = sale ? withState(sale, state, atMs) : newRecord(state, freshSeed(), atMs, nowMs)
+      const draw = { seed: freshSeed(), beaconAnnounced: this.#config.beaconUrl !== null }
+      sale = sale ? withState(sale, state, atMs) : newRecord(state, draw, atMs, nowMs)
     }
     if (!sale) return
     if (beacon) sale = { ...sale, beacon }

@@ -198,6 +198,7 @@ export function beforeOpening(rate: number): Schedule {
     draw_commitment: '00'.repeat(32),
     draw_seed: null,
     draw_beacon: null,
+    beacon_announced: false,
     pre_queue_opens_at: '',
     opens_at: '',
     ends_at: null,

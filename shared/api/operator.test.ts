@@ -33,6 +33,10 @@ describe('a sale', () => {
       hold_seconds: 90,
       limit_per_visitor: 1,
       oversell_policy: 'alarm',
+      access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
+      lines: [{ line: 'public', weight: 1, opens_early_seconds: 0, access: null }],
+      expected_visitors: null,
+      max_unpaid_orders: 3,
     })
   })
 
@@ -44,6 +48,10 @@ describe('a sale', () => {
       limit_per_visitor: 1,
       admission: { rate_per_second: 200, max_inside: 500 },
       oversell_policy: 'alarm',
+      access: { sign_in: 'required', invitation: 'required', proof_of_work: 'auto', turnstile: true },
+      lines: [{ line: 'members', weight: 2.5, opens_early_seconds: 900, access: { proof_of_work: 50_000 } }],
+      expected_visitors: 500_000,
+      max_unpaid_orders: 1,
     }
     expect(wrongFields(full)).toEqual([])
   })

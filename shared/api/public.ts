@@ -149,6 +149,8 @@ export const Schedule = v.object({
   draw_seed: v.nullable(hex32),
   /** Hex value of the announced public beacon, mixed into the seed; null if none was announced, or none has come yet. */
   draw_beacon: v.nullable(hex),
+  /** True where a public beacon is to be mixed into the seed: a draw without one then says so by its `draw_beacon`. */
+  beacon_announced: v.optional(v.boolean(), false),
   /** For people, on the origin's clock. */
   pre_queue_opens_at: v.string(),
   opens_at: v.string(),

@@ -94,6 +94,8 @@ export const de: Words = {
   commitment: 'Fingerabdruck (SHA-256)',
   seed: 'Zu Beginn gezeigte Zahl',
   beacon: 'Beigemischter öffentlicher Zufallswert',
+  beaconAnnounced: 'Kommt zur Öffnung, von drand.',
+  beaconMissed: 'Keiner: Er war angekündigt und kam nicht rechtzeitig.',
   drawData: 'Die öffentlichen Daten der Auslosung',
   steps: 'Schritte',
   stepChoose: 'Wählen',

@@ -97,6 +97,8 @@ export const en = {
   commitment: 'Fingerprint (SHA-256)',
   seed: 'Number shown at the opening',
   beacon: 'Public random value mixed in',
+  beaconAnnounced: 'Comes at the opening, from drand.',
+  beaconMissed: 'None: it was announced, and did not come in time.',
   drawData: 'The public data of the draw',
   // The turn
   steps: 'Steps',
