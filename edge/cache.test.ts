@@ -1,8 +1,9 @@
 /** The cache before the Worker: what is kept is purged when it changes. */
 import { exports } from 'cloudflare:workers'
-import { beforeAll, expect, it } from 'vitest'
-import { purgeSale, tagOf } from './cache.ts'
-import { call, edgeEnv, product, requestsTo, stub, TestSale } from './testing/visitors.ts'
+import { describe, expect, it } from 'vitest'
+import { KEPT, keptFor, purgeSale, tagOf, withCacheRule } from './cache.ts'
+import type { Call } from './http.ts'
+import { call, edgeEnv, product, requestsTo, TestSale } from './testing/visitors.ts'
 
 /** How often the sale was purged at CACHE_PURGE_URL. */
 async function purgesOf(sale: TestSale): Promise<number> {
@@ -12,7 +13,24 @@ async function purgesOf(sale: TestSale): Promise<number> {
   return requests.filter(ofSale).length
 }
 
-beforeAll(() => stub('/cache', 200, {}))
+describe('whatever a handler forgets', () => {
+  const ruled = (headers: Record<string, string>, setCookies: string[] = []) =>
+    Object.fromEntries(withCacheRule(new Response('x', { headers }), { setCookies } as unknown as Call).headers)
+
+  it('keeps nothing that does not say that it may be kept', () => {
+    expect(ruled({ vary: 'accept' })).toMatchObject({ vary: 'accept', 'cache-control': 'no-store' })
+    expect(ruled({ 'cdn-cache-control': 'max-age=60' })).toMatchObject({ 'cache-control': 'no-store' })
+    expect(ruled({ 'cdn-cache-control': 'max-age=60' })).not.toHaveProperty('cdn-cache-control')
+  })
+
+  it('keeps nothing with a cookie', () => {
+    const kept = keptFor('one', KEPT.final)
+    expect(ruled(kept)).toMatchObject(kept)
+    const own = ruled(kept, ['place=mine'])
+    expect(own['cache-control']).toBe('no-store')
+    for (const name of ['cdn-cache-control', 'cache-tag']) expect(own).not.toHaveProperty(name)
+  })
+})
 
 it('purges what is kept of a sale when it is sold out, and when it lives again', async () => {
   const sale = await new TestSale().publish()

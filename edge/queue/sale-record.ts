@@ -193,12 +193,12 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
  * What kept pages show, apart from the stock, the line and the phases that a page's script changes by itself: it changes when
  * the sale ends or lives again, and when an operator changes it.
  */
-export function keptOf({ state, timeline }: SaleRecord): string {
-  const { phase, pre_queue_opens_at, opens_at, ends_at } = latest(timeline).schedule
-  const { name, hold_seconds, limit_per_visitor } = state
-  const products = state.products.map(({ available: _, held: __, sold: ___, ...product }) => product)
+export function keptOf(sale: SaleRecord): string {
+  const { phase, pre_queue_opens_at, opens_at, ends_at } = latest(sale.timeline).schedule
+  const { products, ...facts } = factsOf(sale)
+  const offered = products.map(({ available: _, ...product }) => product)
   const end = isFinal(phase) ? phase : null
-  return JSON.stringify([end, pre_queue_opens_at, opens_at, ends_at, name, hold_seconds, limit_per_visitor, products])
+  return JSON.stringify([end, pre_queue_opens_at, opens_at, ends_at, facts, offered, sale.state.policy?.lines])
 }
 
 /** The line's figures for operators. */

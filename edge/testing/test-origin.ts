@@ -37,7 +37,8 @@ export default async function setup(project: TestProject) {
       const stub = stubs.get(path)
       if (stub?.status === 0) return request.socket.destroy()
       if (stub?.delayMs) await new Promise((resolve) => setTimeout(resolve, stub.delayMs))
-      response.statusCode = stub?.status ?? 404
+      // It is the cache before the Worker too, and takes every purge.
+      response.statusCode = stub?.status ?? (request.method === 'PURGE' ? 200 : 404)
       for (const [name, value] of Object.entries(stub?.headers ?? {})) response.setHeader(name, value)
       response.end(stub?.body ?? '{}')
     }
