@@ -356,8 +356,11 @@ function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, now
   return unlessExpired(claims.output, nowMs)
 }
 
+/** Two machines' clocks, both set by the network, differ by less. */
+export const LEEWAY_SECONDS = 5
+
 export const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
-  claims.exp * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
+  (claims.exp + LEEWAY_SECONDS) * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
 
 /** True for what reads like a token of the edge, good or not. */
 export function isEdgeToken(token: string): boolean {

@@ -66,11 +66,11 @@ it('reports the line’s figures, before the opening and while it moves', () => 
   const before = OPENS_AT_MS - 5_000
   const figures = { numbers_given: PEOPLE, boost: 1, throttle: 1 }
   const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0 }
-  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({ ...figures, ...nobody })
+  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({ ...figures, ...nobody, clock_ms: before })
   const called = 950 // The first is called half a second after the opening, for which it is announced.
   const waiting = PEOPLE - called
   const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100 }
-  expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS)).toEqual({ ...figures, ...moving })
+  expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS)).toEqual({ ...figures, ...moving, clock_ms: LATER_MS })
 })
 
 it('reports a throttled line, and no wait while the line stands still', () => {

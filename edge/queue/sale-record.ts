@@ -217,5 +217,6 @@ export function figuresOf({ timeline, memory }: SaleRecord, highestNumber: numbe
     called_per_second: isMoving ? schedule.rate_per_second : 0,
     boost: memory.boost,
     throttle: memory.throttle,
+    clock_ms: nowMs,
   }
 }

@@ -64,11 +64,21 @@ test('forgets a report after ten seconds', () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
   const reports = new QueueReports(createMetrics())
-  reports.add({ sale_id: 'sale', rate_per_second: 100 }, REPORT)
+  reports.add({ sale_id: 'sale', rate_per_second: 100 }, REPORT, 0)
   vi.advanceTimersByTime(9_000)
   expect(reports.latest('sale')).toMatchObject({ waiting: 600 })
   vi.advanceTimersByTime(2_000)
   expect(reports.latest('sale')).toBeNull()
+})
+
+test('measures how far the edge’s clock is from the ledger’s', async () => {
+  const sale = await origin.sale()
+  await requestState(sale, { ...REPORT, clock_ms: String(Date.now() - 20_000) })
+  const skew = async () => {
+    const text = String((await origin.ops('/metrics')).body.text)
+    return Number(new RegExp(`^edge_clock_skew_seconds\\{sale="${sale}"\\} (.+)$`, 'm').exec(text)?.[1])
+  }
+  expect(Math.abs((await skew()) - 20)).toBeLessThan(5)
 })
 
 test('answers the state of a sale, with who has arrived and who waits for stock', async () => {

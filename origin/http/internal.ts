@@ -34,7 +34,7 @@ export function internalRoutes(deps: InternalDeps): Hono {
   app.use('*', requireSecret(deps.config.EDGE_TOKEN))
   app.get('/sales/:sale', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
-    queueReports.add(sale, c.req.query())
+    queueReports.add(sale, c.req.query(), sales.nowMs())
     const counts = await arrivals.firstCounts(sale.sale_id)
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.

@@ -121,5 +121,6 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     admissionRateTarget: queueGauge('admission_rate_target_per_second', 'Positions per second as configured'),
     lineBoost: queueGauge('line_boost', 'Factor on the rate that makes up for no-shows; 1 or more'),
     lineThrottle: queueGauge('line_throttle', "Factor on the rate for the origin's load; 1 or less"),
+    edgeClockSkew: queueGauge('edge_clock_skew_seconds', "How far the ledger's clock is ahead of the edge's"),
   }
 }

@@ -12,8 +12,8 @@ export class QueueReports {
     this.#metrics = metrics
   }
 
-  /** Keeps the report in a query. An edge of another version may send none, or one of another form. */
-  add(of: Pick<SaleRow, 'sale_id' | 'rate_per_second'>, query: Readonly<Record<string, string>>): void {
+  /** Keeps the report in a query, received at `nowMs` of the ledger's clock. An edge of another version may send none, or one of another form. */
+  add(of: Pick<SaleRow, 'sale_id' | 'rate_per_second'>, query: Readonly<Record<string, string>>, nowMs: number): void {
     const { sale_id: sale, rate_per_second } = of
     const parsed = v.safeParse(LineFigures, query)
     if (!parsed.success) return
@@ -27,6 +27,7 @@ export class QueueReports {
     metrics.admissionRateTarget.set({ sale }, rate_per_second)
     metrics.lineBoost.set({ sale }, report.boost)
     metrics.lineThrottle.set({ sale }, report.throttle)
+    if (report.clock_ms !== undefined) metrics.edgeClockSkew.set({ sale }, (nowMs - report.clock_ms) / 1000)
   }
 
   /** The latest report to this process; null if there is none of the last ten seconds. */

@@ -59,5 +59,7 @@ export const LineFigures = v.object({
   boost: figure,
   /** Spares the origin; 1 or less. */
   throttle: figure,
+  /** The edge's clock as it asked, in milliseconds since the epoch. The version before does not send it. */
+  clock_ms: v.optional(figure),
 })
 export type LineFigures = v.InferOutput<typeof LineFigures>
