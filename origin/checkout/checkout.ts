@@ -143,7 +143,7 @@ export class Checkout {
 
   async #recordIfRoom(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
     if (!(await this.#pending.isStillFull())) return this.#inTime(r, this.#untilRecorded(sale, r, gate))
-    if (!(await this.#giveBack(r, gate))) return this.#leaveToWorkers(r)
+    if (!(await this.#giveBack(r))) return this.#leaveToWorkers(r)
     return refusal(tryAgain('Orders cannot be recorded at this moment.'))
   }
 
@@ -160,14 +160,14 @@ export class Checkout {
     }
     const attempt = { sale, reservation: r, gate, ledger }
     if (ledger.verdict === 'recorded') {
-      this.#gateOf(r).acknowledgeSoon(gate.entry)
+      this.#gateOf(r).acknowledgeSoon(r.order)
       return outcomeOf(attempt)
     }
     // The buyer was answered "processing" and will ask for the order: a worker notes the refusal.
     if (isAnswered) return this.#leaveToWorkers(r)
     // A worker may have been faster.
-    if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(gate.entry)
-    else if (!(await this.#giveBack(r, gate))) return this.#recordInDoubt({ sale, reservation: r, gate })
+    if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(r.order)
+    else if (!(await this.#giveBack(r))) return this.#recordInDoubt({ sale, reservation: r, gate })
     return this.#afterRefusal(attempt)
   }
 
@@ -177,11 +177,9 @@ export class Checkout {
   }
 
   /** False if Redis may not have heard of it: the intent may be found later. */
-  async #giveBack(r: Reservation, { entry }: Reserved): Promise<boolean> {
-    const gate = this.#gateOf(r)
+  async #giveBack(r: Reservation): Promise<boolean> {
     try {
-      await gate.settle([refused(r)])
-      await gate.acknowledge([entry])
+      await this.#gateOf(r).settle([refused(r)])
       return true
     } catch (error) {
       this.#deps.log.warn({ order: r.order, error: String(error) }, 'unit not given back; left to workers')

@@ -80,7 +80,7 @@ test('gives each caller of a batch the verdict that a plain model gives one afte
           expect(verdicts).toMatchObject(expected)
         }
         expect(await gate.stock()).toEqual({ available, held: 9 - available })
-        expect((await gate.intents(100)).map(({ intent }) => intent?.order)).toEqual(intents)
+        expect((await gate.intents(100)).map(({ entry }) => entry).sort()).toEqual(intents.sort())
       },
     ),
     { numRuns: 100 },
@@ -207,27 +207,118 @@ test('counts once each order recorded without the gate during a rebuild, wheneve
   expect(await gate.stock()).toEqual({ available: 19, held: 0 })
 })
 
-test('finds an intent however many wait, and reads the stream once for all callers', async () => {
-  await openGate(25_000)
+const stream = () => `{${sale}:one:0}:intents`
+/** Writes an intent as the version before did. */
+const addAsBefore = (call: Call, entry: string | number = '*') =>
+  redis.xadd(stream(), entry, 'reservation', JSON.stringify({ ...call, sale, product: 'one' }))
+
+test('reads, finds, counts and removes the intents that a plain model has, those of the version before too', async () => {
+  const index = fc.nat(30)
+  const visitor = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' })
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('reserve' as const), visitors: fc.array(visitor, { minLength: 1, maxLength: 8 }) }),
+    fc.record({ do: fc.constant('before' as const), visitors: fc.array(visitor, { minLength: 1, maxLength: 2 }) }),
+    fc.record({
+      do: fc.constantFrom('recorded', 'refused', 'released', 'fenced'),
+      which: fc.array(index, { maxLength: 4 }),
+    }),
+  )
+  const method = (i: number) => (i % 2 ? 'pm_ok' : null)
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      await openGate(1_000)
+      const model = new Map<string, Call>()
+      const all: Call[] = []
+      for (const one of steps) {
+        if ('visitors' in one) {
+          const calls = one.visitors.map((name, i) => ({
+            ...buyer(name, 1 + (i % 3)),
+            sale,
+            method: method(i),
+            number: i,
+          }))
+          if (one.do === 'before') for (const call of calls) await addAsBefore(call)
+          else await Promise.all(calls.map((call) => gate.reserve(call, { ...TERMS, limit: 1_000 })))
+          for (const call of calls) model.set(call.order, call)
+          all.push(...calls)
+          continue
+        }
+        if (one.do === 'fenced') await (await gate.fence()).open({ available: 1_000, held: 0 })
+        const chosen = one.which.flatMap((i) => all[i] ?? [])
+        const entries = new Map((await gate.intents(1_000)).map(({ intent, entry }) => [intent?.order, entry]))
+        for (const call of chosen) {
+          const entry = entries.get(call.order)
+          // A refused order leaves the gate in one step. The version before had an entry to remove.
+          if (one.do === 'refused') await gate.settle([{ ...call, how: 'refuse' }])
+          if (one.do === 'released') await gate.settle([{ ...call, how: 'release' }])
+          if (one.do === 'recorded' || (one.do === 'refused' && entry !== call.order))
+            await gate.acknowledge([entry ?? ''])
+          if (one.do === 'recorded' || one.do === 'refused') model.delete(call.order)
+        }
+      }
+      const sorted = (calls: Iterable<Call | null>) =>
+        [...calls].sort((a, b) => ((a?.order ?? '') < (b?.order ?? '') ? -1 : 1))
+      expect(sorted((await gate.intents(1_000)).map(({ intent }) => intent))).toEqual(sorted(model.values()))
+      expect(await gate.countIntents()).toBe(model.size)
+      expect(await Promise.all(all.map(({ order }) => gate.findIntent(order)))).toEqual(
+        all.map(({ order }) => model.get(order)),
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('finds an intent however many wait, and reads the stream of the version before once for all callers', async () => {
   const calls = Array.from({ length: 21_000 }, () => buyer())
-  for (let i = 0; i < calls.length; i += 1_000)
-    await Promise.all(calls.slice(i, i + 1_000).map((call) => gate.reserve(call, TERMS)))
+  const adding = redis.pipeline()
+  for (const call of calls) adding.xadd(stream(), '*', 'reservation', JSON.stringify(call))
+  await adding.exec()
+  const mine = buyer()
+  await gate.reserve(mine, TERMS)
   await redis.config('RESETSTAT')
-  const searched = [...calls.slice(-199), buyer()]
+  const searched = [...calls.slice(-199), mine, buyer()]
   const found = await Promise.all(searched.map(({ order }) => gate.findIntent(order)))
-  expect(found).toEqual([...searched.slice(0, -1), undefined])
+  expect(found).toEqual([...calls.slice(-199), { ...mine, sale }, undefined])
   const [, reads] = /cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
   expect(Number(reads)).toBeLessThanOrEqual(22)
+})
+
+test('reads the oldest intents first, and all of them in several reads', async () => {
+  await openGate(5_000)
+  const calls: string[] = []
+  for (let i = 0; i < 30; i++) {
+    const batch = Array.from({ length: 100 }, () => buyer())
+    await Promise.all(batch.map((call) => gate.reserve(call, TERMS)))
+    calls.push(...batch.map(({ order }) => order).sort())
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  expect((await gate.intents(5_000)).map(({ entry }) => entry)).toEqual(calls)
+  const seen = new Set<string>()
+  for (;;) {
+    const some = await gate.intents(700)
+    for (const { entry } of some) seen.add(entry)
+    if (some.length === 0) break
+    await gate.acknowledge(some.map(({ entry }) => entry))
+  }
+  expect(seen).toEqual(new Set(calls))
 })
 
 test("skips young intents, but not those that lie ahead of Redis's clock after it was put back", async () => {
   const [before, after] = [buyer(), buyer()]
   await gate.reserve(before, TERMS)
-  const stream = `{${sale}:one:0}:intents`
-  // The last entry of a server whose clock was an hour ahead, recorded since.
-  const ahead = (await redis.xadd(stream, Date.now() + 3_600_000, 'reservation', '')) ?? ''
-  await redis.xdel(stream, ahead)
-  await gate.reserve(after, TERMS)
+  const there = `{${sale}:one:0}:unrecorded`
+  const stored = (await redis.hget(there, before.order)) ?? ''
+  // Of a server whose clock was an hour ahead.
+  await redis.hset(there, after.order, stored.replace(/^\d+/, String(Date.now() + 3_600_000)))
+  const found = await gate.intents(10, 600_000)
+  expect(found.map(({ intent }) => intent?.order)).toEqual([after.order])
+  expect(await gate.intents(10)).toHaveLength(2)
+})
+
+test('skips young intents of the version before, but not those ahead of the clock', async () => {
+  const [before, after] = [buyer(), buyer()]
+  await addAsBefore(before)
+  await addAsBefore(after, Date.now() + 3_600_000)
   const found = await gate.intents(10, 600_000)
   expect(found.map(({ intent }) => intent?.order)).toEqual([after.order])
   expect(await gate.intents(10)).toHaveLength(2)
@@ -266,6 +357,6 @@ test('expires a day after it was last looked after: the counter first, and no in
   await gate.reserve(buyer(), TERMS)
   await gate.extendExpiry()
   const hours = async (key: string) => Math.max(0, Math.round((await redis.pttl(`{${sale}:one:0}:${key}`)) / 3_600_000))
-  const keys = ['stock', 'holds', 'keys', 'visitors', 'intents']
+  const keys = ['stock', 'holds', 'keys', 'visitors', 'unrecorded']
   expect(await Promise.all(keys.map(hours))).toEqual([24, 48, 48, 48, 0])
 })

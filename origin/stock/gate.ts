@@ -7,7 +7,7 @@ import { ReplyError } from 'ioredis'
 import type { LiveOrder } from '../ledger/reconciliation.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { findIntents, type Intent, readIntents } from './intents.ts'
+import { type Intent, Intents } from './intents.ts'
 import type { Store } from './scripts.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
@@ -19,8 +19,6 @@ const POSTPONE_MS = 5_000
 const ACKNOWLEDGE_MS = 25
 /** Keys remembered per visitor besides those of their orders. People send a few, and Redis stores each. */
 const MAX_REMEMBERED = 20
-/** Callers waiting for one search of the intents; more get try-again. */
-const MAX_SEARCHES = 5_000
 /** Orders restored, or ended, in one call. */
 const REBUILD_CHUNK = 500
 /** A gate that nobody looks after for this long belongs to a sale that is over. */
@@ -37,7 +35,7 @@ export interface HoldEnd {
   readonly visitor: string
   readonly quantity: number
   readonly key: string
-  /** release: the units come back; sell: they stay gone; refuse: they come back, and the key is free again. */
+  /** release: the units come back; sell: they stay gone; refuse: they come back, the key is free again, the intent is gone. */
   readonly how: 'release' | 'sell' | 'refuse'
 }
 
@@ -57,7 +55,7 @@ export interface KnownKey {
 }
 
 export type GateVerdict =
-  | ({ readonly verdict: 'reserved'; readonly entry: string } & Stock)
+  | ({ readonly verdict: 'reserved' } & Stock)
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of this product the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
@@ -66,7 +64,7 @@ export type GateVerdict =
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
   | { readonly verdict: 'unknown' }
 
-type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'intents', string>>
+type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'unrecorded', string>>
 
 interface Call {
   readonly reservation: Reservation
@@ -77,6 +75,7 @@ export class Gate {
   readonly #redis: Store
   readonly #key: GateKeys
   readonly #calls: Batcher<Call, GateVerdict>
+  readonly #intents: Intents
 
   constructor(redis: Store, saleId: string, productId: string) {
     this.#redis = redis
@@ -87,8 +86,10 @@ export class Gate {
       holds: `${tag}:holds`,
       keys: `${tag}:keys`,
       visitors: `${tag}:visitors`,
-      intents: `${tag}:intents`,
+      unrecorded: `${tag}:unrecorded`,
     }
+    const ref = { sale: saleId, product: productId }
+    this.#intents = new Intents(redis, ref, this.#key.unrecorded, `${tag}:intents`)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
@@ -98,21 +99,23 @@ export class Gate {
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { stock, holds, keys, visitors, intents } = this.#key
+    const { stock, holds, keys, visitors, unrecorded } = this.#key
     const { holdMs, limit } = (calls[0] as Call).terms
-    const callers = calls.map((call) => JSON.stringify(call.reservation))
+    const args = [stock, holds, keys, visitors, unrecorded, holdMs, limit]
+    for (const { reservation: r } of calls)
+      args.push(r.order, r.visitor, r.key, r.hash, r.quantity, `${r.number} ${r.method ?? ''}`)
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
-      reply = await this.#redis.reserveUnits(...[stock, holds, keys, visitors, intents, holdMs, limit], ...callers)
+      reply = await this.#redis.reserveUnits(args)
     } catch (error) {
       // What Redis itself refuses, it has not done.
       const verdict = isSent && !(error instanceof ReplyError) ? 'unknown' : 'fenced'
       return calls.map(() => ({ verdict }))
     }
     if (reply[0] === 'fenced') return calls.map(() => ({ verdict: 'fenced' }))
-    const left = { available: Number(reply[0]), held: Number(reply[1]) }
-    return calls.map((_, i) => readVerdict(String(reply[2 + 2 * i]), String(reply[3 + 2 * i]), left))
+    const [available, held, verdicts, ...details] = reply
+    return readVerdicts(String(verdicts), details, { available: Number(available), held: Number(held) })
   }
 
   /** The order behind a key, also while the gate is fenced; undefined if it is not known, or Redis does not answer. */
@@ -136,8 +139,8 @@ export class Gate {
   /** Ends holds, each once; returns how many it ended. */
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
-    const { stock, holds, keys, visitors } = this.#key
-    return this.#redis.settleHolds(stock, holds, keys, visitors, '', ...ends.flatMap(argsOf))
+    const { stock, holds, keys, visitors, unrecorded } = this.#key
+    return this.#redis.settleHolds(stock, holds, keys, visitors, unrecorded, '', ...ends.flatMap(argsOf))
   }
 
   /** Orders whose hold is over by Redis's clock. */
@@ -158,13 +161,14 @@ export class Gate {
     return this.#redis.clockMs(this.#key.stock)
   }
 
-  async acknowledge(entries: readonly string[]): Promise<void> {
-    if (entries.length > 0) await this.#redis.xdel(this.#key.intents, ...entries)
+  /** Removes recorded intents. */
+  acknowledge(entries: readonly string[]): Promise<void> {
+    return this.#intents.remove(entries)
   }
 
-  /** Removes a recorded intent soon, together with others. Losing this is harmless: a worker finds it recorded. */
-  acknowledgeSoon(entry: string): void {
-    this.#recorded.push(entry)
+  /** Removes the intent of a recorded order soon, together with others. Losing this is harmless: a worker finds it recorded. */
+  acknowledgeSoon(order: string): void {
+    this.#recorded.push(order)
     this.#acknowledging ??= setTimeout(() => {
       this.#acknowledging = undefined
       this.acknowledge(this.#recorded.splice(0)).catch(() => {})
@@ -173,35 +177,18 @@ export class Gate {
   readonly #recorded: string[] = []
   #acknowledging: NodeJS.Timeout | undefined
 
-  /** Intents that wait to be recorded and are at least this old, the oldest first. */
+  /** Intents that wait to be recorded and are at least this old; the oldest first, if they are not more than the limit. */
   async intents(limit: number, minAgeMs = 0): Promise<Intent[]> {
-    const { intents } = this.#key
-    if (minAgeMs === 0) return readIntents(this.#redis, intents, ['-', '+'], limit)
-    const nowMs = await this.#nowMs()
-    const old = await readIntents(this.#redis, intents, ['-', nowMs - minAgeMs], limit)
-    if (old.length === limit) return old
-    // Stream ids never go back. If Redis's clock was put back, ids ahead of it may be of any age. Not those just ahead:
-    // some are made while this is read.
-    const ahead = await readIntents(this.#redis, intents, [nowMs + minAgeMs, '+'], limit - old.length)
-    return [...old, ...ahead]
+    return this.#intents.read(limit, { nowMs: minAgeMs === 0 ? 0 : await this.#nowMs(), minMs: minAgeMs })
   }
 
   /** The reservation of an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
   findIntent(order: string): Promise<Reservation | undefined> {
-    return this.#searches.add(order)
+    return this.#intents.find(order)
   }
 
-  /** A search reads the whole stream, so callers of the same moment share one. */
-  readonly #searches = new Batcher<string, Reservation | undefined>(
-    { size: MAX_SEARCHES, queue: MAX_SEARCHES },
-    async (orders) => {
-      const found = await findIntents(this.#redis, this.#key.intents, new Set(orders))
-      return orders.map((order) => found.get(order))
-    },
-  )
-
   countIntents(): Promise<number> {
-    return this.#redis.xlen(this.#key.intents)
+    return this.#intents.count()
   }
 
   /** What the counter says; null while the gate is fenced. */
@@ -240,19 +227,18 @@ function readKnownKey(value: string): KnownKey {
   return { order, hash }
 }
 
-function readVerdict(verdict: string, detail: string, left: Stock): GateVerdict {
-  switch (verdict) {
-    case 'reserved':
-      return { verdict, entry: detail, ...left }
-    case 'replay':
-      return { verdict, ...readKnownKey(detail), ...left }
-    case 'limit': {
-      const [units, order = ''] = detail.split('|')
-      return { verdict, units: Number(units), order, ...left }
-    }
-    default:
-      return { verdict: 'none', ...left }
-  }
+/** The reply of reserve.lua. */
+function readVerdicts(letters: string, details: readonly (string | number)[], left: Stock): GateVerdict[] {
+  const { available, held } = left
+  let next = 0
+  return Array.from(letters, (letter): GateVerdict => {
+    if (letter === 'r') return { verdict: 'reserved', available, held }
+    if (letter === 'n') return { verdict: 'none', available, held }
+    const detail = String(details[next++])
+    if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
+    const [units, order = ''] = detail.split('|')
+    return { verdict: 'limit', units: Number(units), order, available, held }
+  })
 }
 
 /**
@@ -284,10 +270,10 @@ export class Rebuild {
    * end later are counted by their own calls, before the gate opens or after.
    */
   async settle(ends: readonly HoldEnd[]): Promise<void> {
-    const { stock, holds, keys, visitors } = this.#key
+    const { stock, holds, keys, visitors, unrecorded } = this.#key
     for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
       const args = ends.slice(at, at + REBUILD_CHUNK).flatMap(argsOf)
-      await this.#redis.settleHolds(stock, holds, keys, visitors, this.#fence, ...args)
+      await this.#redis.settleHolds(stock, holds, keys, visitors, unrecorded, this.#fence, ...args)
     }
   }
 

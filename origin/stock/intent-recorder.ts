@@ -20,6 +20,8 @@ interface IntentDeps {
   readonly log: Logger
 }
 
+/** Read at once, some MB, of which the oldest are recorded first. */
+const READ = 10_000
 const BATCH = 500
 /** Younger intents are being recorded by the process that made them. */
 export const INTENT_GRACE_MS = 1_500
@@ -35,10 +37,10 @@ export async function recordAllIntents(
 /** Records the intents of one product that are older than `minAgeMs`. */
 export async function recordIntents(deps: IntentDeps, ref: ProductRef, minAgeMs: number): Promise<void> {
   const gate = deps.gates.of(ref.sale, ref.product)
-  for (let read = BATCH; read === BATCH; ) {
-    const intents = await gate.intents(BATCH, minAgeMs)
+  for (let read = READ; read === READ; ) {
+    const intents = await gate.intents(READ, minAgeMs)
     read = intents.length
-    if (read > 0) await recordBatch({ ...deps, ref, gate }, intents)
+    for (let at = 0; at < read; at += BATCH) await recordBatch({ ...deps, ref, gate }, intents.slice(at, at + BATCH))
   }
 }
 
@@ -86,12 +88,12 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
   log.info({ ...ref, intents: batch.length, refused: rejected.length }, 'recorded intents')
 }
 
-async function setAside(stream: Stream, { entry, intent, fields }: Intent, error: string): Promise<void> {
+async function setAside(stream: Stream, { entry, intent, stored }: Intent, error: string): Promise<void> {
   const { sql, metrics, log, ref, gate } = stream
   await note(sql, {
     ...{ ...ref, kind: 'unreadable_intent', subject: entry },
     units: intent?.quantity ?? 0,
-    detail: { intent: fields, error },
+    detail: { intent: stored, error },
   })
   metrics.findings.inc({ sale: ref.sale, kind: 'unreadable_intent' })
   log.error({ ...ref, entry, error }, 'set an intent aside')

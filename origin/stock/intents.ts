@@ -1,72 +1,116 @@
 /**
- * Intents: reservations that wait in a gate's stream to be recorded. An origin removes an intent once its order is in the
- * ledger; those of an origin that died, or of a time without the ledger, are left to the workers.
+ * The intents of one gate: reservations that wait to be recorded. An origin removes an intent once its order is in the
+ * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They stand in a hash by
+ * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  */
-import * as v from 'valibot'
-import { tryParseJson } from '../../shared/parse.ts'
+import type { ProductRef } from '../ledger/reconciliation.ts'
 import type { Reservation } from '../ledger/record.ts'
+import { Batcher } from '../lib/batcher.ts'
 import type { Store } from './scripts.ts'
+import { isStreamEntry, readStream, searchStream } from './stream-intents.ts'
 
-/** Entries read at once in a search. */
-const SEARCH_PAGE = 1_000
+/** Read at once: Redis is blocked for about a millisecond. */
+const PAGE = 1_000
+/** Callers waiting for one search; more get try-again. */
+const MAX_SEARCHES = 5_000
+/** Removed in one command. */
+const REMOVE_CHUNK = 500
 
 export interface Intent {
+  /** Its order; in the stream of the version before, its entry. */
   readonly entry: string
   /** Null if it cannot be read, because another version wrote it for instance. */
   readonly intent: Reservation | null
-  readonly fields: readonly string[]
+  readonly stored: readonly string[]
 }
 
-const text = v.pipe(v.string(), v.minLength(1))
-const integer = v.pipe(v.number(), v.safeInteger())
-const StoredReservation = v.object({
-  order: text,
-  sale: text,
-  product: text,
-  visitor: text,
-  number: integer,
-  quantity: integer,
-  key: text,
-  hash: text,
-  method: v.nullable(text),
-}) satisfies v.GenericSchema<unknown, Reservation>
-
-const reservationIn = (fields: readonly string[]) => fields[fields.indexOf('reservation') + 1] ?? ''
-/** The order in a stored reservation. Quotes within a JSON string are escaped, so nothing else matches. */
-const ORDER = /"order":"([^"]+)"/
-
-/** The intents in a range of a stream, the oldest first. */
-export async function readIntents(
-  redis: Store,
-  stream: string,
-  [from, to]: readonly [string | number, string | number],
-  limit: number,
-): Promise<Intent[]> {
-  const entries = await redis.xrange(stream, from, to, 'COUNT', limit)
-  return entries.map(([entry, fields]) => ({
-    ...{ entry, fields },
-    intent: tryParseJson(StoredReservation, reservationIn(fields)) ?? null,
-  }))
+/** At least this old. */
+export interface Age {
+  readonly nowMs: number
+  readonly minMs: number
 }
 
-/** The intents of these orders: reads the stream until all are found, or to its end. */
-export async function findIntents(
-  redis: Store,
-  stream: string,
-  orders: ReadonlySet<string>,
-): Promise<Map<string, Reservation>> {
-  const found = new Map<string, Reservation>()
-  for (let after = '-', page = SEARCH_PAGE; page === SEARCH_PAGE && found.size < orders.size; ) {
-    const entries = await redis.xrange(stream, after, '+', 'COUNT', SEARCH_PAGE)
-    page = entries.length
-    after = `(${entries.at(-1)?.[0]}`
-    for (const [, fields] of entries) {
-      const stored = reservationIn(fields)
-      // Most are not searched for, and need not be parsed.
-      if (!orders.has(ORDER.exec(stored)?.[1] ?? '')) continue
-      const reservation = tryParseJson(StoredReservation, stored)
-      if (reservation) found.set(reservation.order, reservation)
+/** As reserve.lua writes it. */
+const STORED =
+  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<key>\S+) (?<hash>\S+) (?<number>\d{1,16}) (?<method>\S*) (?<visitor>.+)$/s
+
+export class Intents {
+  readonly #redis: Store
+  readonly #ref: ProductRef
+  readonly #unrecorded: string
+  readonly #stream: string
+
+  constructor(redis: Store, ref: ProductRef, unrecorded: string, stream: string) {
+    this.#redis = redis
+    this.#ref = ref
+    this.#unrecorded = unrecorded
+    this.#stream = stream
+  }
+
+  /** The oldest first, if there are not more than the limit; else some of them. */
+  async read(limit: number, age: Age): Promise<Intent[]> {
+    // A scan may return the same one twice.
+    const found = new Map<string, string>()
+    let cursor = '0'
+    do {
+      const [next, page] = await this.#redis.hscan(this.#unrecorded, cursor, 'COUNT', PAGE)
+      for (let i = 0; i < page.length; i += 2) {
+        const [order = '', stored = ''] = page.slice(i, i + 2)
+        // Those ahead of Redis's clock may be of any age: it was put back. Those that cannot be read too.
+        if (!(Math.abs(age.nowMs - Number.parseInt(stored, 10)) < age.minMs)) found.set(order, stored)
+      }
+      cursor = next
+    } while (cursor !== '0' && found.size < limit)
+    const byTime = [...found].sort(
+      ([a, storedA], [b, storedB]) => Number.parseInt(storedA, 10) - Number.parseInt(storedB, 10) || (a < b ? -1 : 1),
+    )
+    const intents = byTime.slice(0, limit).map(([entry, stored]) => ({
+      ...{ entry, stored: [stored] },
+      intent: this.#reservationIn(entry, stored),
+    }))
+    if (intents.length === limit) return intents
+    return [...intents, ...(await readStream(this.#redis, this.#stream, limit - intents.length, age))]
+  }
+
+  /** The reservation of an order. Callers of the same moment share one search. Fails with Overloaded, and as Redis fails. */
+  find(order: string): Promise<Reservation | undefined> {
+    return this.#searches.add(order)
+  }
+
+  readonly #searches = new Batcher<string, Reservation | undefined>(
+    { size: MAX_SEARCHES, queue: MAX_SEARCHES },
+    async (orders) => {
+      const stored = await this.#redis.hmget(this.#unrecorded, ...orders)
+      const found = orders.map((order, i) => this.#reservationIn(order, stored[i] ?? ''))
+      const missing = new Set(orders.filter((_, i) => !found[i]))
+      const inStream = missing.size > 0 ? await searchStream(this.#redis, this.#stream, missing) : undefined
+      return orders.map((order, i) => found[i] ?? inStream?.get(order))
+    },
+  )
+
+  async count(): Promise<number> {
+    const [here, inStream] = await Promise.all([this.#redis.hlen(this.#unrecorded), this.#redis.xlen(this.#stream)])
+    return here + inStream
+  }
+
+  async remove(entries: readonly string[]): Promise<void> {
+    for (let at = 0; at < entries.length; at += REMOVE_CHUNK) {
+      const chunk = entries.slice(at, at + REMOVE_CHUNK)
+      const inStream = chunk.filter(isStreamEntry)
+      const orders = inStream.length > 0 ? chunk.filter((entry) => !isStreamEntry(entry)) : chunk
+      if (orders.length > 0) await this.#redis.hdel(this.#unrecorded, ...orders)
+      if (inStream.length > 0) await this.#redis.xdel(this.#stream, ...inStream)
     }
   }
-  return found
+
+  #reservationIn(order: string, stored: string): Reservation | null {
+    const parts = STORED.exec(stored)?.groups
+    if (!parts) return null
+    const { quantity, key = '', hash = '', number, method = '', visitor = '' } = parts
+    const { sale, product } = this.#ref
+    return {
+      ...{ order, sale, product, visitor, key, hash },
+      ...{ number: Number(number), quantity: Number(quantity), method: method || null },
+    }
+  }
 }

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import type { Cluster, Redis } from 'ioredis'
 
-/** The keys come first, then the arguments. */
-type Script<Result> = (...keysAndArgs: (string | number)[]) => Promise<Result>
+/** The keys come first, then the arguments. The client flattens arrays. */
+type Script<Result> = (...keysAndArgs: (string | number | (string | number)[])[]) => Promise<Result>
 
 /** A Redis client with the scripts as commands. */
 export type Store = (Redis | Cluster) & Scripts
@@ -27,7 +27,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   reserveUnits: { file: 'reserve', numberOfKeys: 5 },
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
   adoptOrder: { file: 'adopt', numberOfKeys: 4 },
-  settleHolds: { file: 'settle', numberOfKeys: 4 },
+  settleHolds: { file: 'settle', numberOfKeys: 5 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   restoreOrders: { file: 'restore', numberOfKeys: 4 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },

@@ -1,9 +1,10 @@
 -- Settle: ends holds, each at most once: only the call that removes the order from the holds counts.
 --
--- KEYS  1 stock   2 holds   3 keys   4 visitors   (as in reserve.lua)
+-- KEYS  1 stock   2 holds   3 keys   4 visitors   5 unrecorded   (as in reserve.lua)
 -- ARGV  1 the fence, if a rebuild settles ends that the ledger's counts include; '' otherwise
 --       then five per order: order, visitor, quantity, key, and how: 'release' (the units come back), 'sell' (they stay
---       gone) or 'refuse' (the ledger never had the order: the units come back, and the key may be used again)
+--       gone) or 'refuse' (the ledger has no such order: the units come back, the key may be used again, and no worker
+--       records the order any more)
 -- Returns how many holds were ended; 0 if another rebuild has begun, and nothing was changed
 local fence = redis.call('HGET', KEYS[1], 'fence')
 local isCounted = ARGV[1] ~= ''
@@ -30,6 +31,7 @@ for i = 2, #ARGV, 5 do
     end
     if how == 'refuse' then redis.call('HDEL', KEYS[3], visitor .. ' ' .. key) end
   end
+  if how == 'refuse' then redis.call('HDEL', KEYS[5], order) end
   if isCounted and (redis.call('HDEL', KEYS[1], 'ended ' .. order) == 1 or isHeld) then
     redis.call('HDEL', KEYS[1], 'begun ' .. order)
   end
