@@ -63,6 +63,11 @@ export function isForeignForm(request: Request): boolean {
   return from !== null && from !== 'same-origin' && from !== 'none'
 }
 
+/** True for a request by a page's script; not for all, since older browsers do not say so. */
+export function isScript(request: Request): boolean {
+  return request.headers.get('sec-fetch-dest') === 'empty'
+}
+
 export function wantsHtml(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/html') ?? false
 }

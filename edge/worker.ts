@@ -7,14 +7,14 @@ import { OrderId, SaleId } from '../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { type Call, isForeignForm, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
+import { type Call, isForeignForm, isScript, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
 import { asset } from './pages/assets.ts'
 import { shown } from './pages/respond.ts'
 import { protectedSite, showWantedPage } from './protect/protect.ts'
 import { checkout } from './routes/checkout.ts'
 import { buyForm, orderForm } from './routes/forms.ts'
 import { health, jwks, purge, refresh } from './routes/internal.ts'
-import { JOINED, showLine } from './routes/line.ts'
+import { JOINED, joinAndShow, showLine } from './routes/line.ts'
 import { passOrder, showOrder } from './routes/orders.ts'
 import { challenge, join, leave, status } from './routes/queue.ts'
 import { schedule, showSale } from './routes/sale.ts'
@@ -106,7 +106,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
       return only('GET', call, () => showLine(sale, call))
     case 'queue':
       if (method === 'DELETE') return leave(sale, call)
-      return formOf(page, call, () => thenPage(join(sale, call), `${line}?${JOINED}`, call), 'POST, DELETE')
+      return formOf(page, call, () => joinOf(sale, `${line}?${JOINED}`, call), 'POST, DELETE')
     case 'queue/status':
       return only('GET', call, () => status(sale, call))
     case 'leave':
@@ -149,6 +149,13 @@ function orderRoute(path: string, order: string, rest: readonly string[], call: 
 function formOf(page: string, call: Call, handle: () => Promise<Response>, allow?: string): Handled {
   if (call.request.method === 'GET' && wantsHtml(call.request)) return seeOther(page)
   return only('POST', call, handle, allow)
+}
+
+/** A page's script shows its response, a plain form leads to a page, and every other client has JSON. */
+function joinOf(sale: string, page: string, call: Call): Promise<Response> {
+  return isScript(call.request) && wantsHtml(call.request)
+    ? joinAndShow(sale, call)
+    : thenPage(join(sale, call), page, call)
 }
 
 /** What is done by a plain form leads to a page. */

@@ -109,13 +109,15 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const url = await sale('whole', 4_000)
     const page = await visitor(url)
     expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
-    await button(page, 'Take a place in the lobby').click()
-    await heading(page, 'You are in the lobby').waitFor()
     const requested: string[] = []
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
+    await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
+    expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
     await heading(page, 'It is your turn').waitFor({ timeout: 20_000 })
-    // The Worker is called once, for the page that brings the admission; all else is the public document.
-    expect(requested.filter((path) => !path.endsWith('/schedule'))).toEqual(['/sales/whole/line'])
+    // The Worker is called twice: to join, and for the page that brings the admission. All else is the public document.
+    expect(requested.filter((path) => !path.endsWith('/schedule'))).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
     await reserve(page)

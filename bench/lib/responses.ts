@@ -26,8 +26,26 @@ export function cookieIn({ head }: Answer, name: string): string | null {
   return from < 0 ? null : (/^[^;\r\n]*/.exec(head.slice(from + name.length + 1))?.[0] ?? null)
 }
 
+/** What a visitor's own page says of them: the position only where they wait, the admission with their turn. */
+export function ownPageIn(answer: Answer, sale: string) {
+  const { status, body } = answer
+  const token = cookieIn(answer, `queue-${sale}`)
+  const number = Number(/data-number="(\d+)"/.exec(body)?.[1])
+  if ((status !== 200 && status !== 201) || token === null || !Number.isSafeInteger(number)) return null
+  const position = body.includes('id="line" data-status="waiting"') && /id="position">([\d,]+)</.exec(body)?.[1]
+  return {
+    number,
+    token,
+    position: position ? Number(position.replaceAll(',', '')) : null,
+    admission: cookieIn(answer, `admission-${sale}`),
+  }
+}
+
+/** The type of a problem, also of one that is shown as a page. */
 export function problemType(answer: Answer): string {
-  return String((objectIn(answer) as { type?: unknown } | null)?.type ?? '')
+  const type = (objectIn(answer) as { type?: unknown } | null)?.type
+  const shown = /<code>\d+ ([\w-]+)<\/code>/.exec(answer.body)?.[1]
+  return String(type ?? (shown ? `/problems/${shown}` : ''))
 }
 
 function objectIn(answer: Answer): object | null {

@@ -8,7 +8,6 @@
  * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
  * improve its figures by slowing down, or turning away, those who measure it.
  */
-import type { QueueAnswer } from '../../shared/api/public.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import type { End } from '../invariants/evidence.ts'
@@ -56,7 +55,7 @@ export class Crowd {
   ended = 0
   readonly options: CrowdOptions
   /** Requests that are the same for everyone. */
-  readonly texts: { readonly page: string; readonly join: string }
+  readonly texts: { readonly page: string }
   readonly #hasty: HttpClient
   readonly #wheel: Wheel
   #draw: DrawTable | null = null
@@ -77,7 +76,6 @@ export class Crowd {
     this.schedule = new ScheduleCopy(this.client, sale)
     this.texts = {
       page: this.saleText('GET', '', ['accept: text/html']),
-      join: this.saleText('POST', '/queue', ['accept: application/json']),
     }
     this.#wheel = new Wheel(visitors.length, performance.now(), (id, dueMs) => {
       const visitor = visitors[id]
@@ -211,10 +209,11 @@ export class Crowd {
     return this.#draw
   }
 
-  checkPosition(visitor: Visitor, place: QueueAnswer): void {
-    if (place.status !== 'waiting' || place.position_in_queue === null || !this.draw()) return
+  /** Compares the position in a response with the draw; null where it says none. */
+  checkPosition(visitor: Visitor, position: number | null): void {
+    if (position === null || !this.draw()) return
     this.tally.positions.seen++
-    if (place.position_in_queue + place.now_serving !== this.positionOf(visitor)) this.tally.positions.wrong++
+    if (position !== this.positionOf(visitor)) this.tally.positions.wrong++
   }
 
   // -- Requests ----------------------------------------------------------------------------------------------------

@@ -60,7 +60,13 @@ const place = (fields: object) => ({
 })
 const PUBLIC = { 'cache-control': 'public, max-age=9' }
 const finalPage: Answer = [200, '<section id="final">', PUBLIC]
-const joined = (number: number): Answer => [201, { ...place({ status: 'waiting' }), number, queue_token: 'q' }]
+/** The page that a browser's join leads to. */
+const joined = (number: number, position = 1): Answer => [
+  201,
+  `<div data-number="${number}"><section id="line" data-status="waiting"><dd id="position">${position}</dd>`,
+  { 'set-cookie': 'queue-s=q; Path=/' },
+]
+const joinedByProgram: Answer = [201, { ...place({ status: 'waiting' }), queue_token: 'q' }]
 /** The page of a turn, whose admission expires in so many seconds. */
 const turn = (seconds: number): Answer => {
   const claims = { exp: Math.floor(Date.now() / 1000) + seconds }
@@ -120,10 +126,31 @@ test('"all in carts" is a full response, and a reload is no second arrival', asy
 
 test('a turn that the page does not show yet is claimed again', async () => {
   const inLine: Answer = [200, {}]
-  // The page after the join, and the first claim.
-  script[OWN_PAGE] = [inLine, inLine, turn(60)]
+  script[OWN_PAGE] = [inLine, turn(60)]
   const { tally } = await played()
-  expect(tally.requests).toMatchObject({ page: 2, admission: 2, status: 0, checkout: 1 })
+  expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 2, status: 0, checkout: 1 })
+})
+
+test('a join whose page has the turn leads straight to the checkout', async () => {
+  const [, , headers = {}] = turn(60)
+  script[JOIN] = [[201, '<div data-number="1">', { 'set-cookie': `queue-s=q, ${headers['set-cookie']}` }]]
+  const { tally } = await played()
+  expect(tally.requests).toMatchObject({ page: 1, join: 1, admission: 0, checkout: 1 })
+})
+
+test('the position on the page is compared with the draw', async () => {
+  for (const [position, wrong] of [
+    [1, 0],
+    [1_001, 1],
+  ] as const) {
+    script[JOIN] = [joined(1, position)]
+    expect((await played()).tally.positions).toEqual({ seen: 1, wrong })
+  }
+})
+
+test('a join that met a problem on a page ends as that says', async () => {
+  script[JOIN] = [[410, '<p class="quiet"><code>410 sold-out</code></p>']]
+  expect((await played()).tally.ends.sold_out).toBe(1)
 })
 
 test('a refused valid admission is a lost place', async () => {
@@ -151,7 +178,9 @@ test('a visitor who rejoins a sold-out sale keeps their number', async () => {
 
 test('a visitor ends as the last response said, from the first time on', async () => {
   script[STATUS] = [[200, place({ status: 'ended' })]]
+  script[JOIN] = [joinedByProgram]
   expect((await played(PLAN.poller)).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
+  script[JOIN] = [joined(1)]
   schedule.phase = 'ended'
   expect((await played()).tally.ends).toMatchObject({ sold_out: 0, ended: 1 })
   schedule.phase = 'sold_out'

@@ -1,8 +1,8 @@
 /**
  * One visitor's way through a sale, step by step, as a person with a browser takes it:
  *
- *     page ─▶ join ─▶ page ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ poll the order
- *                               └──────────── sold out ─▶ the final page
+ *     page ─▶ join ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ poll the order
+ *                       └──────────── sold out ─▶ the final page
  *
  * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
@@ -12,7 +12,7 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../shared/schedule.ts'
 import type { End } from '../invariants/evidence.ts'
 import { type Answer, headerOf } from '../lib/http.ts'
-import { cookieIn, orderIn, placeIn, problemType } from '../lib/responses.ts'
+import { cookieIn, orderIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
 import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
 import type { Crowd } from './crowd.ts'
 import { type OrderSeen, PLAN, type Step, type Visitor } from './visitors.ts'
@@ -54,49 +54,55 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   })
 }
 
+const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
+
+/** As a page's script sends the join: the response is the visitor's own page. */
+const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetch-dest: empty']
+
 function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  const { tally, options } = crowd
-  const text = visitor.has(PLAN.known)
-    ? crowd.saleText('POST', '/queue', [
-        'accept: application/json',
-        `cookie: visitor-secret=${options.sale}-visitor-${visitor.id}`,
-      ])
-    : crowd.texts.join
+  const { sale } = crowd.options
+  const headers = inBrowser(visitor) ? [...BY_SCRIPT] : ['accept: application/json']
+  if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${sale}-visitor-${visitor.id}`)
+  const text = crowd.saleText('POST', '/queue', headers)
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
+    if (inBrowser(visitor)) {
+      const page = ownPageIn(answer, sale)
+      if (!page) return crowd.again(visitor, 'join', answer)
+      joined(crowd, visitor, page, answer, meantMs)
+      crowd.checkPosition(visitor, page.position)
+      return page.admission === null
+        ? readSchedule(crowd, visitor, answer.answeredMs)
+        : admitByPage(crowd, visitor, page.admission, answer)
+    }
     const place = placeIn(answer)
     if (!place?.queue_token) return crowd.again(visitor, 'join', answer)
-    tally.recent.join.add(answer.answeredMs - meantMs)
-    visitor.joinSentMs = answer.sentMs
-    visitor.joinAnsweredMs = answer.answeredMs
-    const before = visitor.number
-    if (before !== null && before !== place.number) tally.otherNumbers.push(before)
-    visitor.number = place.number
-    visitor.token = place.queue_token
-    tally.counts.joined++
-    crowd.go(visitor, 'wait')
+    joined(crowd, visitor, { number: place.number, token: place.queue_token }, answer, meantMs)
     if (visitor.has(PLAN.bot)) {
       rejoin(crowd, visitor, answer)
       hammerWhileWaiting(crowd, visitor)
     }
-    // A browser loads its page again after the join; other clients use the response.
-    if (!inBrowser(visitor)) return takePlace(crowd, visitor, place, answer)
-    crowd.checkPosition(visitor, place)
-    showPage(crowd, visitor, answer.answeredMs, (shownMs) => readSchedule(crowd, visitor, shownMs))
+    takePlace(crowd, visitor, place, answer)
   })
 }
 
-const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
-
-const ownPage = (crowd: Crowd, { token }: Visitor) =>
-  crowd.saleText('GET', '/line', ['accept: text/html', `cookie: queue-${crowd.options.sale}=${token}`])
-
-/** Loads the visitor's own page. They go on whatever comes of it. */
-function showPage(crowd: Crowd, visitor: Visitor, intendedMs: number, then: (shownMs: number) => void) {
-  crowd.send(visitor, 'page', ownPage(crowd, visitor), intendedMs, (answer) => {
-    if (answer.status !== 200) crowd.tally.complain(`page: ${answer.status || answer.failure}`)
-    then(answer.answeredMs)
-  })
+function joined(
+  crowd: Crowd,
+  visitor: Visitor,
+  { number, token }: { readonly number: number; readonly token: string },
+  { sentMs, answeredMs }: Answer,
+  meantMs: number,
+) {
+  const { tally } = crowd
+  tally.recent.join.add(answeredMs - meantMs)
+  visitor.joinSentMs = sentMs
+  visitor.joinAnsweredMs = answeredMs
+  const before = visitor.number
+  if (before !== null && before !== number) tally.otherNumbers.push(before)
+  visitor.number = number
+  visitor.token = token
+  tally.counts.joined++
+  crowd.go(visitor, 'wait')
 }
 
 /** Reads the public schedule, and claims the turn once the queue has come to the visitor's place. */
@@ -124,13 +130,15 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 /** A browser loads its page, which brings the admission as a cookie; other clients ask for their status. */
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (!inBrowser(visitor)) return askStatus(crowd, visitor, intendedMs, 'admission')
-  crowd.send(visitor, 'admission', ownPage(crowd, visitor), intendedMs, (answer) => {
+  const { sale, random } = crowd.options
+  const text = crowd.saleText('GET', '/line', ['accept: text/html', `cookie: queue-${sale}=${visitor.token}`])
+  crowd.send(visitor, 'admission', text, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'admission', answer)
-    const token = cookieIn(answer, `admission-${crowd.options.sale}`)
-    if (token !== null) return admit(crowd, visitor, token, (decodeJwt(token).exp ?? 0) * 1000, null, answer)
+    const token = cookieIn(answer, `admission-${sale}`)
+    if (token !== null) return admitByPage(crowd, visitor, token, answer)
     // The server is a moment behind, or the sale is over.
     crowd.go(visitor, 'wait')
-    crowd.at(visitor, answer.answeredMs + CLAIM_AGAIN_MS * (0.5 + crowd.options.random()))
+    crowd.at(visitor, answer.answeredMs + CLAIM_AGAIN_MS * (0.5 + random()))
   })
 }
 
@@ -151,12 +159,18 @@ function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'ad
 /** What the response to a join or a status leads to. */
 function takePlace(crowd: Crowd, visitor: Visitor, place: QueueAnswer, answer: Answer) {
   const { answeredMs } = answer
-  crowd.checkPosition(visitor, place)
+  const { status, position_in_queue, now_serving: serving } = place
+  crowd.checkPosition(visitor, status === 'waiting' && position_in_queue !== null ? position_in_queue + serving : null)
   if (leaves(crowd, visitor, place.status, answeredMs)) return
   if (place.status !== 'ready') return crowd.at(visitor, answeredMs + Math.max(100, place.poll_after_ms))
-  const { admission_token, admission_expires_at, now_serving } = place
+  const { admission_token, admission_expires_at } = place
   if (!admission_token) return crowd.again(visitor, 'admission', answer)
-  admit(crowd, visitor, admission_token, Date.parse(admission_expires_at ?? '') || 0, now_serving, answer)
+  admit(crowd, visitor, admission_token, Date.parse(admission_expires_at ?? '') || 0, serving, answer)
+}
+
+function admitByPage(crowd: Crowd, visitor: Visitor, token: string, answer: Answer) {
+  if (visitor.has(PLAN.noShow)) return crowd.finish(visitor, 'no_show')
+  admit(crowd, visitor, token, (decodeJwt(token).exp ?? 0) * 1000, null, answer)
 }
 
 /** `serving` is null where the response does not say how far the line had come. */

@@ -37,7 +37,7 @@ let answer: (path: string) => unknown
 let answersInMs: number
 const reload = vi.fn()
 const replaceState = vi.fn()
-const browser = { onLine: true }
+const browser = { onLine: true, cookieEnabled: true }
 
 const OPEN = { ...scheduleIn('open', NOW_MS), version: 3, pre_queue_size: 0 }
 const schedule = (changes: object = {}) => ({
@@ -369,16 +369,68 @@ function press(form = new Thing()) {
   return event.preventDefault
 }
 
-it.each([
-  ['a join for long: a second number would be a later place', 'queue', 50_000, true],
-  ['an order for some seconds only, since it has a key', 'buy', 10_000, false],
-])('does not repeat %s', async (_why, path, ms, isHeld) => {
+it('does not repeat an order for some seconds: it has a key', async () => {
   await begin()
-  const form = Object.assign(new Thing(), { action: `https://shop.example/sales/demo/${path}` })
+  const form = Object.assign(new Thing(), { action: 'https://shop.example/sales/demo/buy' })
   expect(press(form)).not.toHaveBeenCalled()
   expect(press(form)).toHaveBeenCalledOnce()
-  await passes(ms)
-  expect(press(form)).toHaveBeenCalledTimes(isHeld ? 1 : 0)
+  await passes(10_000)
+  expect(press(form)).not.toHaveBeenCalled()
+})
+
+/** The landing page, with the way in. */
+async function joinOnLanding() {
+  things = { landing: new Thing({ phase: 'open' }) }
+  const FormData = class {
+    [Symbol.iterator] = () => [].values()
+  }
+  vi.stubGlobal('FormData', FormData)
+  await begin({ own: false, number: '' })
+  const form = Object.assign(new Thing(), { action: '/sales/demo/queue', submit: vi.fn() })
+  const replaced = vi.fn()
+  Object.assign(things.stage ?? {}, { replaceWith: replaced })
+  return { form, replaced }
+}
+
+it('joins once, however long that takes, and shows the response without another request', async () => {
+  const { form, replaced } = await joinOnLanding()
+  answersInMs = 50_000
+  answer = responding({}, { text: async () => '' })
+  expect(press(form)).toHaveBeenCalledOnce()
+  await passes(49_000)
+  expect(press(form)).toHaveBeenCalledOnce()
+  expect(replaced).not.toHaveBeenCalled()
+  await passes(2_000)
+  expect(replaced).toHaveBeenCalledOnce()
+  expect(times(/queue$/)).toBe(1)
+  expect(times(/line$/)).toBe(0)
+})
+
+it('sends the form of a join that met a problem, which then shows it', async () => {
+  const { form, replaced } = await joinOnLanding()
+  answer = responding({}, { ok: false, status: 410 })
+  press(form)
+  await passes(1_000)
+  expect(form.submit).toHaveBeenCalledOnce()
+  expect(replaced).not.toHaveBeenCalled()
+})
+
+it('lets a join without a response be tried again', async () => {
+  const { form } = await joinOnLanding()
+  answer = () => new Error('no network')
+  press(form)
+  await passes(1_000)
+  press(form)
+  await passes(1_000)
+  expect(times(/queue$/)).toBe(2)
+  expect(form.submit).not.toHaveBeenCalled()
+})
+
+it('leaves the join to the form in a browser without cookies, whose page says that it needs them', async () => {
+  const { form } = await joinOnLanding()
+  vi.stubGlobal('navigator', { ...browser, cookieEnabled: false })
+  expect(press(form)).not.toHaveBeenCalled()
+  expect(times(/queue$/)).toBe(0)
 })
 
 it('sends no form while offline, and says so', async () => {

@@ -255,27 +255,8 @@ async function refresh(path = page.path): Promise<void> {
   refreshedAtMs = performance.now()
   try {
     const headers = { accept: 'text/html' }
-    const response = await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS)
-    const receivedAtMs = performance.now()
-    // A redirect to a page that the sale protects: that may be anyone's.
-    if (response.status === 0) return loadAnew(path)
-    if (!response.ok) throw new Error(String(response.status))
-    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
-    const stage = next.getElementById('stage')
-    // Another version of the page, or another page altogether.
-    if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
+    await showResponse(await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS), path)
     refreshFailures = 0
-    // The same place in line, by a server that is a moment behind: what stands here is as good.
-    const isSamePlace = byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)
-    if (!isSamePlace) {
-      byId('stage')?.replaceWith(stage)
-      document.title = next.title
-      // Others are from a cache, and may be older than the clock forgives.
-      if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
-      begin()
-      scrollTo(0, 0)
-      each('h1', (heading) => heading.focus())
-    }
   } catch {
     refreshFailures++
   }
@@ -284,7 +265,33 @@ async function refresh(path = page.path): Promise<void> {
   showConnection()
 }
 
-const loadAnew = (path: string) => (path === page.path ? location.reload() : location.replace(path))
+/** Shows the page in a response, which stands at `path`. */
+async function showResponse(response: Response, path: string): Promise<void> {
+  const receivedAtMs = performance.now()
+  // A redirect to a page that the sale protects: that may be anyone's.
+  if (response.status === 0) return loadAnew(path)
+  if (!response.ok) throw new Error(String(response.status))
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const stage = next.getElementById('stage')
+  // Another version of the page, or another page altogether.
+  if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
+  // The same place in line, by a server that is a moment behind: what stands here is as good.
+  if (byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)) return
+  byId('stage')?.replaceWith(stage)
+  document.title = next.title
+  // Others are from a cache, and may be older than the clock forgives.
+  if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
+  begin()
+  scrollTo(0, 0)
+  each('h1', (heading) => heading.focus())
+}
+
+/** Nothing follows on a page that goes. */
+function loadAnew(path: string): Promise<never> {
+  if (path === page.path) location.reload()
+  else location.replace(path)
+  return new Promise(() => {})
+}
 
 function refreshWithin(ms: number, path = page.path): void {
   if (refreshTimer !== 0 || isRefreshing) return
@@ -372,11 +379,42 @@ function onSubmit(event: SubmitEvent): void {
   if (event.defaultPrevented) return
   const offline = isOffline()
   if (offline) byId('offline')?.focus()
-  if (offline || form.dataset.sent) event.preventDefault()
-  else if (form.matches('.once')) holdBack(form)
+  if (offline || form.dataset.sent) {
+    event.preventDefault()
+    return
+  }
+  const release = form.matches('.once') ? holdBack(form) : () => {}
+  // Without cookies the place would be lost at once: the page that the form leads to says so.
+  if (!isJoin(form) || !navigator.cookieEnabled) return
+  event.preventDefault()
+  void join(form, release)
 }
 
-function holdBack(form: HTMLFormElement): void {
+const isJoin = (form: HTMLFormElement) => form.action.endsWith('/queue')
+
+/** Joins by a request whose response is the visitor's own page: the form alone would load that by a second request. */
+async function join(form: HTMLFormElement, release: () => void): Promise<void> {
+  const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+  refreshedAtMs = performance.now()
+  let response: Response
+  try {
+    response = await get(
+      form.action,
+      { method: 'POST', headers: { accept: 'text/html' }, body, redirect: 'manual' },
+      SLOW_TIMEOUT_MS,
+    )
+  } catch {
+    // No response, or a late one: the visitor may try again, as after a form's.
+    release()
+    return fetchNow()
+  }
+  // A problem gave no place: the form, sent as a form, shows it.
+  if (response.status >= 400) form.submit()
+  else await showResponse(response, linePath()).catch(() => loadAnew(linePath()))
+}
+
+/** Returns what ends it. */
+function holdBack(form: HTMLFormElement): () => void {
   form.dataset.sent = 'yes'
   const button = form.querySelector('button')
   button?.setAttribute('aria-disabled', 'true')
@@ -384,7 +422,8 @@ function holdBack(form: HTMLFormElement): void {
     delete form.dataset.sent
     button?.removeAttribute('aria-disabled')
   }
-  setTimeout(release, form.action.endsWith('/queue') ? SLOW_TIMEOUT_MS : TIMEOUT_MS)
+  setTimeout(release, isJoin(form) ? SLOW_TIMEOUT_MS : TIMEOUT_MS)
+  return release
 }
 
 /** A page from the browser's back-forward cache is out of date, but better than the browser's offline page. */

@@ -40,6 +40,7 @@ it('says with every response of its own who may cache it', async () => {
     [201, 'POST', `${here}/queue`],
     [200, 'POST', `${here}/queue`, place],
     [303, 'POST', `${here}/queue`, HTML],
+    [201, 'POST', `${here}/queue`, { ...HTML, 'sec-fetch-dest': 'empty' }],
     [401, 'POST', `${here}/queue`, {}, proof],
     [405, 'PATCH', `${here}/queue`],
     [200, 'GET', `${here}/queue/status`, place],

@@ -17,6 +17,7 @@ import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { takePlace } from './queue.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
 export const JOINED = 'joined'
@@ -28,6 +29,19 @@ export async function showLine(sale: string, call: Call): Promise<Response> {
   if (!isFinal(phase)) return visitorPage(sale, now, null, call)
   // Not by a redirect: until it is purged, a kept landing page may lead back here.
   return pageOf(renderSale(viewOf(sale, now, null, { kind: 'final', phase }, call)), 200)
+}
+
+/** `POST /sales/{sale}/queue` by a page's script, which shows the response: so a join is one request. */
+export async function joinAndShow(sale: string, call: Call): Promise<Response> {
+  const { now, place, first } = await takePlace(sale, call)
+  const { num } = place.claims
+  const isReady = now.place(num).status === 'ready'
+  const admission = isReady ? await issueAdmission(place.claims, call) : null
+  const onwards = admission && wantedPage(sale, call)
+  if (onwards !== null) return seeOther(onwards)
+  const shows = ownPlace(num, admission?.claims.exp, now)
+  const page = renderSale({ ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) })
+  return pageOf(page, first ? 201 : 200)
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */

@@ -218,6 +218,31 @@ it('leads a browser without scripts back to the page after joining', async () =>
   expect(foreign.status).toBe(403)
 })
 
+it('answers the join of a page’s script with the visitor’s page, in line or with their turn', async () => {
+  const script = { accept: 'text/html', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+  const soon = await new TestSale().publish()
+  const full = await new TestSale().publish({ admission: { rate_per_second: 0.001, max_inside: null } })
+  for (let i = 0; i < 3; i++) await full.joined()
+  const joined = await full.join(script)
+  const page = await joined.text()
+  expect([joined.status, joined.headers.get('cache-control')]).toEqual([201, 'no-store'])
+  expect(page).toMatch(/id="line" data-status="waiting"/)
+  const cookie = cookiesOf(joined)
+  const again = await full.join({ ...script, cookie })
+  const numberIn = (text: string) => /data-number="(\d+)"/.exec(text)?.[1]
+  expect([again.status, numberIn(await again.text())]).toEqual([200, numberIn(page)])
+  await soon.joined()
+  const ready = async () => {
+    const response = await soon.join(script)
+    return { cookie: cookiesOf(response), page: await response.text() }
+  }
+  const turn = await vi.waitUntil(async () => {
+    const one = await ready()
+    return one.page.includes('id="turn"') && one
+  })
+  expect(turn.cookie).toContain(`admission-${soon.name}=`)
+})
+
 it('redirects the address of a form, opened as a page, to the form’s page', async () => {
   const page = '/sales/x'
   const order = `${page}/order/${crypto.randomUUID()}`

@@ -22,14 +22,18 @@ import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
+  const { now, place, first } = await takePlace(sale, call)
+  return respond(first ? 201 : 200, now, place, true, call)
+}
+
+/** The place of whoever joins: a new one, or the one that they have, renewed. */
+export async function takePlace(sale: string, call: Call) {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
-  const { place, first } =
-    held && !hasPassed(held.claims.num, now)
-      ? { place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
-      : await newPlace(sale, now, held, call)
-  return respond(first ? 201 : 200, now, place, true, call)
+  return held && !hasPassed(held.claims.num, now)
+    ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
+    : { now, ...(await newPlace(sale, now, held, call)) }
 }
 
 const hasPassed = (number: number, now: SaleNow) => now.place(number).status === 'missed_turn'
