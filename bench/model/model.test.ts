@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { billsOf, trafficOf } from './bills.ts'
+import { runsOf } from './caches.ts'
 import { costOf, PRICES, sum } from './prices.ts'
 import { play } from './sale.ts'
-import { LIMITS, type Scenario } from './scenario.ts'
+import { LIMITS, PerSecond, type Scenario } from './scenario.ts'
 
 const scenario: Scenario = {
   visitors: 200_000,
@@ -61,11 +63,48 @@ describe('the model of a sale', async () => {
     expect(more.peaks.coordinatorCalls).toBeLessThan(LIMITS.objectCalls)
   })
 
+  describe('billed', () => {
+    const traffic = trafficOf(outcome)
+    const { runs, pagesFromCache, readsFromCache, ways } = billsOf(outcome, scenario, traffic)
+    const dollarsOf = (what: string) => ways.find((way) => way.what === what)?.dollars ?? Number.NaN
+
+    test('with a cache runs a Worker for what is each visitor’s own, and seldom for what is the same for all', () => {
+      const { page, final, ...own } = outcome.requests
+      const ownRequests = Object.values(own).reduce((all, many) => all + many, 0)
+      expect(runs + pagesFromCache + readsFromCache).toBeCloseTo(traffic.requests + traffic.scheduleReads)
+      expect(runs).toBeGreaterThan(ownRequests)
+      expect(runs).toBeLessThan(ownRequests + 0.1 * (page + final + traffic.scheduleReads))
+    })
+
+    test('by Workers Cache costs as many requests, and no processor time of what it serves', () => {
+      const saved = ((pagesFromCache + readsFromCache) * 0.15 * PRICES.workerCpuMs) / 1e6
+      expect(dollarsOf('Workers Cache')).toBeCloseTo(dollarsOf('a Worker before every request') - saved)
+    })
+
+    test('by another CDN costs least by the byte, and most by the request', () => {
+      expect(dollarsOf('a CDN that bills bytes')).toBeLessThan(dollarsOf('Workers Cache'))
+      expect(dollarsOf('a CDN that bills requests and bytes')).toBeGreaterThan(
+        dollarsOf('a Worker before every request'),
+      )
+    })
+  })
+
   test('calls objects no more often for a crowd that waits longer', async () => {
     const patient = await play({ ...scenario, holdSeconds: 60 })
     const perSecond = (o: typeof outcome) => o.objectCalls / o.seconds
     expect(perSecond(patient)).toBeLessThanOrEqual(perSecond(outcome))
   })
+})
+
+test('a cache runs the Worker once for each variant while it keeps it, and never more often than it is asked', () => {
+  const busy = new PerSecond()
+  for (let second = 0; second < 100; second++) busy.add(second * 1_000, 10_000)
+  // Ten upper tiers, and the first time of each.
+  expect(runsOf(busy, 1, 1)).toBeCloseTo(10 * 100 + 10)
+  expect(runsOf(busy, 5, 20)).toBeCloseTo(10 * 100 * 4 + 200)
+  const calm = new PerSecond()
+  calm.add(0, 7)
+  expect(runsOf(calm, 1, 100)).toBe(7)
 })
 
 test('a cost is the usage times its price', () => {

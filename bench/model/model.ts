@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/command.ts'
 import { SHAPES } from '../rehearsal/arrivals.ts'
-import { costOf, count, sum } from './prices.ts'
+import { type Bills, billsOf, trafficOf } from './bills.ts'
+import { count, sum } from './prices.ts'
 import { type Outcome, play } from './sale.ts'
 import { LIMITS, type Scenario } from './scenario.ts'
 
@@ -27,8 +28,6 @@ const HELP = `Runs a sale for the whole internet on a virtual clock, with the re
 
 Exit status: 0 done, 2 it could not run, 130 interrupted.`
 
-/** Processor time of a Worker request, milliseconds: about what npm run bench measures for a join and a status. */
-const WORKER_CPU_MS = 0.15
 const SHARDS = [1, 4, 16, 64, 256]
 
 const text = { type: 'string' } as const
@@ -132,37 +131,30 @@ function print(s: Scenario, o: Outcome, sweep: readonly { shards: number; o: Out
     const [worst] = strains(other)
     line(`${shards} ${shards === 1 ? 'shard' : 'shards'}`, percent(worst?.used), worst?.what)
   }
-  printCosts(o, s, requests, o.scheduleReads)
+  printBills(billsOf(o, s, trafficOf(o)), s)
 }
 
-/**
- * Cloudflare runs the Worker for each read of the schedule, and bills a response from its own cache as a request all the
- * same; only another CDN before it saves them.
- */
-function printCosts(o: Outcome, s: Scenario, requests: number, scheduleReads: number): void {
-  const costs = (workerRequests: number) =>
-    costOf({
-      workerRequests,
-      workerCpuMs: workerRequests * WORKER_CPU_MS,
-      objectRequests: o.objectCalls,
-      objectSeconds: o.seconds * (s.shards + 1),
-      rowsWritten: o.rowsWritten,
-    })
-  const all = costs(requests + scheduleReads)
-  const withCdn = costs(requests + o.scheduleMisses)
-  title('Dollars', '(list prices, nothing taken off)')
-  for (const { what, how, dollars: amount } of all) line(what, amount.toFixed(2), how)
-  const each = 100_000 / s.visitors
-  line('in all', sum(all).toFixed(2))
-  line('per 100,000 visitors', (sum(all) * each).toFixed(2))
-  line('with a CDN before the schedule', (sum(withCdn) * each).toFixed(2))
+function printBills({ runs, pagesFromCache, readsFromCache, costs, ways }: Bills, s: Scenario): void {
+  const each = (many: number) => (many / s.visitors).toFixed(2)
+  title('Requests per visitor, with Workers Cache')
+  line('run a Worker', each(runs))
+  line(
+    'served by the cache',
+    each(pagesFromCache + readsFromCache),
+    `${each(pagesFromCache)} pages, ${each(readsFromCache)} reads of the schedule`,
+  )
+  title('Dollars, without a cache', '(list prices, nothing taken off)')
+  for (const { what, how, dollars: amount } of costs) line(what, amount.toFixed(2), how)
+  line('in all', sum(costs).toFixed(2))
+  title('Dollars per 100,000 visitors, with')
+  for (const { what, dollars, note } of ways) line(what, (dollars * (100_000 / s.visitors)).toFixed(2), note)
 }
 
 const amount = v.pipe(v.number(), v.minValue(0))
 /** What is taken from a rehearsal's report. */
 const Report = v.object({
   options: v.object({ visitors: amount, shares: v.object({ known: amount }) }),
-  perVisitor: v.object({ worker: amount, cdn: amount }),
+  perVisitor: v.object({ worker: amount, cache: v.optional(amount, 0), cdn: amount }),
 })
 
 function readReport(file: string): v.InferOutput<typeof Report> {
@@ -184,13 +176,19 @@ function readReport(file: string): v.InferOutput<typeof Report> {
 /** The costs of what a rehearsal measured. Object calls are invisible from outside, so the model's count. */
 async function printMeasuredCost(file: string): Promise<void> {
   const { options, perVisitor } = readReport(file)
-  const { worker, cdn } = perVisitor
+  const { worker, cache, cdn } = perVisitor
   const s = { ...scenarioOf({}), visitors: 100_000, known: options.shares.known, shards: 1, stampede: 5 }
   title(
-    `100,000 visitors, each with ${worker.toFixed(2)} requests to a Worker and ${cdn.toFixed(2)} reads of the schedule`,
+    `100,000 visitors, each with ${worker.toFixed(2)} requests to a Worker, ${cache.toFixed(2)} served by a cache and ${cdn.toFixed(2)} reads of the schedule`,
     `(measured with ${count(options.visitors)} visitors; object calls, and what caches fetch, as modelled)`,
   )
-  printCosts(await play(s), s, worker * s.visitors, cdn * s.visitors)
+  if (cache === 0) console.log('  Rehearse with --cdn to see how many pages a cache serves.')
+  const traffic = {
+    requests: (worker + cache) * s.visitors,
+    pagesFromCache: cache * s.visitors,
+    scheduleReads: cdn * s.visitors,
+  }
+  printBills(billsOf(await play(s), s, traffic), s)
 }
 
 await run('The model failed:', async () => {

@@ -1,7 +1,12 @@
-/** What Cloudflare charges for a sale (Workers Paid, list prices in dollars, no allowances). */
+/**
+ * What Cloudflare and a CDN before it charge for a sale (list prices in dollars, no allowances).
+ *
+ * Cloudflare (developers.cloudflare.com/workers/platform/pricing and /durable-objects/platform/pricing, 2026-11): a request is
+ * billed whether Workers Cache serves it or the Worker runs; processor time only if it runs (/workers/cache, "Billing").
+ */
 import { n } from '../lib/figures.ts'
 
-/** Per million. */
+/** Workers Paid, per million. */
 export const PRICES = {
   workerRequest: 0.3,
   workerCpuMs: 0.02,
@@ -12,7 +17,19 @@ export const PRICES = {
 } as const
 const OBJECT_GB = 0.128
 
+export interface Cdn {
+  readonly name: string
+  readonly perMillion: number
+  readonly perGb: number
+}
+/** Two ways: by the byte (docs.bunny.net/cdn/pricing), or by the request too (aws.amazon.com/cloudfront/pricing, US); 2026-11. */
+export const CDNS: readonly Cdn[] = [
+  { name: 'a CDN that bills bytes', perMillion: 0, perGb: 0.01 },
+  { name: 'a CDN that bills requests and bytes', perMillion: 1, perGb: 0.085 },
+]
+
 export interface Usage {
+  /** Served by the Worker, or by Workers Cache before it. */
   readonly workerRequests: number
   readonly workerCpuMs: number
   readonly objectRequests: number

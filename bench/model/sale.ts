@@ -4,6 +4,7 @@
  * takes, how people buy. A sample waits for all; joins are counted one by one, since it matters how they fall on isolates.
  */
 import { setImmediate } from 'node:timers/promises'
+import { KEPT } from '../../edge/cache.ts'
 import { inEffect } from '../../edge/queue/timeline.ts'
 import { positionOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
@@ -11,9 +12,10 @@ import { mostWithin } from '../invariants/queue.ts'
 import { seeded } from '../lib/random.ts'
 import { arrivalTimes, leadMs } from '../rehearsal/arrivals.ts'
 import { Wheel } from '../rehearsal/timer-wheel.ts'
-import { Edge, sharesOf } from './edge.ts'
+import { missesOf, PAGE_VARIANTS, runsOf } from './caches.ts'
+import { Edge } from './edge.ts'
 import { Room } from './room.ts'
-import { PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
+import { PerSecond, type Scenario } from './scenario.ts'
 import { Shop } from './shop.ts'
 
 const TICK_MS = 50
@@ -37,10 +39,12 @@ export async function play(s: Scenario) {
   const edge = new Edge(s, mostWithin(arrivals, 1_000) * each, random)
   const shop = new Shop(s)
   const room = new Room(s, shop)
-  const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
+  const requests = { page: 0, join: 0, line: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()
   const origin = new PerSecond()
   const reads = new PerSecond()
+  const landings = new PerSecond()
+  const finals = new PerSecond()
   const numbers = new Float64Array(SAMPLE)
   const positions = new Float64Array(SAMPLE)
   let over = 0
@@ -60,7 +64,9 @@ export async function play(s: Scenario) {
     if (place.status === 'sold_out' || place.status === 'ended') {
       over++
       requests.final += each
-      workers.add(nowMs + random() * FINAL_SPREAD_MS, each)
+      const atMs = nowMs + random() * FINAL_SPREAD_MS
+      workers.add(atMs, each)
+      finals.add(atMs, each)
     } else if (place.status === 'ready' || place.status === 'missed_turn') {
       over++
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
@@ -77,10 +83,12 @@ export async function play(s: Scenario) {
     while (next < SAMPLE && (arrivals[next] ?? 0) < nowMs + TICK_MS) next++
     const coming = (next - from) * each
     count('page', coming)
+    landings.add(nowMs, coming)
     count('join', coming)
     if (room.isOver(nowMs)) over += next - from
     else {
       edge.join(coming, nowMs, room)
+      count('line', coming)
       for (let visitor = from; visitor < next; visitor++) {
         numbers[visitor] = Math.max(1, Math.floor(room.highest - random() * Math.max(0, coming - 1)))
         wheel.at(visitor, clock(nowMs + 1_000 + random() * 500))
@@ -107,6 +115,12 @@ export async function play(s: Scenario) {
     requests,
     scheduleReads: reads.total,
     scheduleMisses: missesOf(reads, s),
+    /** How often Workers Cache runs the Worker for what it keeps. */
+    keptRuns: {
+      schedule: runsOf(reads, KEPT.schedule.inCache, 1),
+      page: runsOf(landings, KEPT.landing.inCache, PAGE_VARIANTS),
+      final: runsOf(finals, KEPT.final.inCache, PAGE_VARIANTS),
+    },
     isolates: edge.isolates,
     objectCalls: edge.shardCalls.total + room.calls.total,
     /** Of the busiest second; of one shard on average. */
@@ -134,17 +148,4 @@ function rush(times: Float64Array, { stampede, spreadSeconds }: Scenario, random
     there++
   }
   return times.sort()
-}
-
-/** Each cache fetches once a second, and again for everyone who asks meanwhile. */
-function missesOf(reads: PerSecond, { dataCentres }: Scenario): number {
-  const shares = sharesOf(dataCentres)
-  let misses = 0
-  for (const perSecond of reads.values) {
-    for (const share of shares) {
-      const here = perSecond * share
-      misses += Math.min(here, 1 + (here * TRIP_MS) / 1000)
-    }
-  }
-  return misses
 }
