@@ -309,22 +309,27 @@ export function readToken<C extends { exp: number }, K extends Key>(
 export class TokenReader<C extends { exp: number }> {
   readonly #kind: Kind<C>
   readonly #keys: TokenKeys
-  readonly #known: Recent<string, C>
+  readonly #maxKnown: number
+  /** Absent until there is one: even a look into an empty map costs 1 us for a text so long. */
+  #known: Recent<string, C> | undefined
 
   constructor(kind: Kind<C>, keys: TokenKeys, maxKnown: number) {
     this.#kind = kind
     this.#keys = keys
-    this.#known = new Recent(maxKnown)
+    this.#maxKnown = maxKnown
   }
 
   /** Of a known token only the expiry is checked. */
   read(token: string, nowMs: number): Awaitable<Verified<C>> {
-    const known = this.#known.get(token)
+    const known = this.#known?.get(token)
     if (known) return unlessExpired(known, nowMs)
     const read = readToken(this.#kind, this.#keys, token, nowMs)
     if (!(read instanceof Promise)) return read
     return read.then((verified) => {
-      if (verified.ok) this.#known.set(token, verified.claims)
+      if (verified.ok) {
+        this.#known ??= new Recent(this.#maxKnown)
+        this.#known.set(token, verified.claims)
+      }
       return verified
     })
   }

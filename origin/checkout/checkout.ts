@@ -14,14 +14,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
 import { problem } from '../../shared/problem.ts'
+import { Recent } from '../../shared/recent-map.ts'
 import { ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
 import { type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { ExistingOrder } from './existing-order.ts'
@@ -33,8 +33,6 @@ import { SoldOut } from './sold-out.ts'
 const RECORD_BATCH = 500
 /** Reservations waiting for the ledger; more get try-again, and keep their place. */
 const RECORD_QUEUE = 5_000
-/** A response waits this long for the commit before it says "processing". */
-const RECORD_TIMEOUT_MS = 2_000
 /** A reservation that the ledger may not have heard of is recorded again after this pause, which doubles (jittered) .. */
 const FIRST_RETRY_MS = 50
 /** .. up to this, which is how late a ledger that is back may be noticed .. */
@@ -73,13 +71,13 @@ export class Checkout {
     this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending })
   }
 
-  async checkout(
+  /** A refusal that needs no store is no promise. */
+  checkout(
     sale: SaleRow,
     buyer: Pick<Reservation, 'visitor' | 'number'>,
     request: CheckoutRequest,
     key: string,
-  ): Promise<Outcome> {
-    const { sales, metrics } = this.#deps
+  ): Outcome | Promise<Outcome> {
     const { visitor, number } = buyer
     const product = request.product_id
       ? sale.products.find((p) => p.product_id === request.product_id)
@@ -101,9 +99,11 @@ export class Checkout {
       hash: requestHash(request),
       method: request.payment_method ?? null,
     }
-    const closed = closedFor(sale, request.quantity, sales.nowMs())
-    if (closed) return this.#respond({ sale, reservation, closed })
+    const closed = closedFor(sale, request.quantity, this.#deps.sales.nowMs())
+    return closed ? this.#respond({ sale, reservation, closed }) : this.#reserve(sale, product, reservation)
+  }
 
+  async #reserve(sale: SaleRow, product: ProductRow, reservation: Reservation): Promise<Outcome> {
     let gate: GateVerdict
     try {
       const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
@@ -113,7 +113,7 @@ export class Checkout {
       return refusal(tryAgain('Too many people are checking out at this moment.'))
     }
     if (gate.verdict === 'reserved') return this.#recordReserved(sale, reservation, gate)
-    if (gate.verdict === 'fenced' || gate.verdict === 'unknown') metrics.degraded.inc({ without: 'gate' })
+    if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
     if (gate.verdict === 'unknown') return this.#recordInDoubt({ sale, reservation, gate })
     if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
       return this.#respond({ sale, reservation, gate })
@@ -256,11 +256,10 @@ export class Checkout {
 
   /** The outcome, or "processing" after as long as a person waits. */
   #inTime(r: Reservation, outcome: Promise<Outcome>): Promise<Outcome> {
-    this.#pending.begin(r, outcome)
-    // If the ledger has answered by then, the outcome is about to come.
-    return withTimeout(outcome, RECORD_TIMEOUT_MS, () =>
-      this.#pending.answerProcessing(r.order) ? processing(r) : undefined,
-    )
+    return new Promise((resolve, reject) => {
+      this.#pending.begin(r, outcome, resolve)
+      outcome.then(resolve, reject)
+    })
   }
 
   #gateOf(r: Reservation): Gate {
@@ -291,9 +290,16 @@ function recorder({ warm, metrics }: CheckoutDeps, noteRefusals: boolean): Recor
 
 /** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
 function requestHash(request: CheckoutRequest): string {
-  const sent = [request.product_id ?? null, request.quantity, request.payment_method ?? null]
-  return hash('sha256', JSON.stringify(sent), 'base64url')
+  const sent = JSON.stringify([request.product_id ?? null, request.quantity, request.payment_method ?? null])
+  const known = hashes.get(sent)
+  if (known !== undefined) return known
+  const hashed = hash('sha256', sent, 'base64url')
+  hashes.set(sent, hashed)
+  return hashed
 }
+
+/** Most requests of a sale are alike. */
+const hashes = new Recent<string, string>(100)
 
 const SOLD_OUT = refusal(soldOut())
 

@@ -10,6 +10,7 @@ afterEach(() => void vi.useRealTimers())
 /** The maximum of one process. */
 const ROOM = 20_000
 const never = new Promise<Outcome>(() => {})
+const noAnswer = () => {}
 const of = (order: string) => ({ ...reservationOf('sale'), order })
 const gateWith = (waiting: () => Promise<number>) => ({ countIntents: vi.fn(waiting) }) as unknown as Gate
 const leave = (pending: PendingReservations, orders: number, gate: Gate) => {
@@ -21,9 +22,9 @@ test('is full at the maximum, until workers have recorded some', async () => {
   let inStream = ROOM / 2
   const gate = gateWith(async () => inStream)
   leave(pending, ROOM / 2, gate)
-  for (let i = 0; i < ROOM / 2 - 1; i++) pending.begin(of(`order ${i}`), never)
+  for (let i = 0; i < ROOM / 2 - 1; i++) pending.begin(of(`order ${i}`), never, noAnswer)
   expect(pending.isFull()).toBe(false)
-  pending.begin(of('one more'), never)
+  pending.begin(of('one more'), never, noAnswer)
   expect([pending.isFull(), await pending.isStillFull()]).toEqual([true, true])
 
   inStream -= 10
@@ -46,16 +47,25 @@ test('counts streams once a second for all callers, and keeps the last count if 
   expect(gate.countIntents).toHaveBeenCalledTimes(2)
 })
 
-test('answers "processing" until the ledger has answered, and not after', () => {
+test('answers "processing" once the ledger is late, and not after it has answered', () => {
   const pending = new PendingReservations()
-  pending.begin(of('late'), never)
-  pending.begin(of('soon'), never)
-  expect(pending.answerProcessing('late')).toBe(true)
+  const answer = vi.fn()
+  pending.begin(of('late'), never, answer)
+  vi.advanceTimersByTime(1_500)
+  pending.begin(of('soon'), never, answer)
+  expect(pending.end('soon')).toBe(false)
+  vi.advanceTimersByTime(400)
+  pending.begin(of('later'), never, answer)
+  expect(answer).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(200)
+  expect(answer.mock.calls).toEqual([[{ kind: 'processing', reservation: of('late'), replayed: false }]])
   expect(pending.get('late')?.reservation).toEqual(of('late'))
-  expect([pending.end('late'), pending.end('soon')]).toEqual([true, false])
-  expect(pending.answerProcessing('late')).toBe(false)
+  expect([pending.end('late'), pending.end('late')]).toEqual([true, false])
   expect(pending.get('late')).toBeUndefined()
-  expect(pending.end('late')).toBe(false)
+  vi.advanceTimersByTime(2_000)
+  expect(answer).toHaveBeenCalledTimes(2)
+  expect(pending.end('later')).toBe(true)
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('does not count intents of other processes', async () => {
@@ -80,14 +90,14 @@ test('does not count out what is left to workers during the count', async () => 
 test('waits for reservations in progress when it drains, within a bound', async () => {
   const pending = new PendingReservations()
   const outcome = Promise.withResolvers<Outcome>()
-  pending.begin(of('late'), outcome.promise)
+  pending.begin(of('late'), outcome.promise, noAnswer)
   const ended = vi.fn()
   const waits = pending.drain().then(ended)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(ended).not.toHaveBeenCalled()
   outcome.resolve({ kind: 'processing', reservation: of('late'), replayed: false })
   await waits
-  pending.begin(of('lost'), never)
+  pending.begin(of('lost'), never, noAnswer)
   pending.drain().then(ended)
   await vi.advanceTimersByTimeAsync(5_000)
   expect(ended).toHaveBeenCalledTimes(2)

@@ -5,8 +5,12 @@
 import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
-import type { Outcome } from './outcome.ts'
+import { type Outcome, processing } from './outcome.ts'
 
+/** A response waits this long for the commit before it says "processing" .. */
+const RECORD_TIMEOUT_MS = 2_000
+/** .. and up to this longer: one timer looks after all. */
+const LOOK_EVERY_MS = 50
 /** Unrecorded reservations of one process while the ledger is away. */
 const MAX_PENDING = 20_000
 /** At the maximum, the intents that workers have not recorded yet are counted this often. */
@@ -17,37 +21,45 @@ const DRAIN_TIMEOUT_MS = 5_000
 interface InProgress {
   readonly reservation: Reservation
   readonly outcome: Promise<Outcome>
+  readonly answer: (outcome: Outcome) => void
+  readonly beganMs: number
 }
 
 export class PendingReservations {
-  /** Reservations that this process is recording. */
+  /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
-  /** Those of them whose buyers were answered "processing". */
-  readonly #answered = new Set<string>()
+  /** Those whose buyers were answered "processing". */
+  readonly #answered = new Map<string, InProgress>()
+  #timer: NodeJS.Timeout | undefined
   /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
   #counting: Promise<void> | undefined
 
-  begin(reservation: Reservation, outcome: Promise<Outcome>): void {
-    this.#inProgress.set(reservation.order, { reservation, outcome })
+  /** Answers the buyer "processing" if the reservation has not ended in time. */
+  begin(reservation: Reservation, outcome: Promise<Outcome>, answer: (outcome: Outcome) => void): void {
+    this.#inProgress.set(reservation.order, { reservation, outcome, answer, beganMs: performance.now() })
+    this.#timer ??= setTimeout(() => this.#answerLate(), LOOK_EVERY_MS)
+  }
+
+  #answerLate(): void {
+    const beforeMs = performance.now() - RECORD_TIMEOUT_MS
+    for (const [order, late] of this.#inProgress) {
+      if (late.beganMs > beforeMs) break
+      this.#inProgress.delete(order)
+      this.#answered.set(order, late)
+      late.answer(processing(late.reservation))
+    }
+    this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LOOK_EVERY_MS) : undefined
   }
 
   /** A reservation in progress, with its coming outcome. */
   get(order: string): InProgress | undefined {
-    return this.#inProgress.get(order)
-  }
-
-  /** Notes that the buyer is answered "processing"; false if the ledger has answered meanwhile. */
-  answerProcessing(order: string): boolean {
-    if (!this.#inProgress.has(order)) return false
-    this.#answered.add(order)
-    return true
+    return this.#inProgress.get(order) ?? this.#answered.get(order)
   }
 
   /** The ledger has answered or failed; true if the buyer was answered "processing" and will ask for the order. */
   end(order: string): boolean {
-    this.#inProgress.delete(order)
-    return this.#answered.delete(order)
+    return !this.#inProgress.delete(order) && this.#answered.delete(order)
   }
 
   /** The intent stays in the gate's stream. */
@@ -57,7 +69,7 @@ export class PendingReservations {
 
   /** True at the maximum, as far as is known. */
   isFull(): boolean {
-    let unrecorded = this.#inProgress.size
+    let unrecorded = this.#inProgress.size + this.#answered.size
     for (const left of this.#leftBy.values()) unrecorded += left
     return unrecorded >= MAX_PENDING
   }
@@ -84,7 +96,7 @@ export class PendingReservations {
 
   /** Waits, within a bound, until no reservation is in progress. */
   async drain(): Promise<void> {
-    const outcomes = Array.from(this.#inProgress.values(), ({ outcome }) => outcome)
+    const outcomes = [...this.#inProgress.values(), ...this.#answered.values()].map(({ outcome }) => outcome)
     await withTimeout(Promise.allSettled(outcomes), DRAIN_TIMEOUT_MS).catch(() => {})
   }
 }

@@ -30,7 +30,18 @@ import type { Arrivals } from '../sales/arrivals.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { bearer, keyOf, parseBody, readBody, readText, refuse, requireEdge, sendJson, sendProblem } from './request.ts'
+import {
+  bearer,
+  keyOf,
+  NO_STORE,
+  parseBody,
+  readBody,
+  readText,
+  refuse,
+  requireEdge,
+  sendJson,
+  sendProblem,
+} from './request.ts'
 
 interface BuyerDeps {
   readonly config: { readonly EDGE_TOKEN: string; readonly ALLOW_DIRECT: boolean }
@@ -48,8 +59,6 @@ interface BuyerDeps {
 /** Admissions remembered as read, of some 500 bytes each: buyers come several times with one, to retry, look and pay. */
 const MAX_ADMISSIONS = 50_000
 
-const NO_STORE = { 'cache-control': 'no-store' }
-
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { config, sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
   const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
@@ -62,7 +71,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     // Anyone can make up a path: only a sale that exists is counted by name, and has a share of the load.
     const counted = sales.get(saleId)?.sale_id
     let outcomeLabel = 'failed'
-    let stopTimer: (() => number) | undefined
+    let beganMs: number | undefined
     try {
       // Read before the call is counted as load: a body that never comes must keep nobody out.
       const body = await readText(c)
@@ -70,7 +79,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
         outcomeLabel = 'shed'
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
-      stopTimer = metrics.checkoutSeconds.startTimer()
+      beganMs = performance.now()
       const read = admissions.read(bearer(c) ?? '', sales.nowMs())
       const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
@@ -78,7 +87,8 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
       const buyer = { visitor: admission.sub, number: admission.num }
-      const outcome = await checkout.checkout(sale, buyer, request, key)
+      const answer = checkout.checkout(sale, buyer, request, key)
+      const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)
       return respond(outcome, saleId, admission.sub)
     } catch (error) {
@@ -86,8 +96,8 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       throw error
     } finally {
       metrics.checkouts.inc({ sale: counted ?? 'unknown', outcome: outcomeLabel })
-      if (stopTimer) {
-        stopTimer()
+      if (beganMs !== undefined) {
+        metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
         loadShedder.leave(counted)
       }
     }
@@ -96,7 +106,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   app.get('/orders/:order', async (c) => {
     const found = await ownOrder(c)
     const order = 'status' in found ? orderNow(found) : processingOrder(found, sales.get(found.sale))
-    return sendJson(order, 200, NO_STORE)
+    return sendJson(order, 200)
   })
 
   app.get('/orders/:order/events', async (c) => {
@@ -110,7 +120,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
     const order = paying ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202, NO_STORE)
+    if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
     return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
   })
 
@@ -118,7 +128,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     const { order_id } = recorded(await ownOrder(c))
     const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
     const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
-    if (order.status === 'cancelled') return sendJson(orderNow(order), 200, NO_STORE)
+    if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
     const detail = `The order is ${order.status} and cannot be given back.`
     return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
@@ -148,17 +158,15 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(saleId) })
     }
     arrivals.waitsForStock(saleId, visitor, false)
-    const isProcessing = outcome.kind === 'processing'
-    const order = isProcessing
-      ? processingOrder(outcome.reservation, sales.get(saleId))
-      : { ...orderNow(outcome.order), remaining: outcome.remaining }
-    if (isProcessing && !outcome.replayed) metrics.degraded.inc({ without: 'ledger' })
-    if (outcome.kind === 'recorded' && !outcome.replayed) orders.beginPayment(outcome.order)
-    return sendJson({ ...order, order_token: tokenFor(order) }, STATUS[outcome.kind], {
-      ...NO_STORE,
-      ...(outcome.replayed && { 'Idempotency-Replayed': 'true' }),
-      Location: `/orders/${order.order_id}`,
-    })
+    const { kind, replayed } = outcome
+    const order: Order =
+      kind === 'processing' ? processingOrder(outcome.reservation, sales.get(saleId)) : orderNow(outcome.order)
+    if (kind !== 'processing') order.remaining = outcome.remaining
+    order.order_token = tokenFor(order)
+    if (kind === 'processing' && !replayed) metrics.degraded.inc({ without: 'ledger' })
+    if (kind === 'recorded' && !replayed) orders.beginPayment(outcome.order)
+    const headers = { ...NO_STORE, Location: `/orders/${order.order_id}` }
+    return sendJson(order, STATUS[kind], replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers)
   }
 
   /** The order in the path, if the caller may see it; its reservation while it is not recorded. */

@@ -10,6 +10,9 @@ import { IdempotencyKey } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 
+/** Of JSON about one buyer. */
+export const NO_STORE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
 export function sendProblem(p: Problem): Response {
   const { status, headers, body } = problemResponse(p)
   // The rest of the body is not read, so the connection cannot be used again.
@@ -38,11 +41,8 @@ export function answerInvalid(error: unknown): Response {
 }
 
 /** Hono's `c.json` without the `Headers` object, which the server would take apart again. */
-export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>>): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-  })
+export function sendJson(body: object, status: number, headers: Readonly<Record<string, string>> = NO_STORE): Response {
+  return new Response(JSON.stringify(body), { status, headers })
 }
 
 /** Ends the request with a problem; app.onError sends it. */
@@ -90,7 +90,10 @@ export function keyOf(c: Context): string {
 }
 
 export function bearer(c: Context): string | undefined {
-  return /^Bearer +([^\s]+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
+  const sent = c.req.header('authorization')
+  // As nearly all send it.
+  if (sent?.startsWith('Bearer ') && sent[7] !== ' ') return sent.slice(7)
+  return /^Bearer +([^\s]+)$/i.exec(sent ?? '')?.[1]
 }
 
 /** Admits only the edge, by its secret, compared in constant time. */

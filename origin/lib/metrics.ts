@@ -35,7 +35,11 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     options: { readonly name: string; readonly help: string; readonly labelNames: T[] },
   ) => {
     const values = new Map<string, { labels: LabelValues<T>; value: number; atMs: number }>()
-    const keyOf = (labels: LabelValues<T>) => JSON.stringify(options.labelNames.map((label) => labels[label]))
+    const keyOf = (labels: LabelValues<T>) => {
+      let key = ''
+      for (const label of options.labelNames) key += `${labels[label] ?? ''}\n`
+      return key
+    }
     new Metric({
       ...options,
       registers,
@@ -50,13 +54,19 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     return {
       set: (labels: LabelValues<T>, value: number) =>
         void values.set(keyOf(labels), { labels, value, atMs: performance.now() }),
-      get: (labels: LabelValues<T>) => values.get(keyOf(labels))?.value ?? 0,
+      inc(labels: LabelValues<T>, by: number) {
+        const key = keyOf(labels)
+        const known = values.get(key)
+        if (!known) return void values.set(key, { labels, value: by, atMs: performance.now() })
+        known.value += by
+        known.atMs = performance.now()
+      },
       remove: (labels: LabelValues<T>) => void values.delete(keyOf(labels)),
     }
   }
   const saleCounter = <T extends string>(name: string, help: string, ...labelNames: T[]) => {
-    const { get, set } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
-    return { inc: (labels: LabelValues<T>, by = 1) => set(labels, get(labels) + by) }
+    const { inc } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
+    return { inc: (labels: LabelValues<T>, by = 1) => inc(labels, by) }
   }
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     expiring(Gauge<T>, STOCK_MAX_AGE_MS, { name, help, labelNames })

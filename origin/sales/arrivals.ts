@@ -21,7 +21,7 @@ const KEPT_MS = 48 * 3_600_000
 const FIRST_COUNT_TIMEOUT_MS = 500
 /** Latest arrivals reported to the edge: enough to learn how late people come .. */
 const MAX_RECENT = 20
-/** .. and how many are remembered over all sales, since a second call is no late arrival. */
+/** .. and how many of a sale are remembered, since a second call is no late arrival. */
 const MAX_SEEN = 100_000
 /** All who wait for stock ask no more often than this together; each asks within these bounds. */
 const ASKS_PER_SECOND = 400
@@ -47,6 +47,8 @@ interface SaleArrivals {
   arrived: Set<number>
   /** .. and visitors, true while they wait for stock, false once they have a unit. */
   waiting: Map<string, boolean>
+  /** Ticket numbers that arrived here, as long as the sale is needed. */
+  seen: Recent<number, true>
   /** First arrivals here since the edge asked last. */
   recent: number[]
   neededAtMs: number
@@ -62,7 +64,6 @@ interface ArrivalsDeps extends LoopDeps {
 export class Arrivals {
   readonly #deps: ArrivalsDeps
   readonly #sales = new Map<string, SaleArrivals>()
-  readonly #seen = new Recent<string, true>(MAX_SEEN)
   /** Counts, as long as it runs. */
   readonly actor: Actor
 
@@ -75,9 +76,8 @@ export class Arrivals {
   arrived(saleId: string, number: number): void {
     const sale = this.#needed(saleId)
     if (sale.arrived.size < MAX_NOTES) sale.arrived.add(number)
-    const name = `${saleId} ${number}`
-    if (this.#seen.get(name)) return
-    this.#seen.set(name, true)
+    if (sale.seen.get(number)) return
+    sale.seen.set(number, true)
     sale.recent.push(number)
     if (sale.recent.length > MAX_RECENT) sale.recent.shift()
   }
@@ -122,7 +122,8 @@ export class Arrivals {
   #needed(saleId: string): SaleArrivals {
     let sale = this.#sales.get(saleId)
     if (!sale) {
-      sale = { counts: null, arrived: new Set(), waiting: new Map(), recent: [], neededAtMs: 0 }
+      const seen = new Recent<number, true>(MAX_SEEN)
+      sale = { counts: null, arrived: new Set(), waiting: new Map(), seen, recent: [], neededAtMs: 0 }
       this.#sales.set(saleId, sale)
     }
     sale.neededAtMs = performance.now()
@@ -136,6 +137,7 @@ export class Arrivals {
         await this.#count(saleId, sale).catch((error) => failed.push(error))
       } else {
         sale.recent = []
+        sale.seen = new Recent(MAX_SEEN)
         sale.counts = { ...this.#last(saleId), counted: false }
       }
     }
