@@ -1,6 +1,6 @@
 /** The cache before the Worker: what is kept is purged when it changes. */
-import { exports } from 'cloudflare:workers'
-import { describe, expect, it } from 'vitest'
+import { runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it, vi } from 'vitest'
 import { KEPT, keptFor, purgeSale, tagOf, withCacheRule } from './cache.ts'
 import type { Call } from './http.ts'
 import { call, edgeEnv, product, requestsTo, TestSale } from './testing/visitors.ts'
@@ -76,6 +76,13 @@ it('purges Workers Cache by the entrypoint that it stands before', async () => {
   expect(purged).toEqual([{ tags: ['sale-one'] }])
   success = false
   expect((await purge(headers)).status).toBe(503)
-  // As an object calls it; this runtime has no such cache.
-  expect(await purgeSale('one', { cachePurgeUrl: null, edgeToken: edgeEnv.EDGE_TOKEN }, exports)).toBe(true)
+  // By an object; this runtime has no such cache.
+  const settings = { cachePurgeUrl: null, edgeToken: edgeEnv.EDGE_TOKEN }
+  const byObject = (token: string) =>
+    runInDurableObject(new TestSale().room, (_, state) =>
+      purgeSale('one', { ...settings, edgeToken: token }, state.exports),
+    )
+  expect(await byObject(settings.edgeToken)).toBe(true)
+  vi.spyOn(scheduler, 'wait').mockResolvedValue()
+  expect(await byObject('another')).toBe(false)
 })

@@ -150,6 +150,10 @@ it('lets in nobody else with an admission or a place, which could be handed to a
   const path = `/${sale.name}/lamp`
   await stub(path, 200, 'the shop’s own page')
   const own = await ready(sale)
+  // Nor does one lead back and forth between the site and the line.
+  const line = await sale.line({ cookie: `${own.place}; ${own.admission}` }, env)
+  expect([line.status, await line.text()]).toEqual([200, expect.stringContaining('data-own')])
+  expect(cookiesOf(line)).toBe('')
   const status = async (cookie: string) => (await call(path, { method: 'POST', headers: { cookie } }, env)).status
   expect(await status(own.cookie)).toBe(200)
   const other = await ready(sale)
@@ -175,10 +179,10 @@ it('has no checkout of its own before a site', async () => {
 it('redirects nobody to another host', async () => {
   const sale = await new TestSale().publish()
   const env = protecting(sale)
-  const { queue_token } = await sale.ready()
+  const own = await ready(sale)
   const elsewhere = ['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example']
   for (const wanted of [...elsewhere.map(encodeURIComponent), '%']) {
-    const cookie = `queue-${sale.name}=${queue_token}; return-${sale.name}=${wanted}`
+    const cookie = `${own.secret}; ${own.place}; return-${sale.name}=${wanted}`
     expect((await sale.line({ cookie }, env)).headers.get('location')).toBe('/')
   }
 })

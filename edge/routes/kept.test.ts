@@ -8,7 +8,7 @@ import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
 import { tagOf } from '../cache.ts'
 import { type Env, readConfig } from '../config.ts'
 import { style } from '../pages/assets.ts'
-import { call, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
 
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
@@ -62,11 +62,17 @@ const PHASES: readonly (readonly [string, Partial<SaleState> & { opensInMs?: num
   ['ended', { phase: 'ended' }],
 ]
 
-it.each(PHASES)(
-  'says of each response what a cache may keep while a sale is %s',
-  async (phase, state) => {
+const BOTH = PHASES.flatMap(([phase, state]) => [
+  [phase, 'alone', state] as const,
+  [phase, 'before a site', state] as const,
+])
+
+it.each(BOTH)(
+  'says of each response what a cache may keep while a sale is %s, %s',
+  async (phase, where, state) => {
     const sale = new TestSale()
-    const env: Env = { ...edgeEnv, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
+    const protects = where === 'alone' ? {} : { PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
+    const env: Env = { ...edgeEnv, ...protects, POW_DIFFICULTY: phase === 'open' ? '10' : '0' }
     if (phase === 'unknown') await stub(`/internal/sales/${sale.name}`, 404, {})
     else {
       await sale.publish(state)
@@ -89,6 +95,12 @@ it.each(PHASES)(
             const about = `${phase} ${method} ${path} ${accept} ${Object.keys(cookies)}: ${response.status}`
             const kept = /GET|HEAD/.test(method) ? keptAt(path, accept, phase) : null
             const said = [headers.get('cache-control'), headers.get('cdn-cache-control')]
+            // The site's, which has said nothing.
+            if (headers.get('cloudflare-cdn-cache-control') === 'no-store' || said[0]?.startsWith('private')) {
+              expect(where, about).toBe('before a site')
+              await response.body?.cancel()
+              continue
+            }
             expect(said, about).toEqual(kept ?? ['no-store', null])
             const isOfSale = path.startsWith('/sales/')
             expect(headers.get('cache-tag'), about).toBe(kept && isOfSale ? tagOf(sale.name) : null)
@@ -117,7 +129,9 @@ it('keeps nothing of a protected site before the Worker, whatever the site says'
     PROTECT_SALE: sale.name,
     PROTECT_PATHS: `/${sale.name}/held`,
   }
-  const cookie = await cookiesIn(sale.name)
+  const secret = cookiesOf(await sale.join({ 'sec-fetch-site': 'same-origin' }))
+  const { admission_token } = await sale.ready({ cookie: secret })
+  const cookie = `${secret}; admission-${sale.name}=${admission_token}`
   for (const said of [{}, { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' }])
     for (const path of [`/${sale.name}/held`, `/${sale.name}/open-to-all`]) {
       await stub(path, 200, 'the site', 0, said)
@@ -131,8 +145,8 @@ it('keeps nothing of a protected site before the Worker, whatever the site says'
   const newcomer = await call(`/${sale.name}/held`, { headers: { accept: 'text/html' } }, env)
   expect(newcomer.headers.get('location')).toBe(`/sales/${sale.name}`)
   const lobby = await new TestSale(60_000).publish()
-  const { queue_token } = await lobby.joined()
-  const headers = { accept: 'text/html', cookie: `queue-${lobby.name}=${queue_token}` }
+  const place = cookiesOf(await lobby.join({ 'sec-fetch-site': 'same-origin' }))
+  const headers = { accept: 'text/html', cookie: place }
   const waiting = await call('/held', { headers }, { ...env, PROTECT_SALE: lobby.name, PROTECT_PATHS: '/*' })
   expect(waiting.headers.get('location')).toBe(`/sales/${lobby.name}/line`)
 })

@@ -9,7 +9,7 @@ import {
   latestOrder,
   renewPlace,
 } from '../auth/credentials.ts'
-import { authenticate, type Caller, visitorOf } from '../auth/visitor.ts'
+import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor.ts'
 import { NO_STORE } from '../cache.ts'
 import { type Call, seeOther } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
@@ -57,7 +57,13 @@ export async function visitorPage(
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
   const admission = (await findAdmission(sale, call)) ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
-  if (onwards !== null) return seeOther(onwards)
+  if (onwards !== null) {
+    if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
+    // The site would send them back here, for ever: with the tokens of somebody else they can only join anew.
+    deletePlaceCookie(sale, call)
+    deleteAdmissionCookie(sale, call)
+    return pageOf(renderSale({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }), 200)
+  }
 
   if (place) await renewPlace(place, now.schedule, call)
   if (refusal === 'invalid-token') {
