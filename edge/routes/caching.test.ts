@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
-import { call, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale } from '../testing/visitors.ts'
 
 const HTML = { accept: 'text/html' }
 const FORM = { ...HTML, 'content-type': 'application/x-www-form-urlencoded', 'content-length': '15' }
@@ -12,7 +12,8 @@ it('says with every response of its own who may cache it', async () => {
   const [sale, gone] = [await new TestSale().publish(), await new TestSale().publish()]
   const order = crypto.randomUUID()
   const here = `/sales/${sale.name}`
-  const { queue_token, admission_token } = await sale.ready()
+  const secret = cookiesOf(await sale.join({ 'sec-fetch-site': 'same-origin' }))
+  const { queue_token, admission_token } = await sale.ready({ cookie: secret })
   // The origin says nothing about caching, as if it had been forgotten.
   const reserved = orderOf(sale.name, order)
   await stub(`${here}/checkout`, 201, reserved)
@@ -26,7 +27,7 @@ it('says with every response of its own who may cache it', async () => {
   const proof: Env = { ...edgeEnv, POW_DIFFICULTY: '10' }
   const protects: Env = { ...edgeEnv, PROTECT_UPSTREAM: edgeEnv.ORIGIN_URL, PROTECT_SALE: sale.name }
   const place = { authorization: `Bearer ${queue_token}` }
-  const cookie = `admission-${sale.name}=${admission_token}; order-${order}=${ORDER_TOKEN}; queue-${sale.name}=${queue_token}`
+  const cookie = `${secret}; admission-${sale.name}=${admission_token}; order-${order}=${ORDER_TOKEN}; queue-${sale.name}=${queue_token}`
   const edgeToken = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
   const etagOf = async (path: string, headers: Record<string, string> = {}) =>
     (await call(path, { headers })).headers.get('etag') ?? ''
