@@ -7,8 +7,10 @@ import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
+import { hmacKey } from '../../origin/lib/hmac.ts'
 import { Gate } from '../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
+import { ADMISSION, importKeys, readToken } from '../../shared/tokens.ts'
 import { Histogram } from '../lib/histogram.ts'
 import type { HttpClient } from '../lib/http.ts'
 import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from './load.ts'
@@ -33,6 +35,7 @@ import type { Bench } from './table.ts'
 /** More than a run can use up. */
 const SOLD_OUT_PER_SECOND = 36_000
 const RETURNING_CALLERS = 2_000
+const TOKENS_READ = 20_000
 const OPEN_LOOP_PER_SECOND = 2_000
 const OPEN_LOOP_SECONDS = 5
 const CLIENTS = 256
@@ -142,6 +145,7 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
           { ratio: 0.7 },
           { what: 'one HMAC and the claims parsed', measured: results.hmac },
         ),
+        row('reading a token, alone', await tokenReading(stage, rounds), null, { cpuMicros: 8 }),
         row(
           'sold out, first call of each, of the check',
           results.first,
@@ -155,6 +159,23 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
   } finally {
     for (const server of checks) await server.stop()
   }
+}
+
+/** What reading an admission costs in this process, as in the origin: each token once. */
+async function tokenReading({ mint, system }: Stage, rounds: number): Promise<Measured> {
+  const keys = await importKeys(system.secrets.admissionKeys, hmacKey)
+  const runs: Measured[] = []
+  for (let round = 0; round <= rounds; round++) {
+    const tokens = mint('bench', TOKENS_READ)
+    const nowMs = Date.now()
+    const began = process.cpuUsage()
+    let wrong = 0
+    for (const token of tokens) if (!(await readToken(ADMISSION, keys, token, nowMs)).ok) wrong++
+    const { user, system } = process.cpuUsage(began)
+    const cpuMicros = (user + system) / tokens.length
+    runs.push({ ...flat(1e6 / cpuMicros), cpuMicros, wrong, why: wrong > 0 ? 'not read' : '' })
+  }
+  return medianOf(runs.slice(1), runs)
 }
 
 /** The script as the origin calls it, many callers at a time, with nothing around it. */
