@@ -3,9 +3,9 @@
  *
  *   check    reads the request as ours does, and answers as if it had sold: no checkout can be faster
  *   refuse   the same, and answers 410 with a text made beforehand: no refusal can be faster
- *   hmac     what a check of the token must do: one HMAC, and its claims parsed
+ *   hmac     what a check of the token must do: one HMAC, its claims parsed, and no `Headers` object
  */
-import { serve } from '@hono/node-server'
+import { type HttpBindings, serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
@@ -28,14 +28,16 @@ async function check(token: string): Promise<boolean> {
   )
 }
 
-const app = new Hono()
+const app = new Hono<{ Bindings: HttpBindings }>()
 
 app.post('/sales/:sale/checkout', async (c) => {
-  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
+  // As Node has them: a `Headers` object costs more than the HMAC.
+  const header = (name: string) => (MODE === 'hmac' ? c.env.incoming.headers[name]?.toString() : c.req.header(name))
+  const token = header('authorization')?.slice('Bearer '.length) ?? ''
   if (!(await check(token))) return c.json({ type: '/problems/not-admitted' }, 429)
   const text = await c.req.text()
   const body = MODE === 'hmac' ? JSON.parse(text) : tryParseJson(CheckoutRequest, text)
-  if (!body || c.req.header('idempotency-key') === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
+  if (!body || header('idempotency-key') === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
   if (MODE === 'refuse') return new Response(soldOut.body, { status: soldOut.status, headers: soldOut.headers })
   return c.json({ status: 'reserved', quantity: body.quantity, sale: c.req.param('sale') }, 201)
 })
