@@ -16,7 +16,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const join = (header: string, isRight: (number: number) => boolean) => {
     const text = crowd.saleText('POST', '/queue', ['accept: application/json', header])
     for (let i = 0; i < REJOINS; i++)
-      send(crowd, 'join', text, (answer) => {
+      crowd.sendBeside('join', text, (answer) => {
         const place = placeIn(answer)
         if (!place) return
         attempts.rejoins++
@@ -40,7 +40,7 @@ export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   const bare = crowd.saleText('POST', '/checkout', [`idempotency-key: ${key}`], '{}')
   const withPlace = crowd.checkoutText(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
-    send(crowd, 'checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
+    crowd.sendBeside('checkout', i % 2 === 0 ? bare : withPlace, (answer) => {
       if (answer.status === 0) return
       crowd.tally.attempts.intrusions++
       const refused = answer.status === 429 && headerOf(answer, 'retry-after') !== ''
@@ -56,7 +56,7 @@ export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
   let order: string | undefined
   for (let i = 0; i < CLICKS; i++) {
     const key = i % 2 === 0 ? crowd.keyOf(visitor) : `${crowd.keyOf(visitor)}-${i}`
-    send(crowd, 'checkout', crowd.checkoutText(visitor, key), (answer) => {
+    crowd.sendBeside('checkout', crowd.checkoutText(visitor, key), (answer) => {
       const seen = orderIn(answer)
       // One that is only on its way may still be replaced, when the store that knew it is lost.
       if (!seen || seen.status === 'processing') return
@@ -66,9 +66,4 @@ export function rushCheckout(crowd: Crowd, visitor: Visitor): void {
       if (seen.order_id !== order) crowd.tally.attempts.secondOrders++
     })
   }
-}
-
-function send(crowd: Crowd, kind: 'join' | 'checkout', text: string, answered: (answer: Answer) => void): void {
-  crowd.tally.requests[kind]++
-  crowd.client.send(text, answered)
 }

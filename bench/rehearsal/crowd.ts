@@ -29,7 +29,17 @@ export interface CrowdOptions {
 }
 
 const TICK_MS = 1
+/** Of each pool. */
 const CONNECTIONS = 256
+/**
+ * Each browser has connections of its own, so nobody's page waits behind somebody else's checkout. Here they share some: those who
+ * ask for the same kind of thing, which takes each about as long.
+ */
+const POOL_OF: Readonly<Record<Kind, 'pages' | 'line' | 'shop'>> = {
+  ...{ page: 'pages', final: 'pages' },
+  ...{ join: 'line', admission: 'line', status: 'line' },
+  ...{ checkout: 'shop', payment: 'shop', order: 'shop' },
+}
 /** Tries of one step before a visitor gives up; a person would long before. */
 const MAX_TRIES = 60
 /** After an error that no waiting mends. */
@@ -50,13 +60,14 @@ const inLine = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 export class Crowd {
   readonly tally = new Tally()
   readonly schedule: ScheduleCopy
-  readonly client: HttpClient
   readonly visitors: readonly Visitor[]
   ended = 0
   readonly options: CrowdOptions
   /** Requests that are the same for everyone. */
   readonly texts: { readonly page: string }
+  readonly #pools: Readonly<Record<'pages' | 'line' | 'shop', HttpClient>>
   readonly #hasty: HttpClient
+  readonly #host: string
   readonly #wheel: Wheel
   #draw: DrawTable | null = null
   #timer: NodeJS.Timeout | undefined
@@ -71,9 +82,11 @@ export class Crowd {
     const { edge: url, sale } = options
     this.visitors = visitors
     this.options = options
-    this.client = new HttpClient({ url, connections: CONNECTIONS })
+    const pool = () => new HttpClient({ url, connections: CONNECTIONS })
+    this.#pools = { pages: pool(), line: pool(), shop: pool() }
+    this.#host = this.#pools.pages.host
     this.#hasty = new HttpClient({ url, connections: CONNECTIONS, timeoutMs: HANG_UP_MS })
-    this.schedule = new ScheduleCopy(this.client, sale)
+    this.schedule = new ScheduleCopy(this.#pools.pages, sale)
     this.texts = {
       page: this.saleText('GET', '', ['accept: text/html']),
     }
@@ -107,6 +120,17 @@ export class Crowd {
     this.#done?.()
   }
 
+  /** After the last read of the schedule. */
+  close(): void {
+    for (const pool of Object.values(this.#pools)) pool.close()
+  }
+
+  /** Sends a request that no visitor's step waits for. */
+  sendBeside(kind: Kind, text: string, answered: (answer: Answer) => void): void {
+    this.tally.requests[kind]++
+    this.#pools[POOL_OF[kind]].send(text, answered)
+  }
+
   // -- For the steps of a visit ------------------------------------------------------------------------------------
 
   /** Sends a request that was meant for `intendedMs`, for a visitor who is still there when the response comes. */
@@ -123,7 +147,7 @@ export class Crowd {
     visitor.meantMs = 0
     const underWay = kind === 'checkout' || kind === 'payment' ? 1 : 0
     tally.underWay += underWay
-    const client = options.hangUps > 0 && options.random() < options.hangUps ? this.#hasty : this.client
+    const client = options.hangUps > 0 && options.random() < options.hangUps ? this.#hasty : this.#pools[POOL_OF[kind]]
     client.send(text, (answer) => {
       tally.underWay -= underWay
       if (visitor.end) return
@@ -224,7 +248,7 @@ export class Crowd {
   }
 
   saleText(method: string, path: string, headers: readonly string[], body?: string): string {
-    return requestText(method, `/sales/${this.options.sale}${path}`, this.client.host, headers, body)
+    return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body)
   }
 
   checkoutText(visitor: Visitor, key: string): string {
@@ -242,7 +266,7 @@ export class Crowd {
     return requestText(
       method,
       `/orders/${visitor.order?.order}${path}`,
-      this.client.host,
+      this.#host,
       ['accept: application/json', `authorization: Bearer ${visitor.token}`],
       body && JSON.stringify(body),
     )

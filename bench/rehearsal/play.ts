@@ -162,7 +162,7 @@ export class Rehearsal {
       cutShort,
       faults,
     })
-    crowd.client.close()
+    crowd.close()
     const { adminToken: _, ...shown } = options
     return {
       sale,

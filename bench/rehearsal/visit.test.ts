@@ -10,6 +10,8 @@ import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
 type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
+const NEVER = 0
+
 let server: Server
 let url: string
 /** Responses by call, in turn; the last one repeats. */
@@ -21,6 +23,7 @@ beforeAll(async () => {
     const call = `${request.method} ${request.url}`
     const answers = script[call] ?? []
     const [status, body, headers] = (answers.length > 1 ? answers.shift() : answers[0]) ?? [404, {}]
+    if (status === NEVER) return
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -89,9 +92,25 @@ async function played(plan = 0): Promise<Crowd> {
   for (const visitor of crowd.visitors) visitor.plan = plan
   await crowd.schedule.read()
   await crowd.play()
-  crowd.client.close()
+  crowd.close()
   return crowd
 }
+
+test('a page waits for nobody in line or in the shop', async () => {
+  script[CHECKOUT] = [[NEVER, {}]]
+  script[JOIN] = [[NEVER, {}]]
+  const crowd = crowdAt()
+  for (const [kind, method, path] of [
+    ['checkout', 'POST', '/checkout'],
+    ['join', 'POST', '/queue'],
+  ] as const)
+    for (let i = 0; i < 1_000; i++) crowd.sendBeside(kind, crowd.saleText(method, path, []), () => {})
+  const page = await new Promise<number>((resolve) =>
+    crowd.sendBeside('page', crowd.texts.page, ({ status }) => resolve(status)),
+  )
+  expect(page).toBe(200)
+  crowd.close()
+})
 
 test('a refused join counts towards latency until it is served', async () => {
   script[JOIN] = [[503, {}], [503, {}], soldOut]
@@ -209,7 +228,7 @@ test("the server's clock is that of a schedule made for the request, else of a k
     return Math.round(crowd.schedule.serverMs(performance.now()) / 1000)
   }
   expect([await clock(), await clock(), await clock()]).toEqual([52, 70, 70])
-  crowd.client.close()
+  crowd.close()
 })
 
 test('an invalid number is remembered for the judge', async () => {
@@ -226,6 +245,6 @@ test('a schedule that changed under its version counts as another one', async ()
   ]
   const crowd = crowdAt()
   for (let reads = 0; reads < 3; reads++) await crowd.schedule.read()
-  crowd.client.close()
+  crowd.close()
   expect(crowd.schedule.seen.map(({ schedule }) => schedule.anchor_position)).toEqual([100, 90])
 })
