@@ -39,7 +39,7 @@ export async function play(s: Scenario) {
   const edge = new Edge(s, mostWithin(arrivals, 1_000) * each, random)
   const shop = new Shop(s)
   const room = new Room(s, shop)
-  const requests = { page: 0, join: 0, line: 0, admission: 0, checkout: 0, order: 0, final: 0 }
+  const requests = { page: 0, join: 0, admission: 0, checkout: 0, order: 0, final: 0 }
   const workers = new PerSecond()
   const origin = new PerSecond()
   const reads = new PerSecond()
@@ -88,7 +88,6 @@ export async function play(s: Scenario) {
     if (room.isOver(nowMs)) over += next - from
     else {
       edge.join(coming, nowMs, room)
-      count('line', coming)
       for (let visitor = from; visitor < next; visitor++) {
         numbers[visitor] = Math.max(1, Math.floor(room.highest - random() * Math.max(0, coming - 1)))
         wheel.at(visitor, clock(nowMs + 1_000 + random() * 500))
