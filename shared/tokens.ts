@@ -296,10 +296,13 @@ export function readToken<C extends { exp: number }, K extends Key>(
   token: string,
   nowMs: number,
 ): Result<K, Verified<C>> {
-  const [header = '', payload = '', signature = '', more] = token.split('.', 4)
-  const key = token.length > MAX_TOKEN_LENGTH || more !== undefined ? undefined : keyOf(keys, header)
-  const read = (holds: boolean) => (holds ? claimsIn(kind, payload, nowMs) : INVALID)
-  return settled(key?.verify(`${header}.${payload}`, signature) ?? false, read) as Result<K, Verified<C>>
+  const headerEnd = token.indexOf('.')
+  const signedEnd = token.indexOf('.', headerEnd + 1)
+  const hasThreeParts = headerEnd >= 0 && signedEnd > headerEnd && token.indexOf('.', signedEnd + 1) < 0
+  const key = hasThreeParts && token.length <= MAX_TOKEN_LENGTH ? keyOf(keys, token.slice(0, headerEnd)) : undefined
+  if (!key) return INVALID as Result<K, Verified<C>>
+  const read = (holds: boolean) => (holds ? claimsIn(kind, token.slice(headerEnd + 1, signedEnd), nowMs) : INVALID)
+  return settled(key.verify(token.slice(0, signedEnd), token.slice(signedEnd + 1)), read) as Result<K, Verified<C>>
 }
 
 /**
