@@ -213,6 +213,34 @@ test('closes the finding of an oversell only once the counters are right', async
   expect(await countersOf('ended')).toMatchObject([{ held: 10, live: 10 }, {}])
 })
 
+test.each([
+  ['takes no unit that another transaction takes first', 1, 'no_stock', 2],
+  ['takes the unit that another transaction gives back first', -1, 'recorded', 2],
+])('%s', async (name, heldBefore, verdict, held) => {
+  const sale = `waits-${verdict}`
+  await createSale(sale, 1, [2, 5])
+  await sql`update products set held = ${heldBefore === 1 ? 1 : 2} where sale_id = ${sale} and product_id = 'one'`
+  const waiting = await sql.begin(async (tx) => {
+    await tx`update products set held = held + ${heldBefore} where sale_id = ${sale} and product_id = 'one'`
+    const recorded = record(sql, sale, [reservation(sale, name)], false)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return { recorded }
+  })
+  expect(await waiting.recorded).toMatchObject([{ verdict }])
+  expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
+})
+
+test('a batch of several products takes all its units or decides one by one', async () => {
+  await createSale('several', 1, [2, 1])
+  const batch = ['one', 'two', 'two', 'one'].map((product, i) => ({ ...reservation('several', `v-${i}`), product }))
+  const verdicts = await record(sql, 'several', batch, false)
+  expect(verdicts.map((one) => one.verdict)).toEqual(['recorded', 'recorded', 'no_stock', 'recorded'])
+  expect(await countersOf('several')).toEqual([
+    { product_id: 'one', held: 2, live: 2 },
+    { product_id: 'two', held: 1, live: 1 },
+  ])
+})
+
 test('returns the prices as written', async () => {
   await createSale('priced', 2, [5])
   await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
