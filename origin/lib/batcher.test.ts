@@ -50,6 +50,21 @@ test('answers every call in order, within the limits', async () => {
   )
 })
 
+test('hands over a lone call in its own turn of the event loop, after a group too', async () => {
+  const order: string[] = []
+  const batcher = new Batcher<string, string>({ size: 9, queue: 9 }, async (calls) => {
+    order.push(...calls)
+    return calls
+  })
+  for (const call of ['first', 'second']) {
+    const answer = batcher.add(call)
+    setImmediate(() => order.push('the end of the turn'))
+    await answer
+    await turn()
+  }
+  expect(order).toEqual(['first', 'the end of the turn', 'second', 'the end of the turn'])
+})
+
 test('rejects a call at once when the queue is full, and serves the others', async () => {
   const gate = Promise.withResolvers<void>()
   const batcher = new Batcher<number, number>({ size: 2, queue: 3 }, async (calls) => {

@@ -1,7 +1,7 @@
 /**
  * Callers who come while others are served travel together: this makes both gates fast. A `Batcher` hands over the calls of
- * one turn of the event loop as one group. Calls that come meanwhile go together as soon as the group is done. The queue is
- * bounded; a call that finds it full is rejected at once.
+ * one turn of the event loop as one group, at the end of that turn: nobody waits for company. Calls that come meanwhile go
+ * together as soon as the group is done. The queue is bounded; a call that finds it full is rejected at once.
  */
 interface BatcherLimits {
   readonly size: number
@@ -41,7 +41,7 @@ export class Batcher<Call, Result> {
       const group = this.#waiting.splice(0, this.#limits.size)
       try {
         const results = await this.#run(group.map(({ call }) => call))
-        for (const [i, { resolve }] of group.entries()) resolve(results[i] as Result)
+        for (let i = 0; i < group.length; i++) group[i]?.resolve(results[i] as Result)
       } catch (error) {
         for (const { reject } of group) reject(error)
       }

@@ -171,7 +171,7 @@ export class Gate {
     this.#recorded.push(order)
     this.#acknowledging ??= setTimeout(() => {
       this.#acknowledging = undefined
-      this.acknowledge(this.#recorded.splice(0)).catch(() => {})
+      this.#intents.removeOrders(this.#recorded.splice(0)).catch(() => {})
     }, ACKNOWLEDGE_MS)
   }
   readonly #recorded: string[] = []

@@ -94,13 +94,14 @@ export class Intents {
   }
 
   async remove(entries: readonly string[]): Promise<void> {
-    for (let at = 0; at < entries.length; at += REMOVE_CHUNK) {
-      const chunk = entries.slice(at, at + REMOVE_CHUNK)
-      const inStream = chunk.filter(isStreamEntry)
-      const orders = inStream.length > 0 ? chunk.filter((entry) => !isStreamEntry(entry)) : chunk
-      if (orders.length > 0) await this.#redis.hdel(this.#unrecorded, ...orders)
-      if (inStream.length > 0) await this.#redis.xdel(this.#stream, ...inStream)
-    }
+    const inStream = entries.filter(isStreamEntry)
+    await this.removeOrders(entries.filter((entry) => !isStreamEntry(entry)))
+    if (inStream.length > 0) await this.#redis.xdel(this.#stream, ...inStream)
+  }
+
+  async removeOrders(orders: readonly string[]): Promise<void> {
+    for (let at = 0; at < orders.length; at += REMOVE_CHUNK)
+      await this.#redis.hdel(this.#unrecorded, ...orders.slice(at, at + REMOVE_CHUNK))
   }
 
   #reservationIn(order: string, stored: string): Reservation | null {
