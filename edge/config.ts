@@ -117,6 +117,10 @@ const Shop = v.object({
   SHOP_JWKS_URL: required(url, "Keys of the shop's own sessions (JWTs); whoever is signed in joins as that account"),
   SHOP_ISSUER: required(v.string(), 'Issuer of the sessions'),
   SHOP_AUDIENCE: required(v.string(), 'Audience of the sessions'),
+  SHOP_SIGN_IN_URL: optional(
+    v.pipe(v.string(), v.regex(/^(https?:\/\/|\/(?![/\\]))/, 'must be an http(s) URL or a path of this host')),
+    'Where visitors sign in; `{return}` stands for the address of the sale, to come back to',
+  ),
   SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
 })
 

@@ -25,7 +25,8 @@ it('requires a proof of work only where one is configured', async () => {
   const unpaid = await sale.join({}, priced)
   expect(unpaid.status).toBe(401)
   expect(await unpaid.json()).toMatchObject({
-    type: '/problems/proof-of-work-required',
+    type: '/problems/proof-required',
+    kind: 'altcha',
     challenge: `/sales/${sale.name}/challenge`,
   })
   const paid = await joinWith(sale, await solved(sale))

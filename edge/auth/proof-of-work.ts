@@ -9,12 +9,11 @@ import { type Challenge, createChallenge, randomInt, verifySolution } from 'altc
 import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { base64url } from 'jose'
 import * as v from 'valibot'
-import { type Call, formFields, refuse } from '../http.ts'
+import { type Call, refuse } from '../http.ts'
+import { readJoin } from './join-request.ts'
 
 /** For clients without a form. */
 const PROOF_HEADER = 'x-proof-of-work'
-/** The form field of ALTCHA's widget. */
-const PROOF_FIELD = 'altcha'
 /** Long enough for the slowest phone and a visitor who is called away. */
 export const GOOD_FOR_SECONDS = 600
 const MAX_PROOF_BYTES = 4_096
@@ -33,11 +32,11 @@ const secretsOf = ({ config }: Call) => ({
 })
 
 /** A challenge for a visitor, to be solved before they join. */
-export function challengeFor(sale: string, visitor: string, call: Call): Promise<Challenge> {
+export function challengeFor(sale: string, visitor: string, difficulty: number, call: Call): Promise<Challenge> {
   return createChallenge({
     algorithm: 'SHA-256',
     cost: 1,
-    counter: randomInt(call.config.POW_DIFFICULTY),
+    counter: randomInt(difficulty),
     deriveKey,
     data: { sale, visitor },
     expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,
@@ -52,9 +51,9 @@ export interface Proof {
   readonly paidWith: string
 }
 
-/** The proof in a request. Throws `proof-of-work-required` without a valid one for this sale. */
+/** The proof in a request. Throws `proof-required` without a valid one for this sale. */
 export async function requireProof(sale: string, call: Call): Promise<Proof> {
-  const payload = await payloadOf(call.request)
+  const payload = await payloadOf(call)
   if (!payload) return refuseProof(sale)
   const { challenge, solution } = payload
   const { data } = challenge.parameters
@@ -65,12 +64,12 @@ export async function requireProof(sale: string, call: Call): Promise<Proof> {
 }
 
 export function refuseProof(sale: string): never {
-  return refuse('proof-of-work-required', { challenge: `/sales/${sale}/challenge` })
+  return refuse('proof-required', { kind: 'altcha', challenge: `/sales/${sale}/challenge` })
 }
 
-async function payloadOf(request: Request): Promise<v.InferOutput<typeof Payload> | null> {
+async function payloadOf(call: Call): Promise<v.InferOutput<typeof Payload> | null> {
   try {
-    const text = request.headers.get(PROOF_HEADER) ?? (await formFields(request))?.[PROOF_FIELD]
+    const text = call.request.headers.get(PROOF_HEADER) ?? (await readJoin(call)).altcha
     if (text === undefined || text.length > MAX_PROOF_BYTES) return null
     const bytes = base64url.decode(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
     const payload = v.safeParse(Payload, JSON.parse(new TextDecoder().decode(bytes)))

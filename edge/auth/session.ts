@@ -9,7 +9,7 @@ import { readShopCookie } from './cookies.ts'
 /** For clients without cookies. */
 const SESSION_HEADER = 'x-shop-authorization'
 /** Accounts and visitors known by a cookie never have the same name. */
-const ACCOUNT_PREFIX = 'user:'
+export const ACCOUNT_PREFIX = 'user:'
 /** With the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
@@ -21,19 +21,30 @@ const RETRY_MS = 30_000
 const MISSING_RETRY_MS = 2_000
 const FETCH_TIMEOUT_MS = 3_000
 
-const accounts = new WeakMap<Call, Promise<string | null>>()
+/** Whoever is signed in at the shop, and what the shop says of them. */
+export interface Session {
+  readonly account: string
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+const sessions = new WeakMap<Call, Promise<Session | null>>()
 
 /**
- * The visitor's name by the account they are signed in with; null without a valid session. Throws `try-again` while the
- * shop's keys cannot be fetched: an account must not be taken for somebody else, and lose its place by that. A session is
- * read once per request.
+ * The session of a request; null without a valid one. Throws `try-again` while the shop's keys cannot be fetched: an account
+ * must not be taken for somebody else, and lose its place by that. Read once per request.
  */
-export function accountOf(call: Call): Promise<string | null> {
-  const known = accounts.get(call)
+export function sessionOf(call: Call): Promise<Session | null> {
+  const known = sessions.get(call)
   if (known) return known
-  const account = readAccount(call)
-  accounts.set(call, account)
-  return account
+  const session = readSession(call)
+  sessions.set(call, session)
+  return session
+}
+
+/** The visitor's name by the account they are signed in with. */
+export async function accountOf(call: Call): Promise<string | null> {
+  const session = await sessionOf(call)
+  return session && ACCOUNT_PREFIX + session.account
 }
 
 /**
@@ -44,7 +55,7 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
   return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
 }
 
-async function readAccount(call: Call): Promise<string | null> {
+async function readSession(call: Call): Promise<Session | null> {
   const { request, config } = call
   const { shop } = config
   if (!shop) return null
@@ -52,8 +63,8 @@ async function readAccount(call: Call): Promise<string | null> {
   const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, request)
   if (!token) return null
   try {
-    const { sub } = await verifySession(token, shop, call)
-    return sub && isName(sub) ? ACCOUNT_PREFIX + sub : null
+    const claims = await verifySession(token, shop, call)
+    return claims.sub && isName(claims.sub) ? { account: claims.sub, claims } : null
   } catch (error) {
     if (error instanceof errors.JOSEError) return null
     throw error

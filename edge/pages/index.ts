@@ -138,14 +138,16 @@ function problemContent(
   const fields = Object.entries(again?.fields ?? {}).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
+  const signIn = typeof problem.sign_in_url === 'string' ? problem.sign_in_url : null
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${mayPass ? 'hold' : 'bad'}">
     ${heading(title, text)}
     ${wrong}
     <div class="actions">
+      ${signIn !== null && buttonTo(signIn, words.signIn)}
       ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
-      ${home !== null && html`<a class="button ${(again || path) && 'second'}" href="${home}">${words.backToSale}</a>`}
+      ${home !== null && html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`}
     </div>
     <p class="quiet"><code>${problem.status} ${type}</code></p>
   </section>`

@@ -6,7 +6,7 @@ import type { Phase, Schedule } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/format.ts'
 import { type Place, preQueueOpensAtMs, type Status } from '../../shared/schedule.ts'
 import { buttonTo, type Html, heading, hidden, html, postForm } from './html.ts'
-import type { Content, Shown } from './view.ts'
+import type { Content, SaleView, Shown } from './view.ts'
 import type { Words } from './words.ts'
 
 export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
@@ -57,8 +57,17 @@ function joinForm({ view, words, lang }: Shown, label: string): Html {
     view.challenge &&
     html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
     <noscript><p>${words.proofNeedsScript}</p></noscript>`
-  return postForm(`/sales/${view.sale}/queue`, html`${proof}<button class="button">${label}</button>`)
+  const invitation =
+    view.invites &&
+    html`<label class="field">${words.invitation}
+    <input name="invitation" required minlength="4" maxlength="1000" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>`
+  return html`${signInNote(view, words)}${postForm(`/sales/${view.sale}/queue`, html`${invitation}${proof}<button class="button">${label}</button>`)}`
 }
+
+/** Said to all: this page does not know who is signed in. */
+const signInNote = ({ signIn }: SaleView, words: Words) =>
+  signIn !== undefined &&
+  html`<p class="note">${words.signInNeeded} ${signIn !== null && html`<a href="${signIn}">${words.signIn}</a>`}</p>`
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
 const toOwnPlace = ({ view, words }: Shown) =>

@@ -2,8 +2,10 @@
  * From data to responses: a sale as a view or a document, a problem as a page, in the visitor's language and the shop's
  * brand, with headers that let a page load nothing from other hosts.
  */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
+import { accessOf, signInUrl } from '../auth/admit.ts'
 import type { Config } from '../config.ts'
 import { type Call, wantsHtml } from '../http.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
@@ -31,20 +33,16 @@ export const PAGE_HEADERS = {
   vary: 'accept, accept-language',
 }
 
-type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs'>
+type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs' | 'policy'>
 
-export function publicSale({ facts, schedule, atMs }: Moment): PublicSale {
+export function publicSale({ facts, schedule, atMs }: Omit<Moment, 'policy'>): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
-export function viewOf(
-  sale: string,
-  now: Moment,
-  number: number | null,
-  shows: Shows,
-  { request, config }: Call,
-): SaleView {
+export function viewOf(sale: string, now: Moment, number: number | null, shows: Shows, call: Call): SaleView {
+  const { request, config } = call
+  const access = accessOf(now.policy, PUBLIC_LINE)
   return {
     sale,
     state: publicSale(now),
@@ -54,7 +52,9 @@ export function viewOf(
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
     claimSeconds: config.CLAIM_SECONDS,
-    ...(config.POW_DIFFICULTY > 0 ? { challenge: `/sales/${sale}/challenge` } : {}),
+    ...(config.POW_DIFFICULTY > 0 || access.proof_of_work !== 'off' ? { challenge: `/sales/${sale}/challenge` } : {}),
+    ...(access.sign_in === 'required' ? { signIn: signInUrl(sale, call) } : {}),
+    invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
     shows,
@@ -85,7 +85,11 @@ export function languageOf(request: Request): Language {
 
 /** Turns a problem into a page for those who accept HTML; every other response stays. */
 export function shown(response: Response, call: Call): Promise<Response> | Response {
-  const isProblem = response.status >= 400 && response.headers.get('content-type') === 'application/problem+json'
+  // To HEAD the origin has sent no body to make a page of.
+  const isProblem =
+    call.request.method !== 'HEAD' &&
+    response.status >= 400 &&
+    response.headers.get('content-type') === 'application/problem+json'
   return isProblem && wantsHtml(call.request) ? problemPage(response, call) : response
 }
 

@@ -98,6 +98,13 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     'sale-paused': landing('paused'),
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
+    'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
+    'sale-invitation': landing('open', { invites: true }),
+    'problem-sign-in-required': renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
+      ...{ lang, brand, home: '/sales/demo', mayReload: false },
+    }),
+    'problem-invitation-required': bare('invitation-required', '/sales/demo'),
+    'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),
     'line-next': line(scheduled('open', { anchor_position: POSITION - 1 })),

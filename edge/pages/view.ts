@@ -29,6 +29,10 @@ export interface SaleView {
   readonly claimSeconds: number
   /** The path of the challenge, if joining requires a proof of work. */
   readonly challenge?: string
+  /** Where to sign in before joining, if that is required; null where the shop has not said. */
+  readonly signIn?: string | null
+  /** True if joining requires an invitation. */
+  readonly invites?: boolean
   /** True if the sale protects another site, which is open to all once the sale has ended. */
   readonly protects: boolean
   /** The path of the shop's own payment page, with `{order}` in it; null: the page offers the sandbox's methods. */

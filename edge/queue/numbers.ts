@@ -91,7 +91,7 @@ async function giveBackAtItsEnd(sale: string, block: Block, livesMs: number, sha
 
 /**
  * The number of a known visitor, new or not. Whoever lost their token finds their old number; a new one replaces it where
- * `hasPassed`. Throws `try-again`, or `proof-of-work-required` if the proof was used before.
+ * `hasPassed`. Throws `try-again`, or `proof-required` if the proof was used before.
  */
 export async function numberOf(
   request: JoinRequest,

@@ -5,6 +5,7 @@
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
+import { proofAskedOf, refuseBlocked, requireAccess } from '../auth/admit.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -13,6 +14,7 @@ import {
   type Place,
   renewPlace,
 } from '../auth/credentials.ts'
+import { readJoin } from '../auth/join-request.ts'
 import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
@@ -31,6 +33,7 @@ export async function takePlace(sale: string, call: Call) {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
+  if (held) await refuseBlocked(held.claims.sub, now.policy, call)
   return held && !hasPassed(held.claims.num, now)
     ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
     : { now, ...(await newPlace(sale, now, held, call)) }
@@ -42,8 +45,11 @@ const hasPassed = (number: number, now: SaleNow) => now.place(number).status ===
 async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: Call) {
   refuseUnlessJoinable(now)
   const { config } = call
-  const proof = config.POW_DIFFICULTY > 0 ? await requireProof(sale, call) : null
+  // Also where nothing is asked for: what cannot be read is refused before anything is done.
+  await readJoin(call)
   const asking = await visitorOf(missed, call)
+  const { difficulty } = await requireAccess(sale, asking.name, now, call)
+  const proof = difficulty > 0 ? await requireProof(sale, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
@@ -79,6 +85,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
     // Nothing is known of the sale at this moment, but the place is in the token.
     return sendJson(bodyOf(place.claims.num, UNKNOWN))
   }
+  await refuseBlocked(place.claims.sub, now.policy, call)
   const renewed = await renewPlace(place, now.schedule, call)
   return respond(200, now, renewed ?? place, renewed !== null, call)
 }
@@ -108,11 +115,12 @@ export async function leave(sale: string, call: Call): Promise<Response> {
 /** `GET /sales/{sale}/challenge`: what to solve before joining, where a proof of work is asked for. */
 export async function challenge(sale: string, call: Call): Promise<Response> {
   limitAddress('challenge', call.config.JOINS_PER_ADDRESS, call)
-  if (call.config.POW_DIFFICULTY === 0) refuse('not-found')
   // A holder too: they may need a number instead of one whose turn has passed.
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
-  const challenge = await challengeFor(sale, visitor.name, call)
+  const difficulty = await proofAskedOf(visitor.name, await saleNow(sale, call), call)
+  if (difficulty === 0) refuse('not-found')
+  const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor.secret, call)
   return sendJson(challenge)
 }

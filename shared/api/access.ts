@@ -132,10 +132,29 @@ export const InvitationLinks = exactly({
   valid_for_seconds: v.optional(whole(60, 366 * 24 * 3600), 30 * 24 * 3600),
 })
 
+const invitation = v.pipe(
+  v.string('text is required'),
+  v.trim(),
+  v.regex(/^\S{4,1000}$/, 'a code or the token of a link'),
+)
+
+/** What a join may bring along. */
+export const JoinRequest = v.strictObject(
+  {
+    line: v.optional(LineId),
+    invitation: v.optional(invitation),
+    /** Solutions of the challenges, as their widgets send them. */
+    altcha: v.optional(v.pipe(v.string('text is required'), v.maxLength(8_192))),
+    turnstile: v.optional(v.pipe(v.string('text is required'), v.maxLength(2_048))),
+  },
+  ({ expected }) => (expected === 'never' ? 'there is no such field' : 'an object is required'),
+)
+export type JoinRequest = v.InferOutput<typeof JoinRequest>
+
 /** What the edge sends to let a visitor in. */
 export const RedeemRequest = v.object({
   visitor: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
-  invitation: v.pipe(v.string(), v.regex(/^\S{4,1000}$/)),
+  invitation,
 })
 
 // -- What the edge enforces --------------------------------------------------------------------------------------------

@@ -185,6 +185,9 @@ export const de: Words = {
   problem: 'Das hat nicht geklappt',
   problemText: 'Bitte versuch es gleich noch einmal. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
   problemFields: 'Bitte geh zurück und prüfe, was eingegeben wurde.',
+  invitation: 'Der Code deiner Einladung',
+  signInNeeded: 'Dieser Verkauf ist für alle, die im Shop angemeldet sind.',
+  signIn: 'Anmelden',
   proofNeedsScript:
     'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',
   problems: {
@@ -217,7 +220,23 @@ export const de: Words = {
     'sold-out': ['Ausverkauft', 'Jedes Stück hat seinen Besitzer gefunden.'],
     ended: ['Der Verkauf ist vorbei', 'Danke, dass du da warst.'],
     conflict: ['Das geht nicht mehr', 'Die Bestellung hat sich inzwischen geändert.'],
-    'proof-of-work-required': [
+    'sign-in-required': [
+      'Bitte melde dich zuerst an',
+      'Dieser Verkauf ist für alle, die im Shop angemeldet sind. Danach kommst du hierher zurück.',
+    ],
+    'invitation-required': [
+      'Dafür brauchst du eine Einladung',
+      'Dieser Verkauf ist für Eingeladene. Bitte gib den Code deiner Einladung ein, oder öffne ihren Link.',
+    ],
+    refused: [
+      'Du kannst nicht teilnehmen',
+      'Der Shop lässt dich in diesen Verkauf nicht hinein. Wenn das ein Irrtum ist, frag bitte den Shop.',
+    ],
+    'too-many-orders': [
+      'Jetzt kommen andere zuerst',
+      'Du hast Bestellungen nicht bezahlt, während andere auf ein Stück warten. Etwas später kannst du es wieder versuchen.',
+    ],
+    'proof-required': [
       'Zuerst kommt eine kleine Aufgabe',
       'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Bitte versuch es noch einmal.',
     ],

@@ -188,6 +188,9 @@ export const en = {
   problem: 'That did not work',
   problemText: 'Please try again in a moment. If you have a place in line, you keep it.',
   problemFields: 'Please go back and check what was entered.',
+  invitation: 'The code of your invitation',
+  signInNeeded: 'This sale is for people who are signed in to the shop.',
+  signIn: 'Sign in',
   proofNeedsScript: 'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
   /** By the type of the problem; other types are shown as `problem`. */
   problems: {
@@ -220,7 +223,23 @@ export const en = {
     'sold-out': ['Sold out', 'Every unit has found its owner.'],
     ended: ['The sale has ended', 'Thank you for coming.'],
     conflict: ['That is no longer possible', 'The order has changed in the meantime.'],
-    'proof-of-work-required': [
+    'sign-in-required': [
+      'Please sign in first',
+      'This sale is for people who are signed in to the shop. You come back here.',
+    ],
+    'invitation-required': [
+      'An invitation is needed',
+      'This sale is for invited people. Please enter the code of your invitation, or open its link.',
+    ],
+    refused: [
+      'You cannot take part',
+      'The shop does not let you into this sale. If that is a mistake, please ask the shop.',
+    ],
+    'too-many-orders': [
+      'Others come first now',
+      'You left orders unpaid while others wait for a unit. You can try again a little later.',
+    ],
+    'proof-required': [
       'A small task comes first',
       'To keep bots out, your browser solves a small task before you join. Please try again.',
     ],

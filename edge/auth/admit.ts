@@ -1,0 +1,96 @@
+/**
+ * The checks before somebody gets a place, in the order in which they cost: who is blocked or meets a rule, who must sign in,
+ * who needs an invitation, and who has to prove that they are no crowd.
+ */
+import { type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { isDrawn } from '../../shared/schedule.ts'
+import { type Call, refuse } from '../http.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+import { type Asking, decide } from './access.ts'
+import { requireInvitation } from './invitations.ts'
+import { readJoin } from './join-request.ts'
+import { ACCOUNT_PREFIX, sessionOf } from './session.ts'
+
+/** The least that a rule asks for which wants a proof where the sale wants none. */
+const RULE_DIFFICULTY = 50_000
+
+/** What joining still asks for after the checks. */
+export interface Admitted {
+  /** The largest number that a proof of work tries; 0 for none. */
+  readonly difficulty: number
+}
+
+/** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
+export async function requireAccess(sale: string, visitor: string, now: SaleNow, call: Call): Promise<Admitted> {
+  const asking = await askingOf(visitor, call)
+  const { action } = decide(now.policy, asking)
+  if (action === 'blocked' || action === 'refuse') refuse('refused')
+  const access = accessOf(now.policy, asking.line)
+  if (access.sign_in === 'required' && !asking.session) refuseSignIn(sale, call)
+  if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
+  if (access.invitation === 'required')
+    await requireInvitation(sale, (await readJoin(call)).invitation ?? null, visitor, call)
+  return { difficulty: action === 'allow' ? 0 : difficultyOf(access, action === 'prove', call) }
+}
+
+/** The proof that a newcomer is asked for, before they join. */
+export async function proofAskedOf(visitor: string, now: SaleNow, call: Call): Promise<number> {
+  const asking = await askingOf(visitor, call)
+  const { action } = decide(now.policy, asking)
+  return action === 'allow' ? 0 : difficultyOf(accessOf(now.policy, asking.line), action === 'prove', call)
+}
+
+/** Throws `refused` for whoever has been blocked since they got their place. */
+export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
+  if (policy.blocks.length === 0) return
+  if (decide(policy, await askingOf(visitor, call)).action === 'blocked') refuse('refused')
+}
+
+async function askingOf(visitor: string, call: Call): Promise<Asking> {
+  const { headers, cf } = call.request
+  const session = await sessionOf(call)
+  const { asn, country } = Object(cf) as { asn?: number; country?: string }
+  return {
+    address: headers.get(call.config.ADDRESS_HEADER) ?? '',
+    asn: asn ?? null,
+    country: country ?? null,
+    userAgent: headers.get('user-agent') ?? '',
+    visitor,
+    session: session ?? accountIn(visitor),
+    line: PUBLIC_LINE,
+  }
+}
+
+/** The account that a place was made out to, of whose session nothing is known now. */
+const accountIn = (visitor: string) =>
+  visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length), claims: {} } : null
+
+/** What a line asks for; of a line that is gone, what the first one does. */
+export function accessOf({ lines }: Policy, line: string): LineAccess {
+  const found = lines.find((one) => one.line === line) ?? lines[0]
+  if (!found) throw new Error('a sale has no line')
+  return found.access
+}
+
+function difficultyOf({ proof_of_work }: LineAccess, isRuled: boolean, { config }: Call): number {
+  const asked = proof_of_work === 'off' ? 0 : proof_of_work === 'auto' ? RULE_DIFFICULTY : proof_of_work
+  return Math.max(config.POW_DIFFICULTY, asked, isRuled ? RULE_DIFFICULTY : 0)
+}
+
+export function refuseSignIn(sale: string, call: Call): never {
+  return refuse('sign-in-required', { sign_in_url: signInUrl(sale, call) })
+}
+
+/** Where visitors sign in and come back to the sale from; null where the shop has not said. */
+export function signInUrl(sale: string, { config, request }: Call): string | null {
+  const template = config.shop?.SHOP_SIGN_IN_URL
+  if (template === undefined) return null
+  return template.replace('{return}', encodeURIComponent(new URL(`/sales/${sale}`, request.url).href))
+}
+
+/** To the end of the line: nobody has a lot in the draw, so there is no end to go to before it. */
+function refuseLast({ schedule, atMs }: SaleNow): never {
+  const { opens_at, anchor_at_ms } = schedule
+  const detail = 'You can join once the sale is open, at the end of the line.'
+  return refuse('not-open', { opens_at, detail, retry_after_seconds: Math.max(1, (anchor_at_ms - atMs) / 1000) })
+}

@@ -1,0 +1,37 @@
+/** What a join brings along: as JSON from a program or a script, as form fields from a page without one. */
+import * as v from 'valibot'
+import { JoinRequest } from '../../shared/api/access.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
+import { ProblemError } from '../../shared/problem.ts'
+import { type Call, formFields } from '../http.ts'
+
+const NOTHING: JoinRequest = {}
+/** The fields of a form that this page's own script or ALTCHA's widget adds beside ours. */
+const FormFields = v.object(JoinRequest.entries)
+
+const requests = new WeakMap<Call, Promise<JoinRequest>>()
+
+/** Read once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+export function readJoin(call: Call): Promise<JoinRequest> {
+  const known = requests.get(call)
+  if (known) return known
+  const read = readOnce(call)
+  requests.set(call, read)
+  return read
+}
+
+async function readOnce({ request }: Call): Promise<JoinRequest> {
+  const { headers, body } = request
+  if (body === null) return NOTHING
+  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
+  // Too large, or of a length that is not said: nothing that any client of ours sends.
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
+  if (!isJson) return parse(FormFields, withoutEmpty((await formFields(request)) ?? {}))
+  const text = await request.text()
+  return text === '' ? NOTHING : parseJson(JoinRequest, text)
+}
+
+/** A form sends every field, filled in or not. */
+const withoutEmpty = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
