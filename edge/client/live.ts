@@ -1,6 +1,6 @@
 /**
  * The live page. Its script fetches the one public schedule now and then, works out place, progress and wait by itself, and
- * calls the Worker only when its turn has come, or is hours away. Tokens are in cookies that it cannot see. The page changes
+ * calls the Worker only to join, when its turn has come, and every few hours until then. Tokens are in cookies that it cannot see. The page changes
  * in place, so that nobody who reads, types or listens is interrupted.
  */
 import type { PublicSale } from '../../shared/api/public.ts'
