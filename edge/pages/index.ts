@@ -138,9 +138,11 @@ function problemContent(
   const fields = Object.entries(again?.fields ?? {}).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
+  // What the visitor can give, and is no fault of theirs.
+  const isAsked = /^(sign-in|invitation|proof)-required$/.test(type)
   const signIn = typeof problem.sign_in_url === 'string' ? problem.sign_in_url : null
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
-  const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${mayPass ? 'hold' : 'bad'}">
+  const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${isAsked ? 'calm' : mayPass ? 'hold' : 'bad'}">
     ${heading(title, text)}
     ${wrong}
     <div class="actions">

@@ -225,7 +225,7 @@ export const en = {
     conflict: ['That is no longer possible', 'The order has changed in the meantime.'],
     'sign-in-required': [
       'Please sign in first',
-      'This sale is for people who are signed in to the shop. You come back here.',
+      'This sale is for people who are signed in to the shop. Afterwards you come back to it.',
     ],
     'invitation-required': [
       'An invitation is needed',
