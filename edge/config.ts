@@ -239,7 +239,7 @@ interface Keys {
    * visitor's name and are not affected; whoever has neither is a new visitor then.
    */
   readonly proof: string
-  readonly visitor: Uint8Array
+  readonly visitor: ReturnType<typeof hmac.create>
 }
 
 async function keysOf(queue: SecretJwkSet, admission: JwkSet): Promise<Keys> {
@@ -251,6 +251,6 @@ async function keysOf(queue: SecretJwkSet, admission: JwkSet): Promise<Keys> {
     kid: admission.keys[0]?.kid ?? '',
     jwks: JSON.stringify(publicJwks(admission)),
     proof: base64url.encode(derived('proof of work')),
-    visitor: derived('names of visitors'),
+    visitor: hmac.create(sha256, derived('names of visitors')),
   }
 }
