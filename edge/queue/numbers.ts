@@ -5,6 +5,7 @@
 import { Recent } from '../../shared/recent-map.ts'
 import { refuseProof } from '../auth/proof-of-work.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
+import { joinShard } from './joins.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
@@ -98,18 +99,17 @@ export async function numberOf(
   call: Call,
   hasPassed = (_number: number) => false,
 ): Promise<Given> {
-  const { sale, visitor } = request
-  const joined = await withRetries(() => shardFor(sale, visitor, call).join(request))
+  const joined = await joinShard(request, shardFor(request.visitor, call), call)
   if (joined?.joined) {
     const { number, first } = joined
     return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, call)
   }
-  if (joined?.reason === 'paid-already') return refuseProof(sale)
+  if (joined?.reason === 'paid-already') return refuseProof(request.sale)
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
 export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
-  await withRetries(() => shardFor(sale, visitor, call).leave({ visitor }))
+  await withRetries(() => shardOf(sale, shardFor(visitor, call), call.env).leave({ visitor }))
 }
 
 const refuseClosed = () => refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
@@ -127,9 +127,7 @@ function counterOf(sale: string, shards: number): Counter {
   return counter
 }
 
-function shardFor(sale: string, visitor: string, { env, config }: Call): ShardCalls {
-  return shardOf(sale, hashOf(visitor) % config.TICKET_SHARDS, env)
-}
+const shardFor = (visitor: string, { config }: Call) => hashOf(visitor) % config.TICKET_SHARDS
 
 /** A 32-bit hash of a text (FNV-1a over UTF-16 code units) spreads names over shards. */
 function hashOf(text: string): number {

@@ -57,7 +57,10 @@ export interface ShardCalls {
   look(request: SnapshotRequest): Promise<SnapshotResponse>
   take(request: LeaseRequest): Promise<LeaseResponse>
   takeBack(request: ReturnRequest): Promise<void>
+  /** The version before calls this. */
   join(request: JoinRequest): Promise<JoinResponse>
+  /** The responses in the order of the requests. */
+  joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
   leave(request: { readonly visitor: string }): Promise<void>
 }
 
@@ -88,7 +91,7 @@ const MAX_TRIES = 3
 /** Before the next try, a random part of this, doubled each time. */
 const RETRY_MS = 25
 /** Longest wait for a response, all tries together: whoever joins may have to wait for some seconds' worth of others. */
-const RESPONSE_MS = 10_000
+export const RESPONSE_MS = 10_000
 
 /**
  * An object's response, for the Worker; null without one within `withinMs`. Retries unless the object is overloaded or

@@ -71,18 +71,25 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     if (tables.toArray().length > 0) this.#createTables()
   }
 
-  /** A known visitor joins; `first` if the number is new. */
   async join(request: JoinRequest): Promise<JoinResponse> {
-    if (this.#coming.length >= MAX_COMING) return TRY_AGAIN
-    const place = this.#coming.push(request) - 1
+    const [joined = TRY_AGAIN] = await this.joinAll([request])
+    return joined
+  }
+
+  /** Known visitors join; `first` where the number is new. */
+  async joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]> {
+    const from = this.#coming.length
+    if (from + requests.length > MAX_COMING) return requests.map(() => TRY_AGAIN)
+    this.#coming.push(...requests)
     if (!this.#batch) {
       this.#batch = this.#batchBefore.then(() => this.#joinBatch())
       this.#batchBefore = this.#batch.then(() => this.ctx.storage.sync()).catch(() => {})
     }
     const batch = await this.#batch
-    const joined = batch[place] ?? TRY_AGAIN
-    if (joined instanceof Error) throw joined
-    return joined
+    return batch.slice(from, from + requests.length).map((joined) => {
+      if (joined instanceof Error) throw joined
+      return joined ?? TRY_AGAIN
+    })
   }
 
   /** A visitor leaves; if they come back, they join at the end. */

@@ -1,0 +1,66 @@
+/** Known visitors who join at the same moment share calls to their shard, and each gets an answer of their own. */
+import { expect, it } from 'vitest'
+import { edgeEnv, TestSale, withShards } from '../testing/visitors.ts'
+import type { JoinRequest } from './rpc.ts'
+
+const CROWD = 50
+const cookieOf = (visitor: number) => ({ cookie: `visitor-secret=together-visitor-${visitor}` })
+
+/** Settings in which each `joinAll` goes through `respond`; the other calls go to the shards. */
+function withJoins(respond: (requests: JoinRequest[], name: string) => Promise<object>) {
+  return withShards((name) => {
+    const shard = edgeEnv.TICKET_SHARD.getByName(name)
+    const joinAll = (requests: JoinRequest[]) => respond(requests, name)
+    return new Proxy(shard, { get: (_, method) => (method === 'joinAll' ? joinAll : Reflect.get(shard, method)) })
+  })
+}
+
+async function crowdJoins(sale: TestSale, env = edgeEnv): Promise<number[]> {
+  const joined = await Promise.all(Array.from({ length: CROWD }, (_, i) => sale.joined(cookieOf(i), env)))
+  return joined.map(({ number }) => number)
+}
+
+it('joins a crowd with few calls, and everyone keeps a number of their own', async () => {
+  const sale = await new TestSale().publish()
+  const calls: number[] = []
+  const env = withJoins(async (requests, name) => {
+    calls.push(requests.length)
+    await scheduler.wait(20)
+    return (edgeEnv.TICKET_SHARD.getByName(name) as ReturnType<TestSale['shard']>).joinAll(requests)
+  })
+  const numbers = await crowdJoins(sale, env)
+  expect(new Set(numbers).size).toBe(CROWD)
+  expect(calls.reduce((sum, size) => sum + size, 0)).toBe(CROWD)
+  expect(calls.length).toBeLessThan(CROWD / 3)
+  expect(await crowdJoins(sale, env)).toEqual(numbers)
+})
+
+it('asks one by one where a shard of the version before cannot take many', async () => {
+  const sale = await new TestSale().publish()
+  // As the runtime says it.
+  const missing = 'The RPC receiver does not implement the method "joinAll".'
+  const env = withJoins(() => Promise.reject(new TypeError(missing)))
+  const numbers = await crowdJoins(sale, env)
+  expect(new Set(numbers).size).toBe(CROWD)
+})
+
+it('asks everyone of a batch to try again when the shard goes on failing', async () => {
+  const sale = await new TestSale().publish()
+  const env = withJoins(() => Promise.reject(new Error('in trouble')))
+  const joined = await Promise.all(Array.from({ length: CROWD }, (_, i) => sale.join(cookieOf(i), env)))
+  expect(new Set(joined.map(({ status }) => status))).toEqual(new Set([503]))
+})
+
+it('does not wait for a call that never returns', async () => {
+  const sale = await new TestSale().publish()
+  let sent = 0
+  const never = withJoins((requests) => {
+    sent += requests.length
+    return new Promise(() => {})
+  })
+  const visitors = [0, 1, 2]
+  for (const i of visitors) sale.join(cookieOf(i), never).catch(() => {})
+  while (sent < visitors.length) await scheduler.wait(5)
+  const joined = await Promise.all(visitors.map((i) => sale.joined(cookieOf(i))))
+  expect(new Set(joined.map(({ number }) => number)).size).toBe(visitors.length)
+})
