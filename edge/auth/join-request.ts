@@ -21,9 +21,11 @@ export function readJoin(call: Call): Promise<JoinRequest> {
 }
 
 async function readOnce({ request }: Call): Promise<JoinRequest> {
-  const { headers, body } = request
-  if (body === null) return NOTHING
-  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
+  const { headers } = request
+  const type = headers.get('content-type')
+  // Nearly all send nothing, and the runtime makes a stream of a body that is looked at.
+  if (type === null || headers.get('content-length') === '0' || request.body === null) return NOTHING
+  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(type)
   // Too large, or of a length that is not said: nothing that any client of ours sends.
   const length = Number(headers.get('content-length') ?? Number.NaN)
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { RequestError } from '@hono/node-server'
+import { type HttpBindings, RequestError } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { GenericSchema } from 'valibot'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
@@ -50,10 +50,18 @@ export function refuse(p: Problem): never {
   throw new ProblemError(p)
 }
 
+/** A header as Node has it: a `Headers` object, which Hono would make of all of them, costs as much as checking a token. */
+export function headerOf(c: Context, name: Lowercase<string>): string | undefined {
+  const { incoming } = Object(c.env) as Partial<HttpBindings>
+  if (!incoming) return c.req.header(name)
+  const sent = incoming.headers[name]
+  return Array.isArray(sent) ? sent.join(', ') : sent
+}
+
 /** The body, unless it is too large. A given length is trusted, since Node reads no further; else bytes are counted. */
 export function readText(c: Context): Promise<string> {
-  const length = c.req.header('content-length')
-  if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedText(c)
+  const length = headerOf(c, 'content-length')
+  if (length === undefined || headerOf(c, 'transfer-encoding') !== undefined) return countedText(c)
   return Number(length) <= MAX_BODY_BYTES ? c.req.text() : refuse(bodyTooLarge())
 }
 
@@ -76,21 +84,21 @@ export async function readBody<T>(c: Context, schema: GenericSchema<unknown, T>)
 
 /** The same for a body that was read before. */
 export function parseBody<T>(c: Context, schema: GenericSchema<unknown, T>, text: string): T {
-  const type = c.req.header('content-type')
+  const type = headerOf(c, 'content-type')
   if (text !== '' && type && !/^application\/([\w.-]+\+)?json\b/i.test(type))
     return refuse(problem('unsupported-media-type'))
   return parseJson(schema, text === '' ? '{}' : text)
 }
 
 export function keyOf(c: Context): string {
-  const key = tryParse(IdempotencyKey, c.req.header('idempotency-key'))
+  const key = tryParse(IdempotencyKey, headerOf(c, 'idempotency-key'))
   if (key !== undefined) return key
   const required = problem('idempotency-key-required')
   return refuse({ ...required, errors: [{ field: 'Idempotency-Key', detail: required.detail }] })
 }
 
 export function bearer(c: Context): string | undefined {
-  const sent = c.req.header('authorization')
+  const sent = headerOf(c, 'authorization')
   // As nearly all send it.
   if (sent?.startsWith('Bearer ') && sent[7] !== ' ') return sent.slice(7)
   return /^Bearer +([^\s]+)$/i.exec(sent ?? '')?.[1]
@@ -99,7 +107,7 @@ export function bearer(c: Context): string | undefined {
 /** Admits only the edge, by its secret, compared in constant time. */
 export function requireEdge(secret: string): MiddlewareHandler {
   const isSecret = comparesTo(secret)
-  return (c, next) => (isSecret(c.req.header(EDGE_TOKEN_HEADER)) ? next() : refuse(problem('edge-only')))
+  return (c, next) => (isSecret(headerOf(c, EDGE_TOKEN_HEADER)) ? next() : refuse(problem('edge-only')))
 }
 
 /** Admits only callers with the secret, compared in constant time. */
