@@ -69,7 +69,11 @@ const patterns = (flags: string) =>
 const Room = v.object({
   ORIGIN_URL: required(url, 'The origin, asked for the state of each live sale about once a second'),
   EDGE_TOKEN: required(v.string(), 'Secret between edge and origin, the same in both'),
-  TICKET_SHARDS: setting(whole(1, 256), '1', 'Ticket shards per sale; must not change during one'),
+  TICKET_SHARDS: setting(
+    whole(1, 256),
+    '1',
+    'Ticket shards of a sale without `expected_visitors`; must not change during one',
+  ),
   CLAIM_SECONDS: setting(number(1, 24 * 3600), '180', 'How long a turn can be claimed'),
   ADMISSIONS_PER_UNIT: setting(number(1, 1000), '1.2', 'Most people on their way in or inside for each available unit'),
   NO_SHOW_BOOST: setting(

@@ -18,6 +18,8 @@ const LEASING_MS = 250
 
 interface Counter {
   block: Block | null
+  /** How many the sale has. */
+  readonly shards: number
   /** Always the same shard, so that this isolate's own visitors keep their order; another one if it fails. */
   shard: number
   readonly demand: Demand
@@ -34,9 +36,9 @@ export interface Given {
   readonly first: boolean
 }
 
-/** A number for an unknown visitor: the next of this isolate's block. Throws `try-again` without one. */
-export async function nextNumber(sale: string, call: Call): Promise<Given> {
-  const counter = counterOf(sale, call.config.TICKET_SHARDS)
+/** A number for an unknown visitor: the next of this isolate's block, from one of the sale's shards. Throws `try-again` without one. */
+export async function nextNumber(sale: string, shards: number, call: Call): Promise<Given> {
+  const counter = counterOf(sale, shards)
   counter.demand.add(1, call.nowMs)
   counter.wanted++
   try {
@@ -71,7 +73,7 @@ async function leaseBlock(counter: Counter, sale: string, untilMs: number, call:
   )
   if (!leased) {
     // Another shard may be well; but one in trouble must not meet a crowd.
-    counter.shard = anyOf(call.config.TICKET_SHARDS)
+    counter.shard = anyOf(counter.shards)
     counter.leasingUntilMs = Date.now() + LEASING_MS * (1 - Math.random() / 2)
     return
   }
@@ -96,20 +98,21 @@ async function giveBackAtItsEnd(sale: string, block: Block, livesMs: number, sha
  */
 export async function numberOf(
   request: JoinRequest,
+  shards: number,
   call: Call,
   hasPassed = (_number: number) => false,
 ): Promise<Given> {
-  const joined = await joinShard(request, shardFor(request.visitor, call), call)
+  const joined = await joinShard(request, shardFor(request.visitor, shards), call)
   if (joined?.joined) {
     const { number, first } = joined
-    return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, call)
+    return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, shards, call)
   }
   if (joined?.reason === 'paid-already') return refuseProof(request.sale)
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
-export async function forget(sale: string, visitor: string, call: Call): Promise<void> {
-  await withRetries(() => shardOf(sale, shardFor(visitor, call), call.env).leave({ visitor }))
+export async function forget(sale: string, visitor: string, shards: number, call: Call): Promise<void> {
+  await withRetries(() => shardOf(sale, shardFor(visitor, shards), call.env).leave({ visitor }))
 }
 
 const refuseClosed = () => refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
@@ -122,12 +125,12 @@ function counterOf(sale: string, shards: number): Counter {
   const found = counters.get(sale)
   if (found) return found
   const demand = new Demand(ISOLATE_LEASE_MS)
-  const counter = { block: null, shard: anyOf(shards), demand, leasingUntilMs: 0, wanted: 0 }
+  const counter = { block: null, shards, shard: anyOf(shards), demand, leasingUntilMs: 0, wanted: 0 }
   counters.set(sale, counter)
   return counter
 }
 
-const shardFor = (visitor: string, { config }: Call) => hashOf(visitor) % config.TICKET_SHARDS
+const shardFor = (visitor: string, shards: number) => hashOf(visitor) % shards
 
 /** A 32-bit hash of a text (FNV-1a over UTF-16 code units) spreads names over shards. */
 function hashOf(text: string): number {

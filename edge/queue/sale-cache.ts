@@ -74,7 +74,8 @@ export interface SaleNow {
   readonly facts: SaleFacts
   /** Who may join. */
   readonly policy: Policy
-  readonly ticketShards: number | null
+  /** How many ticket shards its numbers come from: fixed when the sale was created, or the setting. */
+  readonly ticketShards: number
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
   /** Where the holder of a ticket number stands. */
@@ -95,7 +96,7 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
   const sale = sales.get(name)
   if (!sale) return isUnknown(name, nowMs) ? refuse('unknown-sale') : refuseForNow()
   keepFresh(name, call, nowMs)
-  return viewAt(sale, nowMs)
+  return viewAt(sale, nowMs, call)
 }
 
 const refuseForNow = () => refuse('try-again', { retry_after_seconds: 1 })
@@ -194,13 +195,17 @@ function rest(state: Refresh) {
   state.restUntilMs = Date.now() + restMs * (1 - Math.random() / 2)
 }
 
+const shardsOf = (snapshot: SaleSnapshot | undefined, { config }: Call) =>
+  snapshot?.ticket_shards ?? config.TICKET_SHARDS
+
 const policyOf = (name: string) => sales.get(name)?.snapshot.policy?.version
 
 /** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
-function look({ env, config }: Call, request: () => SnapshotRequest, withinMs?: number) {
+function look(call: Call, request: () => SnapshotRequest, withinMs?: number) {
   return withRetries(() => {
     const asked = request()
-    return shardOf(asked.sale, Math.floor(Math.random() * config.TICKET_SHARDS), env).look(asked)
+    const shards = shardsOf(sales.get(asked.sale)?.snapshot, call)
+    return shardOf(asked.sale, Math.floor(Math.random() * shards), call.env).look(asked)
   }, withinMs)
 }
 
@@ -224,7 +229,7 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
   return true
 }
 
-function viewAt(sale: CachedSale, nowMs: number): SaleNow {
+function viewAt(sale: CachedSale, nowMs: number, call: Call): SaleNow {
   const { snapshot, asOfMs, clockMs, positions } = sale
   const certainUntilMs = isSettled(sale, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
   const certainMs = Math.min(nowMs, certainUntilMs) + clockMs
@@ -244,7 +249,7 @@ function viewAt(sale: CachedSale, nowMs: number): SaleNow {
     schedule,
     facts: snapshot.facts,
     policy: snapshot.policy ?? OPEN_TO_ALL,
-    ticketShards: snapshot.ticket_shards ?? null,
+    ticketShards: shardsOf(snapshot, call),
     atMs,
     place: (number) => placeOf(schedule, number, atMs, drawn),
   }

@@ -56,8 +56,8 @@ async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: 
   if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: missed?.claims.num }
   const { number, first } = visitor.known
-    ? await numberOf(request, call, (found) => hasPassed(found, now))
-    : await nextNumber(sale, call)
+    ? await numberOf(request, now.ticketShards, call, (found) => hasPassed(found, now))
+    : await nextNumber(sale, now.ticketShards, call)
   setSecretCookie(visitor.secret, call)
   return { place: await issuePlace(visitor.name, number, now.schedule, call), first }
 }
@@ -100,9 +100,9 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const { sub, num } = (await requirePlace(sale, call)).claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
   try {
-    const { schedule } = await saleNow(sale, call)
-    if (isDrawn(schedule) && !isFinal(schedule.phase)) await forget(sale, sub, call)
-    else if (!isFinal(schedule.phase)) await numberOf({ sale, visitor: sub, has: num }, call)
+    const { schedule, ticketShards } = await saleNow(sale, call)
+    if (isDrawn(schedule) && !isFinal(schedule.phase)) await forget(sale, sub, ticketShards, call)
+    else if (!isFinal(schedule.phase)) await numberOf({ sale, visitor: sub, has: num }, ticketShards, call)
   } catch (error) {
     // Without the line's objects the visitor leaves all the same.
     problemIn(error)
