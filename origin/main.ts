@@ -146,7 +146,7 @@ async function compose(server: Server): Promise<Hono> {
     }),
     '/internal': internalRoutes({ config, sales, blocks, invitations, arrivals, queueReports, redis, healthOf }),
     '/webhooks': paymentWebhooks(payments),
-    '/': buyerRoutes({ config, sql, sales, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
+    '/': buyerRoutes({ config, sql, sales, blocks, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }
   const stores = { ledger: () => ping(sql), gate: () => redis.ping() }
   ops = createOpsApp({ stores, registry: metrics.registry })

@@ -1,7 +1,7 @@
 /** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
 import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
-import { call, cookiesOf, edgeEnv, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, orderOf, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 
@@ -23,6 +23,9 @@ const ruled = (when: Policy['rules'][number]['when'], action: Policy['rules'][nu
   saleWith({}, { rules: [{ rule: '1', when, action }] })
 
 const from = (address: string) => ({ 'cf-connecting-ip': address })
+const BROWSER = { 'sec-fetch-site': 'same-origin' }
+/** It has the form of the origin's order tokens. */
+const tokenOf = (claims: object) => `e30.${btoa(JSON.stringify(claims)).replaceAll('=', '')}.${'A'.repeat(43)}`
 const JSON_BODY = { 'content-type': 'application/json' }
 
 function joinWith(sale: TestSale, body: unknown, headers: Record<string, string> = {}) {
@@ -43,6 +46,52 @@ it('refuses who is blocked, also in their place, and within two seconds of the b
   expect(refused.status).toBe(403)
   expect(await refused.json()).toMatchObject({ type: '/problems/refused' })
   expect((await sale.join(from('198.51.100.7'))).status).toBe(201)
+})
+
+it('refuses who is blocked at their page, at their turn, at checkout and for orders', async () => {
+  const sale = await new TestSale().publish()
+  const address = from('192.0.2.7')
+  const order = crypto.randomUUID()
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
+  await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
+  await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  const joined = await sale.join({ ...address, ...BROWSER })
+  const line = await sale
+    .until(({ ceiling }) => ceiling > 0)
+    .then(() => sale.line({ ...address, cookie: cookiesOf(joined) }))
+  const { admission_token } = await sale.ready(address)
+  const orderToken = tokenOf({ sub: order, sale: sale.name })
+  const cookie = `${cookiesOf(joined)}; ${cookiesOf(line)}; order-${order}=${orderToken}`
+  const bearer = (token: string) => ({ ...address, authorization: `Bearer ${token}` })
+  const html = { ...address, cookie, accept: 'text/html' }
+  const key = { 'idempotency-key': 'a-key-of-sixteen-letters' }
+  const checkout = { method: 'POST', headers: { ...bearer(admission_token ?? ''), ...key, ...JSON_BODY }, body: '{}' }
+  const statuses = async () => {
+    const calls = [
+      sale.line(html),
+      call(`/sales/${sale.name}/checkout`, checkout),
+      sale.form('/buy', { product_id: 'lamp' }, html),
+      call(`/sales/${sale.name}/order/${order}`, { headers: html }),
+      sale.form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, html),
+      sale.form(`/order/${order}/cancel`, {}, html),
+      call(`/orders/${order}`, { headers: bearer(orderToken) }),
+      call(`/orders/${order}`, { headers: bearer(admission_token ?? '') }),
+      call(`/orders/${order}/payment`, { ...checkout, headers: bearer(orderToken) }),
+    ]
+    return (await Promise.all(calls)).map(({ status }) => status)
+  }
+  const open = [200, 201, 303, 200, 303, 303, 200, 200, 202]
+  expect(await statuses()).toEqual(open)
+  await sale.publish({ policy: policyOf({}, { blocks: [{ address: '192.0.2.0/24' }] }) })
+  await sale.push()
+  await expect.poll(statuses, { timeout: 2_000 }).toEqual(open.map(() => 403))
+})
+
+it('lets an order through by its token while nothing is known of the sale', async () => {
+  const [sale, order] = [new TestSale().name, crypto.randomUUID()]
+  await stub(`/orders/${order}`, 200, orderOf(sale, order))
+  const headers = { authorization: `Bearer ${tokenOf({ sub: order, sale })}` }
+  expect((await call(`/orders/${order}`, { headers })).status).toBe(200)
 })
 
 it('lets a rule refuse, ask for a proof, send to the end, and allow', async () => {

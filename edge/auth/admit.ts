@@ -2,14 +2,20 @@
  * The checks before somebody gets a place, in the order in which they cost: who is blocked or meets a rule, who must sign in,
  * who needs an invitation, and who has to prove that they are no crowd.
  */
-import { type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import * as v from 'valibot'
+import { ACCOUNT_PREFIX, type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { SaleId } from '../../shared/api/public.ts'
+import { problemIn } from '../../shared/problem.ts'
 import { isDrawn } from '../../shared/schedule.ts'
+import { isEdgeToken } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
-import type { SaleNow } from '../queue/sale-cache.ts'
+import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { type Asking, decide } from './access.ts'
+import { claimsIn } from './credentials.ts'
 import { requireInvitation } from './invitations.ts'
 import { readJoin } from './join-request.ts'
-import { ACCOUNT_PREFIX, sessionOf } from './session.ts'
+import { sessionOf } from './session.ts'
+import { visitorOf } from './visitor.ts'
 
 /** The least that a rule asks for which wants a proof where the sale wants none. */
 const RULE_DIFFICULTY = 50_000
@@ -52,6 +58,29 @@ export async function proofAskedOf(visitor: string, now: SaleNow, call: Call): P
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
   if (policy.blocks.length === 0) return
   if (decide(policy, await askingOf(visitor, call)).action === 'blocked') refuse('refused')
+}
+
+/**
+ * The same for a call that needs nothing else of the sale, and that goes on while the line's objects are away: the origin
+ * knows who is blocked as well, though not by which address they come.
+ */
+export async function refuseBlockedIn(sale: string, visitor: string, call: Call): Promise<void> {
+  let now: SaleNow
+  try {
+    now = await saleNow(sale, call)
+  } catch (error) {
+    problemIn(error)
+    return
+  }
+  await refuseBlocked(visitor, now.policy, call)
+}
+
+/** The same for calls with a token of a visitor's or of an order's, which names no visitor: their cookie or session may. */
+export async function refuseBlockedHolder(token: string, call: Call): Promise<void> {
+  const { sub, sale } = claimsIn(token)
+  if (!v.is(SaleId, sale)) return
+  const visitor = isEdgeToken(token) ? sub : (await visitorOf(null, call)).name
+  await refuseBlockedIn(sale, visitor ?? '', call)
 }
 
 async function askingOf(visitor: string, call: Call): Promise<Asking> {

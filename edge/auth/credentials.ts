@@ -2,7 +2,7 @@
  * What the edge gives out and takes back: places in line, admissions, and the origin's order tokens. A browser has them in
  * cookies, every other client as `Authorization: Bearer`. Each is read and issued here, and nowhere else.
  */
-import { decodeJwt } from 'jose'
+import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -179,15 +179,16 @@ export function setOrderCookie(order: string, token: string, call: Call): void {
 
 /** The latest order of a sale that the browser has a token of. Whether the token is valid shows on the order's page. */
 export function latestOrder(sale: string, call: Call): string | null {
-  const isOfSale = (order: string) => saleOf(readCookie(`order-${order}`, call) ?? '') === sale
+  const isOfSale = (order: string) => claimsIn(readCookie(`order-${order}`, call) ?? '').sale === sale
   // Browsers send the latest cookie last.
   return cookiesNamed('order-', call).findLast((order) => v.is(OrderId, order) && isOfSale(order)) ?? null
 }
 
-function saleOf(orderToken: string): unknown {
+/** What a token says, true or not. */
+export function claimsIn(token: string): JWTPayload {
   try {
-    return decodeJwt(orderToken).sale
+    return decodeJwt(token)
   } catch {
-    return null
+    return {}
   }
 }

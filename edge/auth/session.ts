@@ -3,13 +3,12 @@
  * signed in with.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { readShopCookie } from './cookies.ts'
 
 /** For clients without cookies. */
 const SESSION_HEADER = 'x-shop-authorization'
-/** Accounts and visitors known by a cookie never have the same name. */
-export const ACCOUNT_PREFIX = 'user:'
 /** With the prefix no longer than a token's subject may be. */
 const MAX_SUBJECT = 190
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']

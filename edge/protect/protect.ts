@@ -3,6 +3,7 @@
  * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
+import { refuseBlocked, refuseBlockedIn } from '../auth/admit.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
 import { authenticate, isVisitor } from '../auth/visitor.ts'
@@ -52,6 +53,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   const sale = protect.PROTECT_SALE
   const admission = await findAdmission(sale, call)
   if (admission && (await isVisitor(admission.claims.sub, call))) {
+    await refuseBlockedIn(sale, admission.claims.sub, call)
     const response = await pass(protect, admission.token, call)
     // Whoever is on the site may stay for a session.
     await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
@@ -63,6 +65,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   const { place } = await authenticate(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheLine(sale, `/sales/${sale}`, call)
   if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
+  await refuseBlocked(place.claims.sub, now.policy, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }

@@ -6,6 +6,7 @@ import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
+import { refuseBlockedIn } from '../auth/admit.ts'
 import { requireAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { NO_STORE } from '../cache.ts'
 import { type Call, isBrowser, refuse } from '../http.ts'
@@ -17,7 +18,8 @@ const ORIGIN_TIMEOUT_MS = 15_000
 
 /** `POST /sales/{sale}/checkout` */
 export async function checkout(sale: string, call: Call): Promise<Response> {
-  const { token } = await requireAdmission(sale, call)
+  const { claims, token } = await requireAdmission(sale, call)
+  await refuseBlockedIn(sale, claims.sub, call)
   const response = await passOn(`/sales/${sale}/checkout`, token, call)
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
 }

@@ -4,6 +4,7 @@
  */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
+import { refuseBlockedHolder, refuseBlockedIn } from '../auth/admit.ts'
 import { findOrderToken, refuseAdmission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'
@@ -21,7 +22,8 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
 }
 
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
-  const { token } = await requireAdmission(sale, call)
+  const { claims, token } = await requireAdmission(sale, call)
+  await refuseBlockedIn(sale, claims.sub, call)
   if (!fields) return refuse('invalid-request')
   const { product_id, quantity, payment_method, idempotency_key = '' } = fields
   // The origin would take the sale's first product: nobody is to have what they did not choose.
@@ -49,6 +51,7 @@ export async function orderForm(sale: string, order: string, change: 'payment' |
     limitOrders(call)
     const token = await findOrderToken(order, call, sale)
     if (token === null) return refuseAdmission(sale)
+    await refuseBlockedHolder(token, call)
     const headers = jsonHeaders(token)
     const body = JSON.stringify({ payment_method: fields.payment_method })
     const response =

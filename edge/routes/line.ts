@@ -1,6 +1,7 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
 import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
+import { refuseBlocked } from '../auth/admit.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -53,9 +54,12 @@ export async function visitorPage(
 ): Promise<Response> {
   const caller = await authenticate(sale, call)
   const { place, refusal } = caller
+  const admitted = await findAdmission(sale, call)
+  const holder = place ?? admitted
+  if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
-  const admission = (await findAdmission(sale, call)) ?? (isReady ? await issueAdmission(place.claims, call) : null)
+  const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) {
     if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)

@@ -3,6 +3,7 @@ import { Order } from '../../shared/api/public.ts'
 import { isLive } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
+import { refuseBlockedHolder } from '../auth/admit.ts'
 import { findOrderToken, refuseAdmission } from '../auth/credentials.ts'
 import { limitAddress } from '../auth/rate-limits.ts'
 import { type Call, refuse } from '../http.ts'
@@ -18,7 +19,9 @@ export const ALREADY = 'already'
 export async function passOrder(path: string, order: string, call: Call): Promise<Response> {
   limitOrders(call)
   const token = await findOrderToken(order, call)
-  return token === null ? refuseAdmission() : passOn(path, token, call)
+  if (token === null) return refuseAdmission()
+  await refuseBlockedHolder(token, call)
+  return passOn(path, token, call)
 }
 
 /** Only the origin can tell whether an order token is valid, so an address may ask it only so often. */
@@ -47,6 +50,7 @@ async function orderOf(sale: string, order: string, call: Call): Promise<Order> 
   limitOrders(call)
   const token = await findOrderToken(order, call, sale)
   if (token === null) return refuse('unknown-order')
+  await refuseBlockedHolder(token, call)
   return orderIn(await callOrigin(`/orders/${order}`, { headers: { authorization: `Bearer ${token}` } }, call))
 }
 

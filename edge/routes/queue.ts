@@ -2,6 +2,7 @@
  * The line: joining it, asking for one's status, leaving it. A place is a signed token that says everything, so a status
  * is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
@@ -139,6 +140,7 @@ async function respond(
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {
     ...bodyOf(num, current),
+    line: PUBLIC_LINE,
     queue_token: inCookies || !isNew ? undefined : place.token,
     admission_token: inCookies ? undefined : admission?.token,
     admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,

@@ -83,3 +83,41 @@ test('blocks a visitor, an account or an address in all sales, until unblocked',
   expect((await block('DELETE', `/${body.block}`)).status).toBe(204)
   expect((await policy(sale))?.blocks).toEqual([])
 })
+
+const checkout = async (sale: string, visitor: string, body = {}) =>
+  origin.checkout(sale, { token: await origin.token(sale, visitor), body })
+
+test('gives back what a blocked visitor holds, refuses them everywhere, and writes it down', async () => {
+  const sale = await origin.sale({ limit_per_visitor: 2 })
+  const held = await checkout(sale, 'user:eve')
+  const other = await checkout(sale, 'ada')
+  const { status, body } = await origin.admin('POST', '/blocks', { account: 'eve' })
+  expect(status).toBe(201)
+  expect(await origin.stock(sale)).toMatchObject({ held: 1, available: 9 })
+  const { body: findings } = await origin.admin('GET', `/sales/${sale}/findings`)
+  const change = { actor: 'operator', action: 'blocked', order_id: held.body.order_id }
+  expect(findings.changes).toMatchObject([change])
+  const read = ({ body: { order_id, order_token = '' } }: typeof held) =>
+    origin.call('GET', `/orders/${order_id}`, { token: order_token })
+  const refused = { status: 403, body: { type: '/problems/refused' } }
+  expect(await read(held)).toMatchObject(refused)
+  expect(await checkout(sale, 'user:eve')).toMatchObject(refused)
+  expect(await read(other)).toMatchObject({ status: 200, body: { status: 'reserved' } })
+  await origin.admin('DELETE', `/blocks/${body.block}`)
+  expect(await checkout(sale, 'user:eve')).toMatchObject({ status: 201 })
+})
+
+test('blocks a visitor by an order of theirs, and lets one that is being paid finish', async () => {
+  const sale = await origin.sale()
+  const { body: order } = await checkout(sale, 'mallory', { payment_method: 'pm_slow' })
+  const status = async () => {
+    const [row] = await origin.sql()`select status from orders where order_id = ${order.order_id ?? null}`
+    return row?.status
+  }
+  await expect.poll(status).toBe('paying')
+  const block = await origin.admin('POST', '/blocks', { order: order.order_id })
+  expect(block).toMatchObject({ status: 201, body: { visitor: 'mallory' } })
+  await expect.poll(status, { timeout: 15_000 }).toMatch(/confirmed|fulfilled/)
+  expect(await origin.admin('POST', '/blocks', { order: crypto.randomUUID() })).toMatchObject({ status: 404 })
+  await origin.admin('DELETE', `/blocks/${block.body.block}`)
+})

@@ -1,11 +1,13 @@
 /** The operators' calls for who may join: the rules of a sale, and who is blocked in all of them. */
 import { Hono } from 'hono'
-import { BlockConfig, RuleChange, RuleConfig } from '../../shared/api/access.ts'
+import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../shared/api/access.ts'
 import { problem } from '../../shared/problem.ts'
 import { addBlock, addRule, type Block, changeRule, readBlocks, removeBlock, removeRule } from '../ledger/access.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { findOrder } from '../ledger/orders.ts'
 import type { SaleRow } from '../ledger/sales.ts'
-import type { Blocks } from '../sales/blocks.ts'
+import type { Orders } from '../orders/orders.ts'
+import { type Blocks, visitorIn } from '../sales/blocks.ts'
 import { readBody, refuse } from './request.ts'
 
 interface RuleDeps {
@@ -49,12 +51,14 @@ const NO_RULE = 'The sale has no such rule.'
 interface BlockDeps {
   readonly sql: Sql
   readonly blocks: Pick<Blocks, 'refresh'>
+  readonly orders: Pick<Orders, 'takeFrom'>
+  readonly saleIds: () => readonly string[]
   /** Has the edge learn of a change. */
   readonly changed: () => void
 }
 
 /** Below `/admin/blocks`. */
-export function blockRoutes({ sql, blocks, changed }: BlockDeps): Hono {
+export function blockRoutes({ sql, blocks, orders, saleIds, changed }: BlockDeps): Hono {
   const app = new Hono()
   const publish = async () => {
     await blocks.refresh()
@@ -62,10 +66,18 @@ export function blockRoutes({ sql, blocks, changed }: BlockDeps): Hono {
   }
   app.get('/', async (c) => c.json({ blocks: (await readBlocks(sql)).map(describeBlock) }))
   app.post('/', async (c) => {
-    const block = await addBlock(sql, await readBody(c, BlockConfig))
+    const { order, ...wanted } = await readBody(c, BlockConfig)
+    const block = await addBlock(sql, order === undefined ? wanted : { ...wanted, ...(await holderOf(order)) })
     await publish()
+    // First refused, so that nobody reserves again what is taken from them.
+    const visitor = visitorIn(block)
+    if (visitor !== null) await orders.takeFrom(visitor, saleIds())
     return c.json(describeBlock(block), 201)
   })
+  async function holderOf(order: string) {
+    const { visitor } = (await findOrder(sql, order)) ?? refuse(problem('unknown-order'))
+    return visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length) } : { visitor }
+  }
   app.delete('/:block', async (c) => {
     if (!(await removeBlock(sql, c.req.param('block'))))
       refuse(problem('not-found', { detail: 'There is no such block.' }))

@@ -27,6 +27,7 @@ import type { OrderEvents } from '../orders/order-events.ts'
 import { orderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
+import type { Blocks } from '../sales/blocks.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { LoadShedder } from './load-shedder.ts'
@@ -47,6 +48,7 @@ interface BuyerDeps {
   readonly config: { readonly EDGE_TOKEN: string; readonly ALLOW_DIRECT: boolean }
   readonly sql: Sql
   readonly sales: Sales
+  readonly blocks: Pick<Blocks, 'refuse'>
   readonly checkout: Checkout
   readonly orders: Orders
   readonly events: OrderEvents
@@ -60,7 +62,7 @@ interface BuyerDeps {
 const MAX_ADMISSIONS = 50_000
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
-  const { config, sql, sales, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
+  const { config, sql, sales, blocks, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
   const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
   const app = new Hono()
   // The edge knows more of a buyer than the token says: their session.
@@ -82,6 +84,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       beganMs = performance.now()
       const read = admissions.read(bearer(c) ?? '', sales.nowMs())
       const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
+      blocks.refuse(admission.sub)
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(saleId, admission.num)
       const key = keyOf(c)
@@ -182,7 +185,9 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     if (found === null) return refuse(tryAgain('Orders cannot be read at this moment.'))
     const isOfSale = found && ('status' in found ? found.sale_id : found.sale) === right.sale
     const owns = isOfSale && (right.visitor ?? found.visitor) === found.visitor
-    return owns ? found : refuse(problem('unknown-order'))
+    if (!owns) return refuse(problem('unknown-order'))
+    blocks.refuse(found.visitor)
+    return found
   }
 
   /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */

@@ -44,7 +44,7 @@ interface OperatorDeps {
   readonly reconciler: Pick<Reconciler, 'reconcileSale' | 'agrees'>
   readonly blocks: Pick<Blocks, 'refresh'>
   readonly invitations: Pick<Invitations, 'sign'>
-  readonly orders: Pick<Orders, 'fulfil'>
+  readonly orders: Pick<Orders, 'fulfil' | 'takeFrom'>
   readonly arrivals: Pick<Arrivals, 'counts'>
   readonly queueReports: Pick<QueueReports, 'latest'>
   readonly edge: Pick<EdgeNotifier, 'notify'>
@@ -147,13 +147,14 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
     return conflict(`The order is ${now?.status}: only a confirmed one can be fulfilled.`)
   })
 
+  const saleIds = () => sales.inUse().map(({ sale_id }) => sale_id)
   const notifyAll = () => {
-    for (const { sale_id } of sales.inUse()) deps.edge.notify(sale_id)
+    for (const saleId of saleIds()) deps.edge.notify(saleId)
   }
   app.route('/sales/:sale/rules', ruleRoutes({ sql, find: known, changed: publish }))
   const nowMs = () => sales.nowMs()
   app.route('/sales/:sale/invitations', invitationRoutes({ sql, invitations: deps.invitations, find: known, nowMs }))
-  app.route('/blocks', blockRoutes({ sql, blocks: deps.blocks, changed: notifyAll }))
+  app.route('/blocks', blockRoutes({ sql, blocks: deps.blocks, orders, saleIds, changed: notifyAll }))
 
   /** Another origin may have changed a sale a moment ago. Without the ledger, reads show what is in memory. */
   async function freshen({ req }: Context): Promise<void> {

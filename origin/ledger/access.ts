@@ -52,7 +52,10 @@ export async function blocksVersion(sql: Sql): Promise<string> {
   return row?.version ?? ''
 }
 
-export async function addBlock(sql: Sql, { visitor, account, address, note }: BlockConfig): Promise<Block> {
+export async function addBlock(
+  sql: Sql,
+  { visitor, account, address, note }: Omit<BlockConfig, 'order'>,
+): Promise<Block> {
   const [row] = await sql<Block[]>`
     insert into blocks (visitor, account, address, note)
     select ${visitor ?? null}, ${account ?? null}, ${address ?? null}, ${note}

@@ -65,6 +65,14 @@ export async function* buyersOf(sql: Sql, saleId: string): AsyncGenerator<string
 /** Small enough not to block the event loop. */
 const BUYERS_PER_CHUNK = 2_000
 
+/** The orders that a visitor holds in these sales, not paid yet. */
+export async function heldBy(sql: Queryable, visitor: string, saleIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ order_id: string }[]>`
+    select order_id from orders
+    where sale_id = any(${saleIds as string[]}::text[]) and visitor = ${visitor} and status = 'reserved'`
+  return rows.map((row) => row.order_id)
+}
+
 // -- Overdue holds -----------------------------------------------------------------------------------------------
 
 /** A hold that the ledger sees overdue for this long is unknown to the fast gate. */

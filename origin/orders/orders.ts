@@ -9,7 +9,8 @@
  */
 import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { findOrder, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
+import { audit } from '../ledger/findings.ts'
+import { findOrder, heldBy, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
 import type { ChargeOf } from '../ledger/payments.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -125,6 +126,21 @@ export class Orders {
   async #moveOne(orderId: string, move: Move): Promise<OrderRow | undefined> {
     const [moved] = await this.move([orderId], move)
     return moved
+  }
+
+  /** Cancels what a blocked visitor holds in these sales. Orders that are being paid finish. */
+  async takeFrom(visitor: string, saleIds: readonly string[]): Promise<void> {
+    const cancelled = await this.#deps.sql.begin(async (tx) => {
+      const held = await heldBy(tx, visitor, saleIds)
+      const moved = await moveOrders(tx, held, { from: ['reserved'], to: 'cancelled', reason: 'blocked' })
+      const by = { actor: 'operator', action: 'blocked', before: 'reserved', after: 'cancelled' }
+      await audit(
+        tx,
+        moved.map((o) => ({ ...by, sale: o.sale_id, product: o.product_id, order: o.order_id })),
+      )
+      return moved
+    })
+    await this.#moved(cancelled, 'cancelled')
   }
 
   /** One transition of many orders, first in the ledger, then at the gate. Returns those that made it. */

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { exactly, note, whole } from './fields.ts'
-import { ID, ID_FORM } from './public.ts'
+import { ID, ID_FORM, OrderId } from './public.ts'
 
 /** The line of a sale that has no other. */
 export const PUBLIC_LINE = 'public'
@@ -68,6 +68,9 @@ export function lineOfRoom(room: string): { sale: string; line: string } {
   return { sale, line }
 }
 
+/** Begins the visitor's name of an account, so that no visitor known by a cookie has the same. */
+export const ACCOUNT_PREFIX = 'user:'
+
 // -- Rules and blocks --------------------------------------------------------------------------------------------------
 
 /** An address, or a range of them in CIDR notation (RFC 4632, RFC 4291). */
@@ -108,12 +111,23 @@ export const RuleChange = exactly(
   ['rule', 'met'],
 )
 
-/** Exactly one of the three. */
+/** Exactly one of the four. */
 export const BlockConfig = v.pipe(
-  exactly({ visitor: v.optional(words), account: v.optional(words), address: v.optional(addresses), note }, ['block']),
+  exactly(
+    {
+      visitor: v.optional(words),
+      account: v.optional(words),
+      address: v.optional(addresses),
+      /** Names its visitor or account. */
+      order: v.optional(OrderId),
+      note,
+    },
+    ['block'],
+  ),
   v.check(
-    ({ visitor, account, address }) => [visitor, account, address].filter((one) => one !== undefined).length === 1,
-    'exactly one of visitor, account and address',
+    ({ visitor, account, address, order }) =>
+      [visitor, account, address, order].filter((one) => one !== undefined).length === 1,
+    'exactly one of visitor, account, address and order',
   ),
 )
 export type BlockConfig = v.InferOutput<typeof BlockConfig>

@@ -69,6 +69,7 @@ export type Status = (typeof STATUSES)[number]
 
 export const QueueAnswer = v.object({
   status: v.picklist(STATUSES),
+  line: v.optional(v.string()),
   queue_token: v.optional(v.string()),
   number: v.number(),
   position_in_queue: v.nullable(v.number()),
