@@ -36,6 +36,7 @@ import { Arrivals } from './sales/arrivals.ts'
 import { Blocks } from './sales/blocks.ts'
 import { EdgeNotifier } from './sales/edge-notifier.ts'
 import { Invitations } from './sales/invitations.ts'
+import { JoinCounter } from './sales/join-counts.ts'
 import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
 import { Gates } from './stock/gate.ts'
@@ -133,6 +134,7 @@ async function compose(server: Server): Promise<Hono> {
 
   const loadShedder = new LoadShedder()
   const queueReports = new QueueReports(metrics)
+  const joinCounter = new JoinCounter({ sql, metrics, log })
   const edge = new EdgeNotifier(config, log)
   const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
   const keys = {
@@ -144,7 +146,9 @@ async function compose(server: Server): Promise<Hono> {
     '/admin': operatorRoutes({
       ...{ config, sql, sales, blocks, invitations, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
     }),
-    '/internal': internalRoutes({ config, sales, blocks, invitations, arrivals, queueReports, redis, healthOf }),
+    '/internal': internalRoutes({
+      ...{ config, sales, blocks, invitations, arrivals, queueReports, joinCounter, redis, healthOf },
+    }),
     '/webhooks': paymentWebhooks(payments),
     '/': buyerRoutes({ config, sql, sales, blocks, checkout, loadShedder, orders, events, arrivals, metrics, keys }),
   }

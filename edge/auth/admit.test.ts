@@ -1,7 +1,8 @@
 /** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
 import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
-import { call, cookiesOf, edgeEnv, orderOf, stub, TestSale } from '../testing/visitors.ts'
+import type { JoinCounts } from '../../shared/api/internal.ts'
+import { call, cookiesOf, edgeEnv, orderOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
 
@@ -193,4 +194,34 @@ it('refuses a body that cannot be read, before anything is done', async () => {
     expect((await joinWith(sale, body)).status, JSON.stringify(body).slice(0, 40)).toBe(status)
   expect((await joinWith(sale, '')).status).toBe(201)
   expect((await joinWith(sale, {})).status).toBe(201)
+})
+
+it('sends the origin what was counted of those who join, once', async () => {
+  const [refused, asked] = ['1', '2'] as const
+  const rules: Policy['rules'] = [
+    { rule: refused, when: { address: '192.0.2.0/24' }, action: 'refuse' },
+    { rule: asked, when: { user_agent: 'curl' }, action: 'prove' },
+  ]
+  const sale = await saleWith({}, { rules })
+  const one = await sale.joined()
+  await sale.joined()
+  await sale.join({ authorization: `Bearer ${one.queue_token}` })
+  for (let i = 0; i < 3; i++) await sale.join(from('192.0.2.7'))
+  await sale.join({ 'user-agent': 'curl/8' })
+  const sent = async () => {
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const counts = requests.flatMap(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '[]'))
+    const sum = (of: (one: JoinCounts) => number | undefined) => counts.reduce((all, c) => all + (of(c) ?? 0), 0)
+    return {
+      joins: sum((c) => c.joins),
+      refused: sum((c) => c.refusals.refused),
+      proof: sum((c) => c.refusals['proof-required']),
+      met: sum((c) => c.met[refused]),
+      asked: sum((c) => c.met[asked]),
+    }
+  }
+  // Nobody asks for anything meanwhile.
+  await expect
+    .poll(sent, { timeout: 3_000, interval: 200 })
+    .toEqual({ joins: 2, refused: 3, proof: 1, met: 3, asked: 1 })
 })

@@ -9,7 +9,7 @@ import { problemIn } from '../../shared/problem.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
-import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { type Asking, decide } from './access.ts'
 import { claimsIn } from './credentials.ts'
 import { requireInvitation } from './invitations.ts'
@@ -30,7 +30,8 @@ export interface Admitted {
 export async function requireAccess(sale: string, visitor: string, now: SaleNow, call: Call): Promise<Admitted> {
   if (isOpen(now.policy)) return { difficulty: difficultyOf(accessOf(now.policy, PUBLIC_LINE), false, call) }
   const asking = await askingOf(visitor, call)
-  const { action } = decide(now.policy, asking)
+  const { action, rule } = decide(now.policy, asking)
+  if (rule !== null) count(sale, { met: { [rule]: 1 } }, call)
   if (action === 'blocked' || action === 'refuse') refuse('refused')
   const access = accessOf(now.policy, asking.line)
   if (access.sign_in === 'required' && !asking.session) refuseSignIn(sale, call)

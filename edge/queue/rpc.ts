@@ -2,6 +2,7 @@
  * The calls between the Worker and its two kinds of objects. Requests and responses are plain data that only ever gain
  * optional fields, and no method or field is renamed: during a rollout one side is older than the other for some seconds.
  */
+import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'
 import type { Lease, UnusedRange } from './lease.ts'
 import type { SaleSnapshot } from './timeline.ts'
@@ -13,6 +14,8 @@ export interface SnapshotRequest {
   readonly wait_ms?: number
   /** The version of the policy that the caller has. */
   readonly has_policy?: string | undefined
+  /** What the caller has counted since its last request. */
+  readonly counts?: JoinCounts | undefined
 }
 
 export type SnapshotResponse =

@@ -4,11 +4,13 @@
  * with a line that stands still, and the isolate tries ever more seldom: an object in trouble must not meet a crowd.
  */
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { Limiter } from '../auth/rate-limits.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
+import { CountSum } from './counts.ts'
 import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
 import {
   ANNOUNCE_MS,
@@ -149,7 +151,7 @@ async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
     isLate = true
     rest(state)
   }, REFRESH_MS)
-  const response = await look(call, () => ({ sale: name, has_policy: policyOf(name) }))
+  const response = await look(call, () => ({ sale: name, has_policy: policyOf(name), counts: takeCounts(name) }))
   clearTimeout(timer)
   if (response?.known === false && response.reason === 'unknown-sale' && !sales.get(name)) {
     state.unknownUntilMs = Date.now() + UNKNOWN_MS
@@ -170,7 +172,7 @@ async function listen(name: string, sale: CachedSale, call: Call, fromMs: number
   const waitMs = () => Math.max(0, fromMs + LISTEN_MS - Date.now())
   const response = await look(
     call,
-    () => ({ sale: name, newer_than, wait_ms: waitMs(), has_policy: policyOf(name) }),
+    () => ({ sale: name, newer_than, wait_ms: waitMs(), has_policy: policyOf(name), counts: takeCounts(name) }),
     LISTEN_LOST_MS,
   )
   const nowMs = Date.now()
@@ -199,6 +201,32 @@ const shardsOf = (snapshot: SaleSnapshot | undefined, { config }: Call) =>
   snapshot?.ticket_shards ?? config.TICKET_SHARDS
 
 const policyOf = (name: string) => sales.get(name)?.snapshot.policy?.version
+
+// -- Counts --------------------------------------------------------------------------------------------------------------
+
+/** Without any other request, counts are sent after so long. */
+const SEND_COUNTS_MS = 500
+
+const counts = new Recent<string, CountSum>(MAX_SALES)
+
+const takeCounts = (name: string) => counts.get(name)?.take()
+
+/** Counts what happened to those who join a sale. It is sent with the next refresh. */
+export function count(name: string, counted: Partial<JoinCounts>, call: Call): void {
+  const sum = counts.get(name) ?? new CountSum()
+  counts.set(name, sum)
+  if (sum.isEmpty()) call.ctx.waitUntil(sendCounts(name, sum, call))
+  sum.add(counted)
+}
+
+/** After the sale they wait for a request that is made anyway. */
+async function sendCounts(name: string, sum: CountSum, call: Call): Promise<void> {
+  await scheduler.wait(SEND_COUNTS_MS)
+  const sale = sales.get(name)
+  const nowMs = Date.now()
+  if (sum.isEmpty() || !sale || isSettled(sale, nowMs)) return
+  if (!isAhead(refreshes.get(name)?.restUntilMs ?? 0, nowMs, MAX_REST_MS)) await refresh(name, call, nowMs)
+}
 
 /** A snapshot from any ticket shard: they hand on the waiting room's. Each try makes its own request. */
 function look(call: Call, request: () => SnapshotRequest, withinMs?: number) {

@@ -10,6 +10,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../shared/api/access.ts'
 import { GOOD_FOR_SECONDS } from '../auth/proof-of-work.ts'
 import type { Env } from '../config.ts'
+import { CountSum } from './counts.ts'
 import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'
 import {
   type JoinRequest,
@@ -63,6 +64,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
   #hasTables = false
   #snapshot: { readonly response: SnapshotResponse; readonly requestedAtMs: number } | null = null
   #refreshing: Promise<void> | null = null
+  readonly #counts = new CountSum()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -117,7 +119,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   /** The waiting room's snapshot, at most MIRROR_MS old; a request that waits is handed on to the waiting room. */
   async look(request: SnapshotRequest): Promise<SnapshotResponse> {
-    if (request.wait_ms) return roomOf(request.sale, this.env).look(request)
+    if (request.counts) this.#counts.add(request.counts)
+    if (request.wait_ms) return roomOf(request.sale, this.env).look({ ...request, counts: this.#counts.take() })
     const ageMs = this.#snapshot ? Date.now() - this.#snapshot.requestedAtMs : Number.POSITIVE_INFINITY
     if (ageMs > MIRROR_MS || ageMs < 0) await this.#refresh(request.sale)
     if (!this.#snapshot) return { known: false, reason: 'unavailable' }
@@ -140,7 +143,11 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     const requestedAtMs = Date.now()
     const before = this.#snapshot?.response
     const policy = before?.known ? before.bulletin.policy : undefined
-    const response = await roomOf(sale, this.env).look({ sale, has_policy: policy?.version })
+    const response = await roomOf(sale, this.env).look({
+      sale,
+      has_policy: policy?.version,
+      counts: this.#counts.take(),
+    })
     this.#snapshot = { response: response.known ? withPolicy(response, policy) : response, requestedAtMs }
   }
 

@@ -14,6 +14,7 @@ import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
 import { type Env, type RoomConfig, readRoomConfig } from '../config.ts'
 import { REFRESH_EVERY_MS } from './controller.ts'
+import { CountSum } from './counts.ts'
 import { Grants, LAPSE_MS, LEASE_MS, MAX_LEASE, type UnusedRange } from './lease.ts'
 import { EMPTY_MEMORY, uncalled } from './memory.ts'
 import {
@@ -71,6 +72,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** While the sale is not known: when it was last requested, and the result. */
   #missed: { atMs: number; reason: 'unknown-sale' | 'unavailable' } = { atMs: 0, reason: 'unavailable' }
   #refreshing: Promise<void> | null = null
+  readonly #counts = new CountSum()
   /** Readers who wait for a newer schedule. */
   readonly #waiting = new Set<() => void>()
 
@@ -98,6 +100,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   /** The sale's snapshot; with `wait_ms`, once it is newer than `newer_than`: so the end of a final phase is known at once. */
   async look(request: SnapshotRequest): Promise<SnapshotResponse> {
+    if (request.counts) this.#counts.add(request.counts)
     await this.#refreshIfLate(request.sale)
     const waitMs = Math.min(request.wait_ms ?? 0, MAX_WAIT_MS)
     const version = this.#sale ? latest(this.#sale.timeline).schedule.version : 0
@@ -222,6 +225,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
     const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale))
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
     query.set('policy', this.#sale.state.policy?.version ?? '')
+    const counts = this.#counts.take()
+    if (counts) query.set('counts', JSON.stringify(counts))
     return `?${query}`
   }
 

@@ -21,7 +21,7 @@ import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
 import { forget, nextNumber, numberOf } from '../queue/numbers.ts'
-import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** `POST /sales/{sale}/queue` */
 export async function join(sale: string, call: Call): Promise<Response> {
@@ -31,6 +31,22 @@ export async function join(sale: string, call: Call): Promise<Response> {
 
 /** The place of whoever joins: a new one, or the one that they have, renewed. */
 export async function takePlace(sale: string, call: Call) {
+  try {
+    const taken = await placeOrRefusal(sale, call)
+    if (taken.first) count(sale, { joins: 1 }, call)
+    return taken
+  } catch (error) {
+    const { type } = problemIn(error)
+    const reason = type.slice('/problems/'.length)
+    if (REFUSALS.has(reason)) count(sale, { refusals: { [reason]: 1 } }, call)
+    throw error
+  }
+}
+
+/** Those that are counted: what is asked of a visitor, and not what becomes of the sale. */
+const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
+
+async function placeOrRefusal(sale: string, call: Call) {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
@@ -59,6 +75,7 @@ async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: 
   const { number, first } = visitor.known
     ? await numberOf(request, now.ticketShards, call, (found) => hasPassed(found, now))
     : await nextNumber(sale, now.ticketShards, call)
+  if (proof) count(sale, { proofs: 1 }, call)
   setSecretCookie(visitor.secret, call)
   return { place: await issuePlace(visitor.name, number, now.schedule, call), first }
 }

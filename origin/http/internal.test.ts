@@ -81,6 +81,30 @@ test('measures how far the edge’s clock is from the ledger’s', async () => {
   expect(Math.abs((await skew()) - 20)).toBeLessThan(5)
 })
 
+test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
+  const sale = await origin.sale()
+  const when = { country: 'DE' }
+  const { body } = await origin.admin('POST', `/sales/${sale}/rules`, { when, action: 'refuse' })
+  const counts = { joins: 7, proofs: 2, refusals: { refused: 3, 'proof-required': 1 }, met: { [String(body.rule)]: 3 } }
+  await requestState(sale, { counts: JSON.stringify(counts) })
+  await requestState(sale, { counts: JSON.stringify(counts) })
+  for (const wrong of ['{', '{}', JSON.stringify({ ...counts, joins: -1 })]) await requestState(sale, { counts: wrong })
+  const rules = async () => (await origin.admin('GET', `/sales/${sale}/rules`)).body.rules
+  await expect.poll(rules).toMatchObject([{ met: 6 }])
+  const text = String((await origin.ops('/metrics')).body.text)
+  expect(
+    text
+      .split('\n')
+      .filter((line) => /^edge_.*_total/.test(line) && line.includes(sale))
+      .sort(),
+  ).toEqual([
+    `edge_joins_total{sale="${sale}"} 14`,
+    `edge_proofs_total{sale="${sale}"} 4`,
+    `edge_refusals_total{sale="${sale}",reason="proof-required"} 2`,
+    `edge_refusals_total{sale="${sale}",reason="refused"} 6`,
+  ])
+})
+
 test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
   const sale = await origin.sale({ total: 1 })
   const state = async () => (await requestState(sale)).body

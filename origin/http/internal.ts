@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
 import type { Invitations } from '../sales/invitations.ts'
+import type { JoinCounter } from '../sales/join-counts.ts'
 import { policyOf } from '../sales/policy.ts'
 import type { QueueReports } from '../sales/queue-reports.ts'
 import { describeSale } from '../sales/sale-state.ts'
@@ -24,6 +25,7 @@ interface InternalDeps {
   readonly sales: Sales
   readonly arrivals: Arrivals
   readonly queueReports: QueueReports
+  readonly joinCounter: Pick<JoinCounter, 'add'>
   readonly redis: { readonly status: string }
   readonly healthOf: HealthOf
 }
@@ -35,6 +37,7 @@ export function internalRoutes(deps: InternalDeps): Hono {
   app.get('/sales/:sale', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     queueReports.add(sale, c.req.query(), sales.nowMs())
+    deps.joinCounter.add(sale.sale_id, c.req.query('counts'))
     const counts = await arrivals.firstCounts(sale.sale_id)
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.

@@ -32,13 +32,22 @@ export async function removeRule(sql: Sql, saleId: string, rule: string): Promis
   return count > 0
 }
 
+/** So often a rule of a sale was met. */
+export interface Met {
+  readonly sale: string
+  readonly rule: string
+  readonly many: number
+}
+
 /** Adds to the counters of what rules met, as the edge reports them. */
-export async function countMet(sql: Sql, saleId: string, met: Readonly<Record<string, number>>): Promise<void> {
-  const entries = Object.entries(met)
+export async function countMet(sql: Sql, met: readonly Met[]): Promise<void> {
   await sql`
     update rules set met = met + counted.many
-    from unnest(${entries.map(([rule]) => rule)}::text[], ${entries.map(([, many]) => many)}::bigint[]) as counted (rule, many)
-    where sale_id = ${saleId} and rule_id::text = counted.rule`
+    from (select sale, rule, sum(many)::bigint as many
+          from unnest(${met.map((m) => m.sale)}::text[], ${met.map((m) => m.rule)}::text[],
+                      ${met.map((m) => m.many)}::bigint[]) as one (sale, rule, many)
+          group by sale, rule) counted
+    where sale_id = counted.sale and rule_id::text = counted.rule`
 }
 
 export async function readBlocks(sql: Sql): Promise<Block[]> {

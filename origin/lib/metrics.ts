@@ -123,6 +123,9 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     }),
 
     // -- Queue --
+    edgeJoins: saleCounter('edge_joins_total', 'Places given, as the edge reports', 'sale'),
+    edgeRefusals: saleCounter('edge_refusals_total', 'Joins refused by the edge', 'sale', 'reason'),
+    edgeProofs: saleCounter('edge_proofs_total', 'Proofs of work solved', 'sale'),
     arrivals: queueGauge('arrivals', 'Ticket numbers whose first checkout call has come'),
     waitingForStock: queueGauge('hopeful', 'Visitors who found all units in carts and still ask'),
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),

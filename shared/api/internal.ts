@@ -63,3 +63,18 @@ export const LineFigures = v.object({
   clock_ms: v.optional(figure),
 })
 export type LineFigures = v.InferOutput<typeof LineFigures>
+
+const many = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const byName = (name: RegExp) => v.record(v.pipe(v.string(), v.regex(name)), many)
+/** What happened to those who joined since the last state request; JSON in its query as `counts`. */
+export const JoinCounts = v.object({
+  /** New places. */
+  joins: many,
+  /** Proofs of work solved. */
+  proofs: many,
+  /** By the name of the problem. */
+  refusals: byName(/^[a-z-]{1,40}$/),
+  /** How often each rule was met. */
+  met: byName(/^\d{1,20}$/),
+})
+export type JoinCounts = v.InferOutput<typeof JoinCounts>

@@ -1,0 +1,46 @@
+/**
+ * What happens to those who join, counted for operators. Each isolate counts, the ticket shards and the waiting room sum up,
+ * and the sums travel with the requests that are made anyway, up to the origin. No decision depends on them: each is sent
+ * once, and what is lost with a request or an object stays lost.
+ */
+import type { JoinCounts } from '../../shared/api/internal.ts'
+
+/** Most names of one kind in a sum; what else is counted by name is dropped. A sale has at most a hundred rules. */
+const MAX_NAMES = 200
+
+export class CountSum {
+  #sum = empty()
+  #isEmpty = true
+
+  add({ joins = 0, proofs = 0, refusals, met }: Partial<JoinCounts>): void {
+    this.#isEmpty = false
+    this.#sum.joins += joins
+    this.#sum.proofs += proofs
+    addByName(this.#sum.refusals, refusals)
+    addByName(this.#sum.met, met)
+  }
+
+  isEmpty(): boolean {
+    return this.#isEmpty
+  }
+
+  /** All that was counted since the last call; undefined for nothing. */
+  take(): JoinCounts | undefined {
+    if (this.#isEmpty) return
+    const sum = this.#sum
+    this.#sum = empty()
+    this.#isEmpty = true
+    return sum
+  }
+}
+
+const empty = () => ({ joins: 0, proofs: 0, refusals: {}, met: {} })
+
+function addByName(sums: Record<string, number>, counted: Readonly<Record<string, number>> = {}): void {
+  let names = Object.keys(sums).length
+  for (const [name, many] of Object.entries(counted)) {
+    const known = sums[name]
+    if (known === undefined && names++ >= MAX_NAMES) return
+    sums[name] = (known ?? 0) + many
+  }
+}
