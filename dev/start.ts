@@ -8,6 +8,7 @@ import { BEARER, NO_BEARER } from '../origin/config.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
+import { type DemoShop, startDemoShop } from './demo-shop.ts'
 import { LocalError } from './processes.ts'
 import { type System, startSystem } from './system.ts'
 import { WORKER_SETTINGS } from './workerd.ts'
@@ -60,14 +61,20 @@ async function main(leave: Leave): Promise<number> {
     const how = existsSync(dataDir) ? 'Starting on the data in' : 'Starting, with new data in'
     progress.say(`${how} ${shortPath(resolve(dataDir))}`)
   }
+  // A shop that is given has its own sessions.
+  const shop = given('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
   const system = await startSystem({
     ...{ dataDir, port, edgePort, opsPort, progress, adminToken, cdn: options.cdn },
     databaseUrl: given('DATABASE_URL'),
     redisUrl: given('REDIS_URL'),
-    edgeVars: Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),
+    edgeVars: {
+      ...shop?.vars,
+      ...Object.fromEntries(WORKER_SETTINGS.filter(given).map((name) => [name, given(name) ?? ''])),
+    },
   }).finally(() => progress.done())
-  const demo = options['no-demo'] ? undefined : await ensureDemo(system)
-  console.log(invitation(system, demo, dataDir !== undefined))
+  const demo = options['no-demo'] ? undefined : await ensureDemo(system, 'demo', demoSale())
+  const members = options['no-demo'] || !shop ? undefined : await ensureDemo(system, 'members', membersSale())
+  console.log(invitation(system, { demo, members, shop }, dataDir !== undefined))
   const how = await system.failed
   await leave(1, `${how}. Its log is in ${shortPath(system.dataDir)}. Everything else was stopped.`)
   return 1
@@ -97,13 +104,20 @@ const demoSale = (): Partial<SaleConfig> => ({
   admission: { rate_per_second: 20, max_inside: null },
 })
 
+/** One that asks its visitors to sign in, at the demo shop. */
+const membersSale = (): Partial<SaleConfig> => ({
+  ...demoSale(),
+  name: "The members' sale",
+  access: { sign_in: 'required', invitation: 'off', proof_of_work: null, turnstile: false },
+})
+
 /** Leaves a live demo alone; otherwise creates one. One that is over stays as it was: its orders are real. */
-async function ensureDemo(system: System) {
+async function ensureDemo(system: System, name: string, config: Partial<SaleConfig>) {
   for (let n = 1; n <= MAX_DEMOS; n++) {
-    const sale = n === 1 ? 'demo' : `demo-${n}`
+    const sale = n === 1 ? name : `${name}-${n}`
     const state = await admin(system, 'GET', sale)
     if (state === undefined) {
-      await admin(system, 'PUT', sale, demoSale())
+      await admin(system, 'PUT', sale, config)
       return { sale, opensInSeconds: DEMO_OPENS_AFTER_MS / 1000 }
     }
     if (state.phase !== 'sold_out' && state.phase !== 'ended')
@@ -130,7 +144,13 @@ async function admin(system: System, method: string, sale: string, config?: Part
 
 type Demo = Awaited<ReturnType<typeof ensureDemo>>
 
-function invitation(system: System, demo: Demo | undefined, kept: boolean): string {
+interface Demos {
+  readonly demo: Demo | undefined
+  readonly members: Demo | undefined
+  readonly shop: DemoShop | undefined
+}
+
+function invitation(system: System, { demo, members, shop }: Demos, kept: boolean): string {
   const sale = demo?.sale ?? 'SALE'
   // The screen shows no secret, only the file of it, which nobody else can read.
   const token = `$(cat ${shellWord(shortPath(join(system.dataDir, ADMIN_TOKEN_FILE)))})`
@@ -142,6 +162,14 @@ function invitation(system: System, demo: Demo | undefined, kept: boolean): stri
   return [
     '',
     `${paint('bold', 'Sale page')}   ${paint('cyan', `${system.edgeUrl}/sales/${sale}`)}${demo ? `  (${opening})` : ''}`,
+    ...(members
+      ? [
+          `${paint('bold', 'Members')}     ${paint('cyan', `${system.edgeUrl}/sales/${members.sale}`)}  (asks its visitors to sign in)`,
+        ]
+      : []),
+    ...(shop
+      ? [`${paint('bold', 'Sign in')}     ${shop.signInUrl}  (a stand-in for your shop: any name will do)`]
+      : []),
     `${paint('bold', 'Edge')}        ${system.edgeUrl}`,
     `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at ${system.opsUrl}/metrics`,
     '',

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type DemoShop, startDemoShop } from '../dev/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
 import { installChromium, launchChromium } from './chromium.ts'
@@ -24,12 +25,14 @@ const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 
 describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   let system: System
+  let shop: DemoShop
   let browser: Browser
   const contexts: BrowserContext[] = []
   const complaints: string[] = []
 
   beforeAll(async () => {
-    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
+    shop = await startDemoShop()
+    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: shop.vars })
     browser = await launchChromium(executablePath)
   }, 120_000)
   afterEach(async () => {
@@ -38,6 +41,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   afterAll(async () => {
     await browser?.close()
     await system?.stop()
+    await shop?.stop()
   }, 60_000)
 
   async function admin(method: string, path: string, body?: unknown): Promise<void> {
@@ -246,6 +250,43 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await heading(page, 'Für dich zurückgelegt').waitFor()
     await button(page, /bezahlen$/).click()
     await heading(page, 'Es gehört dir').waitFor(WITHIN)
+  })
+
+  test('one account has one place and one limit on all its devices, where a sale requires sign-in', async () => {
+    const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
+    const signIn = async (page: Page, account: string) => {
+      await page.getByText('This sale is for people who are signed in to the shop').waitFor()
+      await link(page, 'Sign in').click()
+      await page.getByLabel('Account').fill(account)
+      await button(page, 'Sign in').click()
+      await button(page, 'Join the line').waitFor()
+      expect(page.url()).toBe(url)
+    }
+    const page = await visitor(url)
+    await button(page, 'Join the line').click()
+    await heading(page, 'Please sign in first').waitFor()
+    await page.goto(url)
+    await signIn(page, 'ada')
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await reserve(page)
+    const order = new URL(page.url()).pathname
+
+    // The other device is without a script.
+    const other = await visitor(url, { javaScriptEnabled: false })
+    await signIn(other, 'ada')
+    await button(other, 'Join the line').click()
+    await heading(other, 'It is your turn').waitFor(WITHIN)
+    await button(other, 'Reserve').click()
+    await heading(other, 'Reserved for you').waitFor()
+    expect(new URL(other.url()).pathname).toBe(order)
+    expect(await numberOf(other)).toBe(await numberOf(page))
+
+    const stranger = await visitor(url)
+    await signIn(stranger, 'bob')
+    await button(stranger, 'Join the line').click()
+    await heading(stranger, 'It is your turn').waitFor(WITHIN)
+    expect(await numberOf(stranger)).not.toBe(await numberOf(page))
   })
 
   test('a page is painted before its script has arrived', async () => {

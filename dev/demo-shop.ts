@@ -1,0 +1,214 @@
+/**
+ * A stand-in for the shop that visitors sign in to, for this machine alone: whoever names an account is signed in as it. It
+ * signs the sessions that the edge verifies, so that sales which require sign-in, and rules about claims, can be tried.
+ *
+ * The session is a cookie of this host, and browsers send a host's cookies to all of its ports: so it reaches the edge.
+ * Neither the edge nor the origin knows of this server, so that no deployment can have it.
+ */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { csrf } from 'hono/csrf'
+import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import * as v from 'valibot'
+import { type Html, heading, html } from '../edge/pages/html.ts'
+import { freePort, LOOPBACK } from './processes.ts'
+
+const SIGN_IN = '/demo/sign-in'
+const KEYS = '/demo/jwks.json'
+const STYLE = '/demo/style.css'
+const COOKIE = 'shop_session'
+const SESSION_SECONDS = 12 * 3600
+const [ISSUER, AUDIENCE, ALGORITHM] = ['demo-shop', 'flash-sale', 'ES256']
+/** Names of this machine. A return address names one of them, since anybody can make up a link. */
+const LOCAL = new Set(['localhost', LOOPBACK])
+
+export interface DemoShop {
+  readonly signInUrl: string
+  /** The edge's settings by which it takes the shop's sessions. */
+  readonly vars: Readonly<Record<string, string>>
+  /** The session of an account, as the cookie and `X-Shop-Authorization` hold it. */
+  session(account: string, claims?: JWTPayload): Promise<string>
+  stop(): Promise<void>
+}
+
+/** Starts it on a free port. Its key lives as long as it does: a new start signs everybody out. */
+export async function startDemoShop(): Promise<DemoShop> {
+  const { privateKey, publicKey } = await generateKeyPair(ALGORITHM)
+  const kid = randomUUID()
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid, alg: ALGORITHM, use: 'sig' }] }
+  const session = (account: string, claims: JWTPayload = {}) =>
+    new SignJWT({ ...claims, sub: account, iss: ISSUER, aud: AUDIENCE })
+      .setProtectedHeader({ alg: ALGORITHM, kid })
+      .setIssuedAt()
+      .setExpirationTime(`${SESSION_SECONDS}s`)
+      .sign(privateKey)
+  const port = await freePort()
+  const { fetch } = shopApp(jwks, session)
+  const server = createServer(getRequestListener(fetch, { hostname: LOOPBACK }))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, LOOPBACK, resolve))
+  const url = `http://${LOOPBACK}:${port}`
+  return {
+    signInUrl: url + SIGN_IN,
+    vars: {
+      SHOP_JWKS_URL: url + KEYS,
+      SHOP_ISSUER: ISSUER,
+      SHOP_AUDIENCE: AUDIENCE,
+      SHOP_COOKIE: COOKIE,
+      SHOP_SIGN_IN_URL: `${url}${SIGN_IN}?return={return}`,
+    },
+    session,
+    stop() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function shopApp(jwks: object, session: DemoShop['session']): Hono {
+  const style = readFileSync(new URL('../edge/pages/style.css', import.meta.url), 'utf8') + OWN_STYLE
+  const app = new Hono()
+  app.use(csrf())
+  app.get(KEYS, (c) => c.json(jwks))
+  app.get(STYLE, (c) => c.body(style, 200, { 'content-type': 'text/css' }))
+  app.get(SIGN_IN, (c) => {
+    const back = backTo(c.req.query('return'))
+    const here = new URL(c.req.url)
+    // A cookie is of one name of this machine: the one by which the visitor came.
+    if (back && back.hostname !== here.hostname) {
+      here.hostname = back.hostname
+      return c.redirect(here.href)
+    }
+    return page(c, back)
+  })
+  app.post(SIGN_IN, async (c) => {
+    const sent = v.safeParse(SignIn, await c.req.parseBody())
+    const back = backTo(c.req.query('return'))
+    if (!sent.success) return page(c, back, 422)
+    const { account, tier, country, age } = sent.output
+    const claims = { ...(tier && { tier }), ...(country && { country }), ...(age !== undefined && { age }) }
+    const token = await session(account, claims)
+    setCookie(c, COOKIE, token, { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: SESSION_SECONDS })
+    return c.redirect(back?.href ?? SIGN_IN, 303)
+  })
+  app.post('/demo/sign-out', (c) => {
+    deleteCookie(c, COOKIE, { path: '/' })
+    return c.redirect(SIGN_IN + new URL(c.req.url).search, 303)
+  })
+  return app
+}
+
+const text = (max: number) => v.optional(v.pipe(v.string(), v.trim(), v.maxLength(max)), '')
+/** The form's fields; an empty one counts as none. */
+const SignIn = v.object({
+  account: v.pipe(v.string(), v.trim(), v.regex(/^[^\p{Cc}\p{Cs}]{1,100}$/u)),
+  tier: text(50),
+  country: v.pipe(text(2), v.toUpperCase()),
+  age: v.pipe(
+    text(3),
+    v.regex(/^\d*$/),
+    v.transform((age) => (age === '' ? undefined : Number(age))),
+  ),
+})
+
+function backTo(address: string | undefined): URL | null {
+  const url = address === undefined ? null : URL.parse(address)
+  return url?.protocol === 'http:' && LOCAL.has(url.hostname) ? url : null
+}
+
+// -- The page ----------------------------------------------------------------------------------------------------------
+
+const WORDS = {
+  en: {
+    title: 'Sign in',
+    lead: 'A stand-in for your shop: any name will do, and there is no password.',
+    account: 'Account',
+    more: 'What the shop says of the account',
+    tier: 'Tier',
+    age: 'Age',
+    country: 'Country',
+    signIn: 'Sign in',
+    signedInAs: 'You are signed in as',
+    signOut: 'Sign out',
+  },
+  de: {
+    title: 'Anmelden',
+    lead: 'Ein Platzhalter für deinen Shop: Jeder Name gilt, und es gibt kein Passwort.',
+    account: 'Konto',
+    more: 'Was der Shop über das Konto sagt',
+    tier: 'Stufe',
+    age: 'Alter',
+    country: 'Land',
+    signIn: 'Anmelden',
+    signedInAs: 'Angemeldet als',
+    signOut: 'Abmelden',
+  },
+}
+
+const OWN_STYLE = `
+label.field + label.field { margin-top: 0.75rem; }
+.field span { flex: 0 0 6rem; }
+.field input { flex: 1 1 12rem; font: inherit; }
+details .field { margin-top: 0.75rem; }
+`
+
+const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
+  const lang = accepts(c, { header: 'Accept-Language', supports: ['en', 'de'], default: 'en' }) === 'de' ? 'de' : 'en'
+  const words = WORDS[lang]
+  const query = back ? `?return=${encodeURIComponent(back.href)}` : ''
+  const account = accountIn(getCookie(c, COOKIE))
+  const field = (name: 'account' | 'tier' | 'age' | 'country', attributes: Html) =>
+    html`<label class="field"><span>${words[name]}</span> <input name="${name}" ${attributes}></label>`
+  const signedIn =
+    account !== null &&
+    html`<form method="post" action="/demo/sign-out${query}" class="note">
+      ${words.signedInAs} <b>${account}</b>. <button class="link">${words.signOut}</button></form>`
+  const body = html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${words.title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE}">
+</head>
+<body>
+<header class="top"><p class="brand">Demo shop</p></header>
+<div class="stage narrow"><main>
+${signedIn}
+<section class="card" data-tone="calm">
+  ${heading(words.title, words.lead)}
+  <form method="post" action="${SIGN_IN}${query}">
+    ${field('account', html`required maxlength="100" autofocus autocomplete="username" autocapitalize="none" spellcheck="false"`)}
+    <details>
+      <summary>${words.more}</summary>
+      ${field('tier', html`maxlength="50" placeholder="gold" autocomplete="off"`)}
+      ${field('age', html`inputmode="numeric" pattern="[0-9]{1,3}" maxlength="3" autocomplete="off"`)}
+      ${field('country', html`pattern="[A-Za-z]{2}" maxlength="2" placeholder="DE" autocomplete="off"`)}
+    </details>
+    <button class="button">${words.signIn}</button>
+  </form>
+</section>
+</main></div>
+</body>
+</html>
+`
+  const headers = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'no-store' }
+  return c.html(body.text, status, headers)
+}
+
+function accountIn(token: string | undefined): string | null {
+  try {
+    return token === undefined ? null : (decodeJwt(token).sub ?? null)
+  } catch {
+    return null
+  }
+}
