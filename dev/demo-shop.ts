@@ -156,7 +156,7 @@ label.field + label.field { margin-top: 0.75rem; }
 details .field { margin-top: 0.75rem; }
 `
 
-const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 
 function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
   const lang = accepts(c, { header: 'Accept-Language', supports: ['en', 'de'], default: 'en' }) === 'de' ? 'de' : 'en'

@@ -255,7 +255,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   test('one account has one place and one limit on all its devices, where a sale requires sign-in', async () => {
     const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
     const signIn = async (page: Page, account: string) => {
-      await page.getByText('This sale is for people who are signed in to the shop').waitFor()
+      await page.getByText('This sale is for people who are signed in').filter({ visible: true }).waitFor()
       await link(page, 'Sign in').click()
       await page.getByLabel('Account').fill(account)
       await button(page, 'Sign in').click()
