@@ -10,7 +10,6 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
@@ -156,10 +155,11 @@ label.field + label.field { margin-top: 0.75rem; }
 details .field { margin-top: 0.75rem; }
 `
 
-const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 
 function page(c: Context, back: URL | null, status: 200 | 422 = 200) {
-  const lang = accepts(c, { header: 'Accept-Language', supports: ['en', 'de'], default: 'en' }) === 'de' ? 'de' : 'en'
+  const lang = /^de\b/i.test(c.req.header('accept-language') ?? '') ? 'de' : 'en'
   const words = WORDS[lang]
   const query = back ? `?return=${encodeURIComponent(back.href)}` : ''
   const account = accountIn(getCookie(c, COOKIE))
