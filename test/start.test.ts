@@ -118,6 +118,10 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   const page = await fetch(`${first.edgeUrl}/sales/demo`)
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toContain('text/html')
+  const members = await (await fetch(`${first.edgeUrl}/sales/members`)).text()
+  const signInUrl = /Sign in +(\S+)/.exec(first.out())?.[1] ?? ''
+  expect(members).toContain(`href="${signInUrl}?return=`)
+  expect((await fetch(signInUrl)).status).toBe(200)
   const before = await demo(first, folder)
   const joined = await fetch(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
   const place = (await joined.json()) as { number: number; queue_token: string }
@@ -138,7 +142,8 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   expect(stopped.out).toMatch(/Stopped\.\n$/)
   expect(await remains(stopped)).toEqual([])
   expect(globSync('start.*', { cwd: folder })).toEqual([])
-  for (const url of [first.originUrl, first.edgeUrl]) await expect(fetch(url)).rejects.toThrow('fetch failed')
+  for (const url of [first.originUrl, first.edgeUrl, signInUrl])
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
 
   const again = start({ args: ['--data', folder], env: { ADMIN_TOKEN: 'of-their-own' } })
   await again.up()
