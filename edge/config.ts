@@ -95,8 +95,12 @@ const Worker = v.object({
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
   JOINS_PER_ADDRESS: setting(rate, '120/60', 'Joins per address; also leaving and challenges, counted apart'),
   JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
-  STATUS_PER_ADDRESS: setting(rate, '2400/60', 'Status calls per address; also calls for orders'),
-  STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor'),
+  STATUS_PER_ADDRESS: setting(
+    rate,
+    '2400/60',
+    'Status calls per address; also checkouts and calls for orders, counted apart',
+  ),
+  STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor; also checkouts, counted apart'),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
   POW_DIFFICULTY: setting(whole(0, 10_000_000), '0', 'Proof of work: largest number to try; 0 for none'),
   PAYMENT_PAGE: required(

@@ -118,7 +118,7 @@ async function compose(server: Server): Promise<Hono> {
   stops.push(['blocks', () => blocks.actor.stop()])
 
   const gates = new Gates(redis)
-  const checkout = new Checkout({ sql, warm, gates, sales, metrics, log })
+  const checkout = new Checkout({ sql, warm, gates, sales, arrivals, metrics, log })
   const orders = new Orders({ sql, gates, charges: jobs, metrics, log })
   const payments = await startPayments({ config, sql, jobs, sales, orders, metrics, log })
   stops.push(['payments', () => payments.stop()])

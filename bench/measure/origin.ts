@@ -223,7 +223,10 @@ async function reserveAlone(redis: Store, sale: string, seconds: number): Promis
         sale,
         product: 'unit',
       }
-      const answer = await gate.reserve({ ...call, number: 1, method: null }, { holdMs: 60_000, limit: 1 })
+      const answer = await gate.reserve(
+        { ...call, number: 1, method: null },
+        { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 },
+      )
       if (answer.verdict === 'reserved') reserved++
       else {
         wrong++

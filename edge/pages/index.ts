@@ -130,8 +130,8 @@ function problemContent(
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
-  // Too many requests have a time to retry; too many orders are final.
-  const isForGood = type === 'too-many-requests' && problem.retry_after_seconds === undefined
+  // Where others come first there is a time to retry.
+  const isForGood = type === 'too-many-orders' && problem.retry_after_seconds === undefined
   const [title, text] = isForGood
     ? words.cancelledFor.too_many
     : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])

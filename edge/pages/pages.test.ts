@@ -114,6 +114,7 @@ describe('a page', () => {
       expect(page(name), name).toContain(text)
     }
     expect(page('problem-too-many-requests')).toContain('Please wait a moment')
+    expect(page('problem-others-first')).toContain(words.problems['too-many-orders'][0])
   })
 
   it('isolates names of any writing direction', () => {

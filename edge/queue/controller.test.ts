@@ -244,6 +244,32 @@ describe('the controller', () => {
     expect(ceilingAt(95)).toBeGreaterThan(room)
   })
 
+  describe('with as many squatters as units, the first in line', () => {
+    const stock = 50
+    const squat = { ...plain, rate: 5, stock, crowd: 600, squatters: stock, asksAgainMs: 3_000, seconds: 1_200 }
+
+    it('sells the units to others', () => {
+      for (const seed of SEEDS.slice(0, 5)) {
+        const moments = played({ ...squat, seed })
+        const soldAfter = (seconds: number) => moments[seconds * 20]?.sold
+        expect(soldAfter(300), `seed ${seed}`).toBeGreaterThanOrEqual(0.98 * stock)
+        expect(moments.at(-1), `seed ${seed}`).toMatchObject({ sold: stock, squatted: 0 })
+      }
+    })
+
+    it('lets their turn pass while all is in carts, so that they join again at the end', () => {
+      const moments = played({ ...squat, seed: 1, abandoned: 1 })
+      const firstPassed = moments.find(({ schedule }) => schedule.missed_through >= stock)
+      expect(firstPassed?.atMs).toBeLessThanOrEqual(3 * SETTINGS.claimSeconds * 1000)
+    })
+  })
+
+  it('lets turns pass while all is in carts', () => {
+    const carts = { rate: 50, stock: 100, crowd: 1_000, slowestPaymentMs: 10_000_000, asksAgainMs: 3_000 }
+    const last = played({ ...plain, ...carts, seed: 1, seconds: 60 }).at(-1)
+    expect(last).toMatchObject({ available: 0, schedule: { phase: 'all_in_carts', missed_through: last?.called } })
+  })
+
   it('goes through all_in_carts to sold_out, and sells every unit', () => {
     for (const seed of SEEDS) {
       const stock = 20 + seed

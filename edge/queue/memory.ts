@@ -4,7 +4,7 @@
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import { positionOf } from '../../shared/draw.ts'
-import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { type Phase, type Schedule, servingExactly } from '../../shared/schedule.ts'
 
 export interface Settings {
   /** How long a turn may be claimed. */
@@ -54,6 +54,12 @@ interface Sample {
   readonly arrivals: number
 }
 
+/**
+ * While all units are in carts the line stands, and turns pass all the same: a place must not admit forever those who keep
+ * the units in carts. While the sale is paused, or the origin is away, nobody can use their turn.
+ */
+const RUNNING: readonly Phase[] = ['open', 'all_in_carts']
+
 const OPENING: Sample = { open_ms: 0, called: 0, arrivals: 0 }
 
 /** Stored with the sale, in these field names; version by version it only gains fields. */
@@ -61,7 +67,7 @@ export interface Memory {
   /** When the state was last requested, and when the origin last responded. */
   readonly looked_at_ms: number
   readonly reached_at_ms: number
-  /** How long the line has been open: the claim window is measured on this clock, which stands still with the line. */
+  /** How long the sale has been open: turns pass on this clock, which stands still while the origin takes no orders. */
   readonly open_ms: number
   /** Arrivals since the opening, and the origin's own counter, which may start again when the origin restarts. */
   readonly arrivals: number
@@ -111,7 +117,7 @@ export interface Observation {
 export function observe(memory: Memory, seen: Observation, settings: Settings): Memory {
   const { nowMs, state, schedule } = seen
   const elapsedMs = Math.min(MAX_ELAPSED_MS, Math.max(0, nowMs - memory.looked_at_ms))
-  const open_ms = memory.open_ms + (schedule.phase === 'open' ? elapsedMs : 0)
+  const open_ms = memory.open_ms + (RUNNING.includes(schedule.phase) ? elapsedMs : 0)
   const arrivals = memory.arrivals + (state ? newArrivals(memory, state) : 0)
   const called = calledBy(schedule, nowMs, seen.highestNumber)
   const isDrawn = schedule.draw_seed !== null

@@ -18,10 +18,17 @@ import {
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 const newOrder = () => crypto.randomUUID()
 
-async function admission(sale: string, changed: { ttl?: number; aud?: string } = {}) {
+async function admission(sale: string, changed: { ttl?: number; aud?: string; sub?: string } = {}) {
   const { keys } = await readConfig(edgeEnv)
   const iat = Math.floor(Date.now() / 1000) - 400
-  const claims = { sub: 'a-visitor', sale, num: 1, jti: 'one', iat, exp: iat + 400 + (changed.ttl ?? 60) }
+  const claims = {
+    sub: changed.sub ?? 'a-visitor',
+    sale,
+    num: 1,
+    jti: 'one',
+    iat,
+    exp: iat + 400 + (changed.ttl ?? 60),
+  }
   return signToken(ADMISSION, keys.admission, claims)
 }
 
@@ -55,6 +62,28 @@ it('passes on a checkout with the admission and nothing else of the visitor’s'
   })
   expect(requests[0]?.headers).not.toHaveProperty('cookie')
   expect(requests[0]?.headers).not.toHaveProperty('x-forwarded-for')
+})
+
+it('refuses a visitor, or a network, that checks out too often', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/checkout`
+  await stub(path, 409, { type: '/problems/all-in-carts', title: 'All units are in carts', status: 409 })
+  const statuses = async (token: string, limits: object, address: string) => {
+    const env = { ...edgeEnv, ...limits }
+    const headers = { 'cf-connecting-ip': address, authorization: `Bearer ${token}`, 'idempotency-key': 'k' }
+    const json = { ...headers, 'content-type': 'application/json' }
+    const checkout = await call(path, { method: 'POST', headers: json, body: '{}' }, env)
+    return [checkout.status, (await sale.form('/buy', { product_id: 'lamp' }, headers, env)).status]
+  }
+  const [one, other] = [await admission(sale.name), await admission(sale.name, { sub: 'another' })]
+  const perVisitor = { STATUS_PER_VISITOR: '3/60' }
+  expect(await statuses(one, perVisitor, '192.0.2.31')).toEqual([409, 409])
+  expect(await statuses(one, perVisitor, '192.0.2.32')).toEqual([409, 429])
+  expect(await statuses(other, perVisitor, '192.0.2.33')).toEqual([409, 409])
+  const perAddress = { STATUS_PER_ADDRESS: '3/60' }
+  expect(await statuses(one, perAddress, '192.0.2.34')).toEqual([409, 409])
+  expect(await statuses(other, perAddress, '192.0.2.34')).toEqual([409, 429])
+  expect((await requestsTo(path)).calls).toBe(8)
 })
 
 it('reads a browser’s admission from its cookie, and puts the order token into another', async () => {

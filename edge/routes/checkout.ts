@@ -7,7 +7,8 @@ import { Order } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { refuseBlockedIn } from '../auth/admit.ts'
-import { requireAdmission, setOrderCookie } from '../auth/credentials.ts'
+import { type Admission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
+import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { NO_STORE } from '../cache.ts'
 import { type Call, isBrowser, refuse } from '../http.ts'
 
@@ -18,10 +19,18 @@ const ORIGIN_TIMEOUT_MS = 15_000
 
 /** `POST /sales/{sale}/checkout` */
 export async function checkout(sale: string, call: Call): Promise<Response> {
-  const { claims, token } = await requireAdmission(sale, call)
-  await refuseBlockedIn(sale, claims.sub, call)
+  const { token } = await requireBuyer(sale, call)
   const response = await passOn(`/sales/${sale}/checkout`, token, call)
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
+}
+
+/** The admission of a caller who checks out; throws `refused`, or `too-many-requests` where they or their network do so too often. */
+export async function requireBuyer(sale: string, call: Call): Promise<Admission> {
+  limitAddress('checkout', call.config.STATUS_PER_ADDRESS, call)
+  const admission = await requireAdmission(sale, call)
+  limitVisitor('checkout', admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
+  await refuseBlockedIn(sale, admission.claims.sub, call)
+  return admission
 }
 
 /** A browser's order token goes into a cookie, out of reach of page script. */

@@ -4,12 +4,12 @@
  */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
-import { refuseBlockedHolder, refuseBlockedIn } from '../auth/admit.ts'
-import { findOrderToken, refuseAdmission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
+import { refuseBlockedHolder } from '../auth/admit.ts'
+import { findOrderToken, refuseAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'
 import { saleNow } from '../queue/sale-cache.ts'
-import { callOrigin } from './checkout.ts'
+import { callOrigin, requireBuyer } from './checkout.ts'
 import { visitorPage } from './line.ts'
 import { ALREADY, limitOrders, orderIn } from './orders.ts'
 
@@ -22,8 +22,7 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
 }
 
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
-  const { claims, token } = await requireAdmission(sale, call)
-  await refuseBlockedIn(sale, claims.sub, call)
+  const { token } = await requireBuyer(sale, call)
   if (!fields) return refuse('invalid-request')
   const { product_id, quantity, payment_method, idempotency_key = '' } = fields
   // The origin would take the sale's first product: nobody is to have what they did not choose.

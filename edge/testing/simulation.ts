@@ -4,6 +4,7 @@
  */
 import type { SaleState } from '../../shared/api/internal.ts'
 import { type Schedule, servingExactly } from '../../shared/schedule.ts'
+import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { nextSchedule, onClockPutBack } from '../queue/controller.ts'
 import { EMPTY_MEMORY, type Memory, observe, type Settings } from '../queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../queue/timeline.ts'
@@ -25,6 +26,11 @@ export interface Scenario {
   readonly abandoned: number
   /** How often visitors who find everything in carts ask again; without it they leave at once. */
   readonly asksAgainMs?: number
+  /**
+   * Bots, the first in line. Each reserves a unit, gives it back just before its hold ends, and reserves again at once; it
+   * joins again when its turn has passed.
+   */
+  readonly squatters?: number
   /** Milliseconds until the next refresh; alarms can be late. */
   readonly refreshEveryMs?: (random: () => number) => number
   /** The origin's health at a second of the sale; `uncounted`: its counts of people do not move. */
@@ -46,22 +52,38 @@ export interface Moment {
   readonly hopeful: number
   readonly available: number
   readonly held: number
+  /** Those of the held that bots have. */
+  readonly squatted: number
+  readonly sold: number
   readonly schedule: Schedule
 }
 
+interface Squatter {
+  number: number
+  admittedUntilMs: number
+  /** Orders that came to nothing, and when the last one did. */
+  unpaid: number
+  endedMs: number
+}
+
 const TICK_MS = 50
+const HOLD_MS = 90_000
+const GIVES_BACK_MS = HOLD_MS - 1_000
+const SQUATTER_ASKS_MS = 1_000
+const MAX_UNPAID = 3
 const BEGINNING_MS = 1_000_000
 
 /** Plays a sale, and yields every tick. */
 export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment> {
   const random = randomFrom(scenario.seed)
-  const { crowd, stock } = scenario
+  const { crowd, stock, squatters = 0 } = scenario
   let clockMs = BEGINNING_MS
   let memory: Memory = { ...EMPTY_MEMORY, looked_at_ms: clockMs, reached_at_ms: clockMs }
   let timeline: Timeline = [{ from_ms: clockMs, schedule: beforeOpening(scenario.rate) }]
   let nextRefreshMs = 0
   let called = 0
-  let [arrivals, onTheirWay, available, held, sold, hopeful] = [0, 0, stock, 0, 0, 0]
+  let highestNumber = crowd
+  let [arrivals, onTheirWay, available, held, squatted, sold, hopeful] = [0, 0, stock, 0, 0, 0, 0]
   let counts = { arrivals, hopeful }
   /** Numbers that arrived since the origin was last asked. */
   let lately: number[] = []
@@ -78,6 +100,32 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       else later(nowMs + everyMs * (0.5 + random()), again)
     }
     later(nowMs + everyMs, again)
+  }
+  const bots = new Map<number, Squatter>()
+  for (let number = 1; number <= squatters; number++)
+    bots.set(number, { number, admittedUntilMs: 0, unpaid: 0, endedMs: 0 })
+  /** As the origin decides: reserve.lua and record_orders. */
+  const comesLast = ({ unpaid, endedMs }: Squatter) =>
+    available <= hopeful + highestNumber - called && unpaid > 0 && (unpaid >= MAX_UNPAID || nowMs < endedMs + HOLD_MS)
+  const squat = (bot: Squatter) => {
+    const hasPlace = bot.number > inEffect(timeline, clockMs).missed_through
+    if (hasPlace) bot.admittedUntilMs = nowMs + ADMISSION_TTL_SECONDS * 1000
+    if (nowMs >= bot.admittedUntilMs) {
+      bot.number = ++highestNumber
+      bots.set(bot.number, bot)
+    } else if (available > 0 && !comesLast(bot)) {
+      available--
+      held++
+      squatted++
+      later(nowMs + GIVES_BACK_MS, () => {
+        available++
+        held--
+        squatted--
+        bot.unpaid++
+        bot.endedMs = nowMs
+        squat(bot)
+      })
+    } else later(nowMs + SQUATTER_ASKS_MS, () => squat(bot))
   }
   for (let ms = 0; ms < scenario.seconds * 1000; ms += TICK_MS) {
     nowMs = ms
@@ -98,7 +146,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
       }
       const schedule = inEffect(timeline, clockMs)
       const seen = origin === 'gone' ? null : state
-      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber: crowd }, settings)
+      memory = observe(memory, { nowMs: clockMs, state: seen, schedule, highestNumber }, settings)
       const fromMs = clockMs + ANNOUNCE_MS
       const next = nextSchedule(
         {
@@ -107,7 +155,7 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
           previous: latest(timeline).schedule,
           state,
           memory,
-          highestNumber: crowd,
+          highestNumber,
           preQueueOpensAtMs: 0,
           opensAtMs: BEGINNING_MS,
           endsAtMs: null,
@@ -120,10 +168,19 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
     }
     const schedule = inEffect(timeline, clockMs)
     const serving = schedule.draw_seed === null ? 0 : servingExactly(schedule, clockMs)
-    for (; called < Math.min(serving, crowd) - 1e-6 && called + 1 <= serving; called++) {
+    for (; called < Math.min(serving, highestNumber) - 1e-6 && called + 1 <= serving; called++) {
+      const number = called + 1
+      const bot = bots.get(number)
+      if (bot) {
+        later(ms + TICK_MS, () => {
+          arrivals++
+          lately.push(number)
+          squat(bot)
+        })
+        continue
+      }
       if (random() >= scenario.showShare) continue
       onTheirWay++
-      const number = called + 1
       later(ms + TICK_MS + random() * scenario.slowestArrivalMs, () => {
         onTheirWay--
         arrivals++
@@ -143,7 +200,8 @@ export function* play(scenario: Scenario, settings = SETTINGS): Generator<Moment
         if (!buy() && scenario.asksAgainMs) waitForStock(buy, scenario.asksAgainMs)
       })
     }
-    yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, available, held, schedule }
+    const units = { available, held, squatted, sold }
+    yield { atMs: ms, serving, called, arrivals, onTheirWay, hopeful, ...units, schedule }
   }
 }
 

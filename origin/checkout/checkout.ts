@@ -22,6 +22,7 @@ import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import type { Arrivals } from '../sales/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { ExistingOrder } from './existing-order.ts'
@@ -49,6 +50,7 @@ interface CheckoutDeps {
   readonly warm: WarmConnections
   readonly gates: Gates
   readonly sales: Sales
+  readonly arrivals: Pick<Arrivals, 'wanted'>
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -106,7 +108,8 @@ export class Checkout {
   async #reserve(sale: SaleRow, product: ProductRow, reservation: Reservation): Promise<Outcome> {
     let gate: GateVerdict
     try {
-      const terms = { holdMs: sale.hold_seconds * 1000, limit: sale.limit_per_visitor }
+      const { hold_seconds, limit_per_visitor: limit, max_unpaid_orders: maxUnpaid } = sale
+      const terms = { holdMs: hold_seconds * 1000, limit, maxUnpaid, wanted: this.#deps.arrivals.wanted(sale) }
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
@@ -242,7 +245,13 @@ export class Checkout {
   }
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
-    if (attempt.ledger.verdict !== 'no_stock') return this.#respond(attempt)
+    const { ledger, reservation: r } = attempt
+    // The gate heard of other products' orders, or of those before it was emptied, here only.
+    if (ledger.verdict === 'unpaid')
+      this.#gateOf(r)
+        .learnUnpaid(r.visitor, ledger.units, ledger.ended_ms)
+        .catch(() => {})
+    if (ledger.verdict !== 'no_stock') return this.#respond(attempt)
     // Which refusal it is depends on how many units there are now.
     return this.#respond({ ...attempt, sale: await this.#latest(attempt.sale) })
   }
@@ -273,12 +282,14 @@ export class Checkout {
 }
 
 /** Records reservations in batches. A sale's batches follow each other: those who would wait join a larger one instead. */
-function recorder({ warm, metrics }: CheckoutDeps, noteRefusals: boolean): Recorder {
+function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals: boolean): Recorder {
   return new BatcherByKey({ size: RECORD_BATCH, queue: RECORD_QUEUE }, async (sale, batch) => {
     metrics.recordSize.observe(batch.length)
     const done = metrics.recordSeconds.startTimer()
     try {
-      const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals))
+      const row = sales.get(sale)
+      const wanted = row ? arrivals.wanted(row) : 0
+      const verdicts = await warm.use((sql) => record(sql, sale, batch, noteRefusals, wanted))
       const recorded = verdicts.filter(({ verdict }) => verdict === 'recorded').length
       if (recorded > 0) metrics.orders.inc({ sale, status: 'reserved' }, recorded)
       return verdicts

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
-import { findByKeys, findOrder, type OrderView } from '../ledger/orders.ts'
+import { findByKeys, findOrders, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -13,7 +13,7 @@ import type { Gates, KnownKey } from '../stock/gate.ts'
 import type { Attempt, Existing } from './outcome.ts'
 import type { PendingReservations } from './pending-reservations.ts'
 
-/** Keys looked up in one statement, and callers who may wait for one. */
+/** Keys or orders looked up in one statement, and callers who may wait for one. */
 const LOOK_UPS = { size: 500, queue: 5_000 }
 /** How long a call waits for an order to be found. */
 const FIND_TIMEOUT_MS = 2_000
@@ -29,9 +29,16 @@ export class ExistingOrder {
   readonly #deps: ExistingOrderDeps
   /** Most callers hear "sold out", which must cost next to nothing: their keys are looked up in one statement. */
   readonly #lookUps: Batcher<Reservation, string | null>
+  /** So are orders: of visitors who have all they may, and of those who ask for theirs. */
+  readonly #orders: Batcher<string, OrderView | undefined>
 
   constructor(deps: ExistingOrderDeps) {
     this.#deps = deps
+    this.#orders = new Batcher(LOOK_UPS, async (ids) => {
+      const found = await findOrders(deps.sql, [...new Set(ids)])
+      const byId = new Map(found.map((order) => [order.order_id, order]))
+      return ids.map((id) => byId.get(id))
+    })
     this.#lookUps = new Batcher(LOOK_UPS, (batch) => findByKeys(deps.sql, batch))
   }
 
@@ -63,8 +70,8 @@ export class ExistingOrder {
    * only once it is in the ledger, so the ledger is asked first and last. Fails if that cannot be known.
    */
   async byId(saleId: string, orderId: string): Promise<OrderView | Reservation | undefined> {
-    const { sql, sales, pending } = this.#deps
-    const recorded = () => withTimeout(findOrder(sql, orderId), FIND_TIMEOUT_MS)
+    const { sales, pending } = this.#deps
+    const recorded = () => withTimeout(this.#orders.add(orderId), FIND_TIMEOUT_MS)
     const known = sales.isLedgerUnresponsive() ? null : await recorded().catch(() => null)
     const found = known ?? pending.get(orderId)?.reservation ?? (await this.#findIntent(saleId, orderId))
     if (found) return found

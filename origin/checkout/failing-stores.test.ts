@@ -16,6 +16,7 @@ import { type SaleRow, writeSale } from '../ledger/sales.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { connectRedis } from '../lib/redis.ts'
+import { Arrivals } from '../sales/arrivals.ts'
 import { Sales } from '../sales/sales.ts'
 import { Gate, Gates } from '../stock/gate.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
@@ -61,7 +62,8 @@ async function alone({ total = 5, limit = 1, ledger = database.url, gate = serve
   await sales.refresh().catch(() => {})
   const metrics = createMetrics()
   const gates = new Gates(store)
-  const checkout = new Checkout({ sql: its, warm, gates, sales, metrics, log })
+  const arrivals = new Arrivals({ redis: store, metrics, log })
+  const checkout = new Checkout({ sql: its, warm, gates, sales, arrivals, metrics, log })
   if (isThere) await (await gates.of(sale, 'one').fence()).open({ available: total, held: 0 })
   const buy = (visitor = randomUUID() as string, key = 'k', quantity = 1) =>
     checkout.checkout(row, { visitor, number: 1 }, { quantity }, key)
@@ -168,7 +170,7 @@ test('returns the order of a key, not the noted refusal of an earlier promise', 
   const { sale, buy, its, checkout } = await alone()
   const hash = createHash('sha256').update('[null,1,null]').digest('base64url')
   const [kept, promised] = [0, 1].map(() => ({ ...reservationOf(sale), hash })) as [Reservation, Reservation]
-  await its.reserve(promised, { holdMs: 60_000, limit: 1 })
+  await its.reserve(promised, { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 })
   await record(sql, sale, [kept], false)
   await record(sql, sale, [promised], true)
   const answer = await buy(kept.visitor)
@@ -179,7 +181,7 @@ test('returns the order of a key, not the noted refusal of an earlier promise', 
 test('finds an order that is recorded during the look-up', async () => {
   const { sale, checkout, its } = await alone()
   const reservation = reservationOf(sale)
-  await its.reserve(reservation, { holdMs: 60_000, limit: 1 })
+  await its.reserve(reservation, { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 })
   const [waiting] = await its.intents(1)
   // Redis executes further commands only after this pause.
   await redis.client('PAUSE', 300, 'ALL')

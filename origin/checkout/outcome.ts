@@ -39,7 +39,8 @@ export type Outcome =
       readonly remaining: number
     }
   | { readonly kind: 'processing'; readonly reservation: Reservation; readonly replayed: boolean }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+  /** comesLast: were there stock, others would come before this visitor. */
+  | { readonly kind: 'problem'; readonly problem: Problem; readonly comesLast?: true }
 
 /** The outcome; undefined where only the ledger can decide, which has not been asked. */
 export function outcomeOf(attempt: Attempt & { ledger: RecordVerdict }, existing?: Existing): Outcome
@@ -58,6 +59,8 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
   switch (ledger?.verdict) {
     case 'too_many':
       return refusal(tooMany())
+    case 'unpaid':
+      return refusal(othersFirst(ledger.wait_ms))
     case 'no_stock':
       return refusal(noStock(sale, r))
     case 'limit':
@@ -68,7 +71,9 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
       // A worker has recorded this very reservation, though it cannot be read.
       return ledger.order === r.order ? processing(r) : unreadable()
   }
-  if (gate?.verdict === 'none') return refusal(noStock(sale, r, gate))
+  if (gate?.verdict === 'unpaid') return refusal(othersFirst(gate.waitMs))
+  if (gate?.verdict === 'none')
+    return gate.hadUnpaid ? { ...refusal(noStock(sale, r, gate)), comesLast: true } : refusal(noStock(sale, r, gate))
   if (gate?.verdict === 'limit') {
     // The gate knows the latest order, not whether it lives, and counts this product only: else the ledger decides.
     if (ofVisitor && gate.units >= limit) return ofVisitor
@@ -104,7 +109,7 @@ function remainingOf({ sale, reservation, gate }: Attempt): number {
   return gate && 'available' in gate ? gate.available : remainingIn(sale, reservation.product)
 }
 
-export const refusal = (p: Problem): Outcome => ({ kind: 'problem', problem: p })
+export const refusal = (p: Problem) => ({ kind: 'problem', problem: p }) as const
 
 export const processing = (reservation: Reservation): Outcome => ({
   kind: 'processing',
@@ -163,7 +168,13 @@ const overLimit = ({ limit_per_visitor: limit }: SaleRow, units = 0) =>
 
 /** Without Retry-After: trying again does not help. */
 const tooMany = () =>
-  problem('too-many-requests', { detail: 'You have had too many orders in this sale that came to nothing.' })
+  problem('too-many-orders', { detail: 'You have had too many orders in this sale that came to nothing.' })
+
+const othersFirst = (waitMs: number) =>
+  problem('too-many-orders', {
+    detail: 'An earlier order of yours came to nothing. Others who wait come first.',
+    retry_after_seconds: waitMs / 1000,
+  })
 
 export const soldOut = () => problem('sold-out', { detail: 'Every unit has been sold.' })
 

@@ -30,7 +30,7 @@ import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
 import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
-import type { LoadShedder } from './load-shedder.ts'
+import { type LoadShedder, VisitorCalls } from './load-shedder.ts'
 import {
   bearer,
   keyOf,
@@ -63,6 +63,7 @@ const MAX_ADMISSIONS = 50_000
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { config, sql, sales, blocks, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
+  const visitorCalls = new VisitorCalls()
   const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
   const app = new Hono()
   // The edge knows more of a buyer than the token says: their session.
@@ -73,8 +74,14 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     // Anyone can make up a path: only a sale that exists is counted by name, and has a share of the load.
     const counted = sales.get(saleId)?.sale_id
     let outcomeLabel = 'failed'
+    let visitor: string | undefined
     let beganMs: number | undefined
     try {
+      // One admission must keep nobody else out: what it cannot have is refused before anything is done for it.
+      const read = admissions.read(bearer(c) ?? '', sales.nowMs())
+      const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
+      blocks.refuse(admission.sub)
+      visitor = enterAs(admission.sub)
       // Read before the call is counted as load: a body that never comes must keep nobody out.
       const body = await readText(c)
       if (!loadShedder.enter(counted)) {
@@ -82,9 +89,6 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
         return sendProblem(tryAgain('Too many people are checking out at this moment.'))
       }
       beganMs = performance.now()
-      const read = admissions.read(bearer(c) ?? '', sales.nowMs())
-      const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
-      blocks.refuse(admission.sub)
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
       arrivals.arrived(saleId, admission.num)
       const key = keyOf(c)
@@ -103,22 +107,23 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
         metrics.checkoutSeconds.observe((performance.now() - beganMs) / 1000)
         loadShedder.leave(counted)
       }
+      if (visitor !== undefined) visitorCalls.leave(visitor)
     }
   })
 
-  app.get('/orders/:order', async (c) => {
-    const found = await ownOrder(c)
+  const get = withOrder(async (_, found) => {
     const order = 'status' in found ? orderNow(found) : processingOrder(found, sales.get(found.sale))
     return sendJson(order, 200)
   })
+  app.get('/orders/:order', get)
 
+  // It lasts, and one order has a limited number of them.
   app.get('/orders/:order/events', async (c) => {
-    const found = await ownOrder(c)
+    const found = await ownOrder(c, await requireRight(c))
     return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
   })
 
-  app.post('/orders/:order/payment', async (c) => {
-    const found = await ownOrder(c)
+  const pay = withOrder(async (c, found) => {
     const { payment_method } = await readBody(c, PaymentRequest)
     const { order_id } = recorded(found)
     const paying = await orders.pay(order_id, payment_method)
@@ -126,15 +131,24 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     if (order.status === 'paying' || isSold(order.status)) return sendJson(orderNow(order), 202)
     return refuse(problem('conflict', { detail: `The order is ${order.status}.`, order: orderNow(order) }))
   })
+  app.post('/orders/:order/payment', pay)
 
-  app.delete('/orders/:order', async (c) => {
-    const { order_id } = recorded(await ownOrder(c))
+  const giveBack = withOrder(async (_, found) => {
+    const { order_id } = recorded(found)
     const cancelled = await orders.cancel(order_id, ['reserved'], 'given_back')
     const order = cancelled ?? (await findOrder(sql, order_id)) ?? refuse(problem('unknown-order'))
     if (order.status === 'cancelled') return sendJson(orderNow(order), 200)
     const detail = `The order is ${order.status} and cannot be given back.`
     return refuse(problem('conflict', { detail, order: orderNow(order) }))
   })
+  app.delete('/orders/:order', giveBack)
+
+  /** Begins a call of a visitor; throws if they have too many in progress. */
+  function enterAs(visitor: string): string {
+    if (visitorCalls.enter(visitor)) return visitor
+    const detail = 'You have other calls in progress. Wait for them.'
+    return refuse(problem('too-many-requests', { detail, retry_after_seconds: 1 }))
+  }
 
   /** The admission that was read. Throws unless it is valid and for this sale. */
   function admissionTo(saleId: string, read: Verified<AdmissionClaims>): AdmissionClaims {
@@ -150,14 +164,15 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
 
   /**
    * Sends an outcome. A visitor who finds all units in carts counts as waiting for stock; not while any are left, too few
-   * for this visitor or of another product, because others may be called for those.
+   * for this visitor or of another product, because others may be called for those; nor where others come first anyway.
    */
   function respond(outcome: Outcome, saleId: string, visitor: string): Response {
     if (outcome.kind === 'problem') {
       if (outcome.problem.type !== '/problems/all-in-carts') return sendProblem(outcome.problem)
       const { product_id, remaining } = outcome.problem
       const others = sales.get(saleId)?.products.filter((p) => p.product_id !== product_id) ?? []
-      arrivals.waitsForStock(saleId, visitor, remaining === 0 && !others.some((p) => available(p) > 0))
+      const isNext = !outcome.comesLast && remaining === 0 && !others.some((p) => available(p) > 0)
+      arrivals.waitsForStock(saleId, visitor, isNext)
       return sendProblem({ ...outcome.problem, retry_after_seconds: arrivals.askAgainSeconds(saleId) })
     }
     arrivals.waitsForStock(saleId, visitor, false)
@@ -172,13 +187,21 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     return sendJson(order, STATUS[kind], replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers)
   }
 
-  /** The order in the path, if the caller may see it; its reservation while it is not recorded. */
-  async function ownOrder(c: Context): Promise<OrderView | Reservation> {
-    const right = await rightOf(bearer(c))
-    if (!right) {
-      const detail = 'Send the admission token or the order_token.'
-      return refuse(problem('not-admitted', { detail, retry_after_seconds: 5 }))
+  /** A handler of calls for the order in the path, by a caller who may see it. */
+  function withOrder(serve: (c: Context, found: OrderView | Reservation) => Promise<Response>) {
+    return async (c: Context) => {
+      const right = await requireRight(c)
+      const who = enterAs(right.visitor ?? right.order ?? '')
+      try {
+        return await serve(c, await ownOrder(c, right))
+      } finally {
+        visitorCalls.leave(who)
+      }
     }
+  }
+
+  /** The order in the path, if it is the caller's; its reservation while it is not recorded. */
+  async function ownOrder(c: Context, right: Right): Promise<OrderView | Reservation> {
     const id = tryParse(OrderId, c.req.param('order'))
     if (id === undefined || (right.order ?? id) !== id) return refuse(problem('unknown-order'))
     const found = await checkout.existing.byId(right.sale, id).catch(() => null)
@@ -190,13 +213,15 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     return found
   }
 
-  /** What a token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
-  async function rightOf(token = ''): Promise<{ sale: string; visitor?: string; order?: string } | null> {
-    const nowMs = sales.nowMs()
+  /** What the caller's token gives a right to: an admission to the visitor's orders of a sale, an order token to one order. */
+  async function requireRight(c: Context): Promise<Right> {
+    const [token, nowMs] = [bearer(c) ?? '', sales.nowMs()]
     const admission = await admissions.read(token, nowMs)
     if (admission.ok) return { sale: admission.claims.sale, visitor: admission.claims.sub }
     const view = readToken(ORDER, keys.order, token, nowMs)
-    return view.ok ? { sale: view.claims.sale, order: view.claims.sub } : null
+    if (view.ok) return { sale: view.claims.sale, order: view.claims.sub }
+    const detail = 'Send the admission token or the order_token.'
+    return refuse(problem('not-admitted', { detail, retry_after_seconds: 5 }))
   }
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
@@ -207,6 +232,12 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   }
 
   return app
+}
+
+interface Right {
+  readonly sale: string
+  readonly visitor?: string
+  readonly order?: string
 }
 
 const STATUS = { recorded: 201, live: 200, processing: 202 }

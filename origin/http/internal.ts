@@ -38,6 +38,8 @@ export function internalRoutes(deps: InternalDeps): Hono {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
     queueReports.add(sale, c.req.query(), sales.nowMs())
     deps.joinCounter.add(sale.sale_id, c.req.query('counts'))
+    const report = queueReports.latest(sale.sale_id)
+    if (report) arrivals.lineWaits(sale.sale_id, c.req.param('sale'), report.waiting)
     const counts = await arrivals.firstCounts(sale.sale_id)
     // Nobody admitted now could be served: the edge pauses the queue, and everyone keeps their place. A full Redis responds
     // and still takes no orders; that it cannot count arrivals shows it.

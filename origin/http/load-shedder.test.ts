@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LoadShedder } from './load-shedder.ts'
+import { LoadShedder, VisitorCalls } from './load-shedder.ts'
 
 /** Calls in progress from which a sale is slow, and from which calls are shed. */
 const [SLOW, FULL] = [400, 2_000]
@@ -48,4 +48,14 @@ test('unknown sales fill the room that is left, and have no share', () => {
   expect(enter(loadShedder, 'one', FULL + 1)).toBe(FULL)
   loadShedder.leave(undefined)
   expect(loadShedder.enter(undefined)).toBe(false)
+})
+
+test('a visitor has six calls in progress, whatever others have', () => {
+  const calls = new VisitorCalls()
+  const entered = (visitor: string) => Array.from({ length: 8 }, () => calls.enter(visitor)).filter(Boolean).length
+  expect([entered('ann'), entered('bob')]).toEqual([6, 6])
+  calls.leave('ann')
+  expect([entered('ann'), entered('bob')]).toEqual([1, 0])
+  for (let i = 0; i < 6; i++) calls.leave('ann')
+  expect(entered('ann')).toBe(6)
 })

@@ -1,13 +1,16 @@
 /**
  * Sheds load by the number of checkouts in progress in this process: by Little's law their rate times the time each takes,
  * so it is where overload shows first. On overload, calls of sales above their fair share are shed. Sales that come when one
- * has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it.
+ * has taken all the room have their share beyond the bound: the nth sale adds at most an nth of it. One visitor has a few
+ * calls in progress and no more, or one admission could take all the room.
  */
 
 /** Calls in progress from which the edge slows down: about 100 ms of work. */
 const SLOW_FROM = 400
 /** .. and from which further calls are shed before any work: half a second of it. */
 const MAX_IN_PROGRESS = 2_000
+/** Calls of one visitor in progress: as many as a browser has connections to one host. */
+const MAX_OF_VISITOR = 6
 
 export class LoadShedder {
   #total = 0
@@ -45,5 +48,24 @@ export class LoadShedder {
     const inProgress = this.#of(saleId) + calls
     if (inProgress > 0) this.#bySale.set(saleId, inProgress)
     else this.#bySale.delete(saleId)
+  }
+}
+
+export class VisitorCalls {
+  /** Only visitors with a call in progress. */
+  readonly #inProgress = new Map<string, number>()
+
+  /** Begins a call unless the visitor has too many; `leave` ends it. */
+  enter(visitor: string): boolean {
+    const calls = this.#inProgress.get(visitor) ?? 0
+    if (calls >= MAX_OF_VISITOR) return false
+    this.#inProgress.set(visitor, calls + 1)
+    return true
+  }
+
+  leave(visitor: string): void {
+    const calls = this.#inProgress.get(visitor) ?? 0
+    if (calls > 1) this.#inProgress.set(visitor, calls - 1)
+    else this.#inProgress.delete(visitor)
   }
 }

@@ -52,6 +52,41 @@ test('sheds excess checkouts while orders, the edge and other sales are served',
   expect(String(metrics.body.text)).toContain(`checkouts_total{sale="${sale}",outcome="shed"} ${shed.length}`)
 }, 60_000)
 
+test.each([
+  ['slows nobody down', 400],
+  ['turns no buyer away', 2_000],
+])(
+  'one admission %s with %i calls at once',
+  async (_, calls) => {
+    const sale = await origin.sale({ total: 10_000 })
+    const token = await origin.token(sale)
+    const { order_id } = (await origin.checkout(sale, { token })).body
+    const crowd = await origin.sql().begin(async (tx) => {
+      // Nothing can be recorded while the sale's row is locked.
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      const hammered = Promise.all(
+        Array.from({ length: calls }, (_, i) =>
+          i % 2 === 0
+            ? origin.checkout(sale, { token, body: { quantity: 1 } })
+            : origin.call('GET', `/orders/${order_id}`, { token }),
+        ),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+      expect(state.body.health).toBe('ok')
+      expect(await origin.checkout(sale)).toMatchObject({ status: 202 })
+      return { hammered }
+    })
+    const answers = await crowd.hammered
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThanOrEqual(0.75 * calls)
+    expect(refused[0]).toMatchObject({ body: { type: '/problems/too-many-requests' } })
+    expect(refused[0]?.headers.get('retry-after')).toBe('1')
+    expect(await origin.checkout(sale, { token })).toMatchObject({ status: 200, body: { order_id } })
+  },
+  60_000,
+)
+
 test('rebuilds more gates at once than there are connections without deadlock', async () => {
   const sales: string[] = []
   while (sales.length < 25) sales.push(await origin.sale({ total: 10 }))

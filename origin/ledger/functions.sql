@@ -2,13 +2,13 @@
 -- Applied at every start (create or replace), after the migrations.
 --
 -- Nothing is dropped here: during a rollout old and new origins call the same functions. A function with other arguments or
--- another result gets a new name (record_reservations preceded record_batch), and a change under the same name must be right
--- for the callers of both versions.
+-- another result gets a new name (record_batch preceded record_orders), and a change under the same name must be right for
+-- the callers of both versions.
 --
 -- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
 -- call instead, even of an immutable one, made a batch a tenth slower.
 
--- record_batch: records a batch of reservations of one sale in one transaction.
+-- record_orders: records a batch of reservations of one sale in one transaction.
 --
 -- It locks the sale's row first: batches of one sale run one after the other, each later statement sees what the batch before
 -- has committed (read committed), and the visitor's limit, summed over live orders of all products, is exact. The arrays are
@@ -18,15 +18,21 @@
 -- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
---   too_many: the visitor has had too many orders that came to nothing.
+--   too_many: the visitor has had too many orders that came to nothing, whoever else waits.
 --   no_stock: too few units are left.
+--   unpaid: others want what is left, and an earlier order of the visitor came to nothing: they come first, for the length
+--     of a hold since it ended; where the visitor has had max_unpaid_orders of them, always. `units` is how many there were,
+--     `ended_ms` how long ago the last one ended, `wait_ms` when to ask again.
 -- prices: unit price and currency of each product as written. They may have changed since the caller read them.
 -- p_note_refusals: also insert a cancelled order for each refused reservation and for each replay under another order's key.
 --   A buyer was sent to ask for it, or its intent may be read again later; the reservation then gets the same verdict again.
---   Its stored key is "key order", which no client can send, so the key stays free for another call.
-create or replace function record_batch(
+--   Its stored key is "key order", which no client can send, so the key stays free for another call. `unpaid` is noted as,
+--   and from then on is, too_many.
+-- p_wanted: how many units others may want who wait for their turn or for stock.
+create or replace function record_orders(
   p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
   p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  p_wanted int,
   out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
 )
 -- Planned once per connection: planning takes as long as recording thirty orders.
@@ -36,6 +42,7 @@ declare
   -- comes again: this is more than a real buyer gives back, and takes less than a millisecond.
   c_came_to_nothing constant int := 100;
   v_limit int;
+  v_max_unpaid int;
   v_hold interval;
   v_simple boolean;
   v_price bigint;
@@ -51,8 +58,11 @@ declare
   v_units int[];
   v_live uuid[];
   v_left int[];
+  -- Of a visitor whose unpaid orders let others come first: when the last one ended.
+  v_ended timestamptz[];
 begin
-  select s.limit_per_visitor, s.hold_seconds * interval '1 second' into strict v_limit, v_hold
+  select s.limit_per_visitor, s.max_unpaid_orders, s.hold_seconds * interval '1 second'
+    into strict v_limit, v_max_unpaid, v_hold
     from sales s where s.sale_id = p_sale for no key update;
   -- All functions lock product rows before order rows, in the same order, to avoid deadlocks.
   perform 1 from products p where p.sale_id = p_sale and p.product_id = any(p_products)
@@ -81,7 +91,7 @@ begin
       -- In the select list: in a from clause each array is copied first.
       select unnest(p_ids), p_sale, p_products[1], unnest(p_visitors), unnest(p_numbers), unnest(p_quantities),
              v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
-             record_batch.created_at, record_batch.reserved_until;
+             record_orders.created_at, record_orders.reserved_until;
       get diagnostics recorded = row_count;
       return;
     end if;
@@ -101,7 +111,7 @@ begin
     insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
                         status, idempotency_key, request_hash, payment_method, created_at, reserved_until)
     select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
-           'reserved', a.key, a.hash, a.method, record_batch.created_at, record_batch.reserved_until
+           'reserved', a.key, a.hash, a.method, record_orders.created_at, record_orders.reserved_until
     from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods)
       as a(id, product, visitor, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
@@ -131,6 +141,7 @@ begin
   v_units := v_had;
   v_live := v_orders;
   v_left := v_units;
+  v_ended := array_fill(null::timestamptz, array[cardinality(p_ids)]);
   for v_one in
     select a.i, a.id, a.quantity, has.*, p.total - p.held - p.sold as units_left,
       p.product_id is not null as offered,
@@ -147,7 +158,11 @@ begin
         (array_agg(o.reason) filter (where o.idempotency_key = a.key || ' ' || a.id))[1] as noted,
         coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
-          filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live
+          filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live,
+        -- Those that the visitor let come to nothing: see cameToNothing in orders.ts.
+        count(*) filter (where o.status = 'expired' or o.reason = 'given_back' or o.reason like 'declined%') as unpaid,
+        max(o.updated_at) filter (where o.status = 'expired' or o.reason = 'given_back' or o.reason like 'declined%')
+          as unpaid_ended
       from orders o where o.sale_id = p_sale and o.visitor = a.visitor
     ) has
     order by a.i
@@ -173,10 +188,16 @@ begin
       v_verdicts[v_one.i] := 'limit';
       v_orders[v_one.i] := coalesce(v_live[v_one.visitor], v_one.live);
       v_had[v_one.i] := coalesce(v_units[v_one.visitor], v_one.units);
-    elsif v_one.noted = 'too_many' or v_one.noted is null and v_one.orders >= v_limit + c_came_to_nothing then
+    elsif v_one.noted = 'too_many'
+        or v_one.noted is null and v_one.orders >= v_limit + greatest(c_came_to_nothing, v_max_unpaid) then
       v_verdicts[v_one.i] := 'too_many';
     elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
+    elsif coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity < p_wanted
+        and (v_one.unpaid >= v_max_unpaid or v_one.unpaid_ended + v_hold > record_orders.created_at) then
+      v_verdicts[v_one.i] := 'unpaid';
+      v_had[v_one.i] := v_one.unpaid;
+      v_ended[v_one.i] := v_one.unpaid_ended;
     else
       v_verdicts[v_one.i] := 'recorded';
       v_written[v_one.i] := true;
@@ -191,9 +212,9 @@ begin
   select a.id, p_sale, a.product, a.visitor, a.number, a.quantity, p.unit_price_minor, p.currency,
          case when a.verdict = 'recorded' then 'reserved' else 'cancelled' end,
          case when a.verdict = 'recorded' then a.key else a.key || ' ' || a.id end, a.hash, a.method,
-         record_batch.created_at,
-         case when a.verdict = 'recorded' then record_batch.reserved_until else record_batch.created_at end,
-         nullif(a.verdict, 'recorded')
+         record_orders.created_at,
+         case when a.verdict = 'recorded' then record_orders.reserved_until else record_orders.created_at end,
+         case a.verdict when 'unpaid' then 'too_many' else nullif(a.verdict, 'recorded') end
   from unnest(p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods, v_verdicts, v_written)
     as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
@@ -205,9 +226,15 @@ begin
   where p.sale_id = p_sale and p.product_id = w.product;
 
   select count(*) filter (where t.verdict = 'recorded'),
-    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order, 'units', t.units) order by t.i)
+    jsonb_agg(jsonb_build_object('index', t.i, 'verdict', t.verdict, 'order', t.order, 'units', t.units)
+        || case when t.ended is null then '{}' else jsonb_build_object(
+             'ended_ms', round(extract(epoch from record_orders.created_at - t.ended) * 1000),
+             'wait_ms', round(extract(epoch from
+               case when t.units >= v_max_unpaid then v_hold else t.ended + v_hold - record_orders.created_at end) * 1000))
+           end order by t.i)
       filter (where t.verdict <> 'recorded')
-  into recorded, others from unnest(v_verdicts, v_orders, v_had) with ordinality as t(verdict, "order", units, i);
+  into recorded, others
+  from unnest(v_verdicts, v_orders, v_had, v_ended) with ordinality as t(verdict, "order", units, ended, i);
 end $$;
 
 -- move_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes an event

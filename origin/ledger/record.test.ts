@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -9,7 +10,7 @@ import { Sales } from '../sales/sales.ts'
 import { recount } from '../stock/oversell.ts'
 import { note } from './findings.ts'
 import { findByKeys, moveOrders } from './orders.ts'
-import { type Reservation, record } from './record.ts'
+import { type RecordVerdict, type Reservation, record } from './record.ts'
 import { restock, writeSale } from './sales.ts'
 
 const sql = await useLedger()
@@ -228,6 +229,38 @@ test.each([
   })
   expect(await waiting.recorded).toMatchObject([{ verdict }])
   expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
+})
+
+test('lets others who wait come first after orders that came to nothing', async () => {
+  await createSale('squatted', 1, [10, 10])
+  const ask = async (visitor: string, wanted: number, key: string = randomUUIDv7(), noteRefusals = false) => {
+    const r = { ...reservation('squatted', visitor), key }
+    const [verdict] = await record(sql, 'squatted', [r], noteRefusals, wanted)
+    return { order: r.order, ...(verdict as RecordVerdict) }
+  }
+  const churn = async (visitor: string, reason: string) => {
+    const { order = '', verdict } = await ask(visitor, 0)
+    expect(verdict).toBe('recorded')
+    await moveOrders(sql, [order ?? ''], { from: ['reserved'], to: 'cancelled', reason })
+  }
+  const aHoldAgo = (visitor: string) => sql`
+    update orders set updated_at = updated_at - interval '90 seconds' where sale_id = 'squatted' and visitor = ${visitor}`
+  for (const reason of ['oversold', 'payment_timeout', 'no_stock']) await churn('ann', reason)
+  expect(await ask('ann', 10)).toMatchObject({ verdict: 'recorded' })
+  await churn('bob', 'given_back')
+  const refused = { verdict: 'unpaid', units: 1, ended_ms: expect.any(Number), wait_ms: expect.any(Number) }
+  expect(await ask('bob', 9)).toMatchObject(refused)
+  // Eight others may want one each, and nine are left.
+  expect(await ask('cid', 9)).toMatchObject({ verdict: 'recorded' })
+  await aHoldAgo('bob')
+  const second = await ask('bob', 9)
+  expect(second).toMatchObject({ verdict: 'recorded' })
+  await moveOrders(sql, [second.order ?? ''], { from: ['reserved'], to: 'expired' })
+  await aHoldAgo('bob')
+  await churn('bob', 'declined: no_funds')
+  await aHoldAgo('bob')
+  expect(await ask('bob', 9, 'noted', true)).toMatchObject({ verdict: 'unpaid', units: 3, wait_ms: 90_000 })
+  expect(await ask('bob', 0)).toMatchObject({ verdict: 'recorded' })
 })
 
 test('a batch of several products takes all its units or decides one by one', async () => {

@@ -35,6 +35,8 @@ export type RecordVerdict =
   /** The visitor has had too many orders in this sale that came to nothing. */
   | { readonly verdict: 'too_many' }
   | { readonly verdict: 'no_stock' }
+  /** Others come first, since earlier orders came to nothing: `units` of them, the last one `ended_ms` ago. */
+  | { readonly verdict: 'unpaid'; readonly units: number; readonly ended_ms: number; readonly wait_ms: number }
 
 interface RecordRow extends Omit<Recorded, 'verdict'> {
   readonly recorded: number
@@ -44,20 +46,21 @@ interface RecordRow extends Omit<Recorded, 'verdict'> {
 /**
  * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
  * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
- * whenever it comes again.
+ * whenever it comes again. `wanted`: how many units others may want.
  */
 export async function record(
   sql: Queryable,
   saleId: string,
   batch: readonly Reservation[],
   noteRefusals: boolean,
+  wanted = 0,
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
   const [row] = await sql<RecordRow[]>`
-    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from record_batch(
+    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from record_orders(
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
-      ${column('method')}::text[], ${noteRefusals})`
+      ${column('method')}::text[], ${noteRefusals}, ${wanted})`
   const others = row?.others ?? []
   if (!row || row.recorded + others.length !== batch.length)
     throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)

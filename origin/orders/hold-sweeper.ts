@@ -3,7 +3,6 @@
  * Redis's clock, and the ledger those that the gate does not know. The ledger decides by its own clock, from which buyers got
  * their deadline: a unit returns once, and not early, with any number of sweepers and clocks.
  */
-import { isSold } from '../../shared/order-status.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, overdueHolds, productsWithOverdueHolds } from '../ledger/orders.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -40,7 +39,7 @@ async function sweep({ sql, orders }: SweeperDeps, gate: Gate, due: readonly str
   const overdue = rows.filter((o) => o.status === 'reserved' && o.left_ms <= 0).map((o) => o.order_id)
   await orders.expire(overdue)
   const ended = rows.filter((o) => o.status !== 'reserved' && o.status !== 'paying')
-  await gate.settle(ended.map((o) => holdEnd(o, isSold(o.status) ? 'sell' : 'release')))
+  await gate.settle(ended.map(holdEnd))
   const gone = new Set([...overdue, ...ended.map((o) => o.order_id)])
   const leftMs = new Map(rows.filter((o) => o.left_ms > 0).map((o) => [o.order_id, Math.ceil(o.left_ms)]))
   const kept = due.filter((order) => !gone.has(order))

@@ -8,6 +8,7 @@
  * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
+import { isSold } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
 import { audit } from '../ledger/findings.ts'
 import { findOrder, heldBy, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
@@ -32,20 +33,21 @@ interface OrdersDeps {
   readonly log: Logger
 }
 
-/** What the gate does with the hold when an order reaches a status. */
-const HOLD_ENDS: Partial<Record<OrderRow['status'], HoldEnd['how']>> = {
-  confirmed: 'sell',
-  expired: 'release',
-  cancelled: 'release',
-}
+/** Statuses in which an order has ended, or ends, its hold. */
+const ENDS: readonly OrderRow['status'][] = ['confirmed', 'expired', 'cancelled']
 
-export const holdEnd = (order: OrderRow, how: HoldEnd['how']): HoldEnd => ({
+/** What the gate does with the hold of an order that has ended. */
+export const holdEnd = (order: OrderRow): HoldEnd => ({
   order: order.order_id,
   visitor: order.visitor,
   quantity: order.quantity,
   key: order.idempotency_key,
-  how,
+  how: isSold(order.status) ? 'sell' : cameToNothing(order) ? 'unpaid' : 'release',
 })
+
+/** True where it was the visitor's doing; not, where an operator or the provider ended the order. As in functions.sql. */
+export const cameToNothing = ({ status, reason }: Pick<OrderRow, 'status' | 'reason'>) =>
+  status === 'expired' || ['given_back', 'declined'].some((kind) => kind === kindOf(reason ?? ''))
 
 export class Orders {
   readonly #deps: OrdersDeps
@@ -152,14 +154,13 @@ export class Orders {
 
   async #moved(orders: readonly OrderRow[], to: OrderRow['status']): Promise<void> {
     this.#count(orders)
-    const how = HOLD_ENDS[to]
-    if (!how) return
+    if (!ENDS.includes(to)) return
     const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)
     for (const ended of byProduct.values()) {
       const [{ sale_id, product_id }] = ended as [OrderRow]
       await this.#deps.gates
         .of(sale_id, product_id)
-        .settle(ended.map((order) => holdEnd(order, how)))
+        .settle(ended.map(holdEnd))
         .catch((error) => this.#deps.log.warn({ error: String(error) }, 'gate not updated; the reconciler heals it'))
     }
   }

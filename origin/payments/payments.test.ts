@@ -54,7 +54,9 @@ describe.concurrent('a payment', () => {
   test('confirms the order, sells the unit, and is charged once, however often it is requested', async () => {
     const sale = await origin.sale({ total: 3 })
     const { id, token } = await reserve(sale)
-    const responses = await Promise.all(Array.from({ length: 20 }, () => pay(id, token)))
+    const responses: Awaited<ReturnType<typeof pay>>[] = []
+    while (responses.length < 20)
+      responses.push(...(await Promise.all(Array.from({ length: 4 }, () => pay(id, token)))))
     expect(responses).toContainEqual(
       expect.objectContaining({ status: 202, body: expect.objectContaining({ status: 'paying' }) }),
     )

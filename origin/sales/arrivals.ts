@@ -2,9 +2,11 @@
  * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
  * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
  * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts stand still
- * and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back.
+ * and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
+ * the edge says how many wait in line, and all origins know: whoever let an order come to nothing comes after those.
  */
 import { Recent } from '../../shared/recent-map.ts'
+import type { SaleRow } from '../ledger/sales.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -28,6 +30,10 @@ const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
 /** Whoever stays away for this many times the interval they were given has given up. */
 const GIVES_UP_AFTER = 2.4
+/** A line that the edge has not reported for this long has nobody waiting. It reports every second. */
+const REPORT_KEPT_MS = 10_000
+/** More units than these are as good as all. */
+const MAX_WANTED = 1_000_000_000
 /** Most members in one Redis call. */
 const CHUNK = 500
 /** A count below this share of the last one began anew: Redis came back empty. A smaller drop is HyperLogLog's error. */
@@ -47,6 +53,10 @@ interface SaleArrivals {
   arrived: Set<number>
   /** .. and visitors, true while they wait for stock, false once they have a unit. */
   waiting: Map<string, boolean>
+  /** .. and how many wait in each line for their turn, as the edge has reported to this process. */
+  reported: Map<string, number>
+  /** All of them, as reported to any. */
+  inLine: number
   /** Ticket numbers that arrived here, as long as the sale is needed. */
   seen: Recent<number, true>
   /** First arrivals here since the edge asked last. */
@@ -57,7 +67,7 @@ interface SaleArrivals {
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'countWaitingForStock'>
+  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hvals' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
@@ -93,6 +103,17 @@ export class Arrivals {
     else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0)) waiting.set(visitor, waits)
   }
 
+  /** The edge's report of how many wait in a line for their turn. */
+  lineWaits(saleId: string, line: string, waiting: number): void {
+    this.#needed(saleId).reported.set(line, waiting)
+  }
+
+  /** How many units those may want who wait, for their turn or for stock. */
+  wanted({ sale_id, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'limit_per_visitor'>): number {
+    const waiting = this.#last(sale_id).hopeful + (this.#sales.get(sale_id)?.inLine ?? 0)
+    return Math.min(MAX_WANTED, waiting * limit_per_visitor)
+  }
+
   /** When a visitor who waits for stock should ask again, jittered. */
   askAgainSeconds(saleId: string): number {
     return this.#meanAskSeconds(saleId) * (0.75 + Math.random() / 2)
@@ -123,7 +144,8 @@ export class Arrivals {
     let sale = this.#sales.get(saleId)
     if (!sale) {
       const seen = new Recent<number, true>(MAX_SEEN)
-      sale = { counts: null, arrived: new Set(), waiting: new Map(), seen, recent: [], neededAtMs: 0 }
+      const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
+      sale = { counts: null, ...notes, inLine: 0, seen, recent: [], neededAtMs: 0 }
       this.#sales.set(saleId, sale)
     }
     sale.neededAtMs = performance.now()
@@ -145,15 +167,17 @@ export class Arrivals {
   }
 
   async #count(saleId: string, sale: SaleArrivals): Promise<void> {
-    const { arrived, waiting } = sale
+    const { arrived, waiting, reported } = sale
     sale.arrived = new Set()
     sale.waiting = new Map()
+    sale.reported = new Map()
     try {
       const found = await this.#countArrived(saleId, [...arrived])
       const last = this.#last(saleId).arrivals
       // A count that began anew is reported as it is: the edge would take one that stands still for no-shows.
       const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
       const hopeful = await this.#countWaiting(saleId, [...waiting])
+      sale.inLine = await this.#countInLine(saleId, reported)
       sale.counts = { arrivals, hopeful, counted: true }
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
       this.#deps.metrics.waitingForStock.set({ sale: saleId }, hopeful)
@@ -174,6 +198,16 @@ export class Arrivals {
     for (let at = 0; at < numbers.length; at += CHUNK) await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
     if (numbers.length > 0) await redis.pexpire(key, KEPT_MS)
     return redis.pfcount(key)
+  }
+
+  async #countInLine(saleId: string, reported: ReadonlyMap<string, number>): Promise<number> {
+    const { redis } = this.#deps
+    const key = `{${saleId}}:in-line`
+    if (reported.size > 0) {
+      await redis.hset(key, Object.fromEntries(reported))
+      await redis.pexpire(key, REPORT_KEPT_MS)
+    }
+    return (await redis.hvals(key)).reduce((sum, waiting) => sum + Number(waiting), 0)
   }
 
   async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {

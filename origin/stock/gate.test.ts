@@ -1,8 +1,9 @@
 /** The fast gate of one product: reserving, ending holds, rebuilding and reading its intents, on a real Redis. */
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freePort, LOOPBACK } from '../../dev/processes.ts'
 import { reservationOf } from '../../test/origin-process.ts'
 import { useRedis } from '../../test/servers.ts'
@@ -16,7 +17,7 @@ beforeAll(() => {
 })
 afterAll(() => redis.disconnect())
 
-const TERMS = { holdMs: 60_000, limit: 10 }
+const TERMS = { holdMs: 60_000, limit: 10, wanted: 0, maxUnpaid: 3 }
 let sale = ''
 let sales = 0
 let gate: Gate
@@ -46,6 +47,55 @@ test('sells every unit once to a crowd at several origins', async () => {
   expect(verdicts.filter(({ verdict }) => verdict === 'reserved')).toHaveLength(100)
   expect(verdicts.at(-1)).toEqual({ verdict: 'none', available: 0, held: 100 })
   expect(await gate.stock()).toEqual({ available: 0, held: 100 })
+})
+
+describe('after an order that came to nothing', () => {
+  const WANTED = { ...TERMS, wanted: 10, holdMs: 300 }
+  const reserve = (visitor: string, terms = WANTED) => gate.reserve(buyer(visitor), terms)
+  /** An order of the visitor's that comes to nothing. */
+  const churn = async (visitor: string, how: 'unpaid' | 'release' = 'unpaid', terms = TERMS) => {
+    const call = buyer(visitor)
+    expect(await gate.reserve(call, terms)).toMatchObject({ verdict: 'reserved' })
+    // Once, however often it is said.
+    for (let again = 0; again < 2; again++) await gate.settle([{ ...call, how }])
+  }
+
+  test('others who wait come first, for the length of a hold', async () => {
+    await churn('ann')
+    const refused = await reserve('ann')
+    expect(refused).toEqual({ verdict: 'unpaid', waitMs: expect.any(Number), available: 10, held: 0 })
+    expect(await reserve('bob')).toMatchObject({ verdict: 'reserved', available: 9 })
+    await sleep(300)
+    expect(await reserve('ann')).toMatchObject({ verdict: 'reserved' })
+  })
+
+  test('nobody comes first for whom there is enough', async () => {
+    await churn('ann')
+    expect(await reserve('ann', { ...WANTED, wanted: 9 })).toMatchObject({ verdict: 'reserved' })
+    await churn('bob', 'release')
+    expect(await reserve('bob')).toMatchObject({ verdict: 'reserved' })
+  })
+
+  test('others always come first after too many', async () => {
+    for (let times = 0; times < 3; times++) await churn('ann')
+    await sleep(300)
+    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: 300 })
+    expect(await reserve('ann', TERMS)).toMatchObject({ verdict: 'reserved' })
+  })
+
+  test('says so where nothing is left, and learns it from the ledger, also for a rebuilt gate', async () => {
+    await openGate(1)
+    await churn('ann')
+    await gate.learnUnpaid('cid', 1, 100)
+    await (await gate.fence()).open({ available: 1, held: 0 })
+    for (const visitor of ['ann', 'cid']) expect(await reserve(visitor)).toMatchObject({ verdict: 'unpaid' })
+    await reserve('bob')
+    expect(await Promise.all(['ann', 'cid', 'dan'].map((visitor) => reserve(visitor)))).toEqual([
+      { verdict: 'none', hadUnpaid: true, available: 0, held: 1 },
+      { verdict: 'none', hadUnpaid: true, available: 0, held: 1 },
+      { verdict: 'none', available: 0, held: 1 },
+    ])
+  })
 })
 
 test('gives each caller of a batch the verdict that a plain model gives one after the other', async () => {

@@ -28,6 +28,10 @@ const KEPT_MS = 24 * 3_600_000
 interface Terms {
   readonly holdMs: number
   readonly limit: number
+  /** How many units others may want who wait. */
+  readonly wanted: number
+  /** After so many orders that came to nothing, a visitor comes after those. */
+  readonly maxUnpaid: number
 }
 
 export interface HoldEnd {
@@ -35,8 +39,11 @@ export interface HoldEnd {
   readonly visitor: string
   readonly quantity: number
   readonly key: string
-  /** release: the units come back; sell: they stay gone; refuse: they come back, the key is free again, the intent is gone. */
-  readonly how: 'release' | 'sell' | 'refuse'
+  /**
+   * release: the units come back; unpaid: they do, and the order counts as one that came to nothing; sell: they stay gone;
+   * refuse: they come back, the key is free again, the intent is gone.
+   */
+  readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
 }
 
 export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
@@ -59,12 +66,15 @@ export type GateVerdict =
   | ({ readonly verdict: 'replay' } & KnownKey & Stock)
   /** How many units of this product the visitor has, and their latest order. */
   | ({ readonly verdict: 'limit'; readonly units: number; readonly order: string } & Stock)
-  | ({ readonly verdict: 'none' } & Stock)
+  /** hadUnpaid: others would come first, were there any. */
+  | ({ readonly verdict: 'none'; readonly hadUnpaid?: true } & Stock)
+  /** Others want what is left, and come first: the visitor let earlier orders come to nothing. */
+  | ({ readonly verdict: 'unpaid'; readonly waitMs: number } & Stock)
   | { readonly verdict: 'fenced' }
   /** The script was sent, and no reply came: a unit may have been taken, and its intent may wait in the stream. */
   | { readonly verdict: 'unknown' }
 
-type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'unrecorded', string>>
+type GateKeys = Readonly<Record<'stock' | 'holds' | 'keys' | 'visitors' | 'unrecorded' | 'unpaid', string>>
 
 interface Call {
   readonly reservation: Reservation
@@ -87,6 +97,7 @@ export class Gate {
       keys: `${tag}:keys`,
       visitors: `${tag}:visitors`,
       unrecorded: `${tag}:unrecorded`,
+      unpaid: `${tag}:unpaid`,
     }
     const ref = { sale: saleId, product: productId }
     this.#intents = new Intents(redis, ref, this.#key.unrecorded, `${tag}:intents`)
@@ -99,9 +110,9 @@ export class Gate {
   }
 
   async #reserve(calls: readonly Call[]): Promise<GateVerdict[]> {
-    const { stock, holds, keys, visitors, unrecorded } = this.#key
-    const { holdMs, limit } = (calls[0] as Call).terms
-    const args = [stock, holds, keys, visitors, unrecorded, holdMs, limit]
+    const { stock, holds, keys, visitors, unrecorded, unpaid } = this.#key
+    const { holdMs, limit, wanted, maxUnpaid } = (calls[0] as Call).terms
+    const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, wanted, maxUnpaid]
     for (const { reservation: r } of calls)
       args.push(r.order, r.visitor, r.key, r.hash, r.quantity, `${r.number} ${r.method ?? ''}`)
     const isSent = this.#redis.status === 'ready'
@@ -139,8 +150,12 @@ export class Gate {
   /** Ends holds, each once; returns how many it ended. */
   settle(ends: readonly HoldEnd[]): Promise<number> {
     if (ends.length === 0) return Promise.resolve(0)
-    const { stock, holds, keys, visitors, unrecorded } = this.#key
-    return this.#redis.settleHolds(stock, holds, keys, visitors, unrecorded, '', ...ends.flatMap(argsOf))
+    return this.#redis.settleHolds(keysToSettle(this.#key), '', ...ends.flatMap(argsOf))
+  }
+
+  /** Takes in what the ledger knows of a visitor: a rebuild keeps these, a Redis that came back empty has lost them. */
+  async learnUnpaid(visitor: string, orders: number, endedAgoMs: number): Promise<void> {
+    await this.#redis.hset(this.#key.unpaid, visitor, `${orders}|${(await this.#nowMs()) - Math.round(endedAgoMs)}`)
   }
 
   /** Orders whose hold is over by Redis's clock. */
@@ -203,9 +218,9 @@ export class Gate {
 
   /** For another day. The counter expires first, which fences the gate. Intents never do: each was promised to somebody. */
   async extendExpiry(): Promise<void> {
-    const { stock, holds, keys, visitors } = this.#key
+    const { stock, holds, keys, visitors, unpaid } = this.#key
     const commands = this.#redis.multi().pexpire(stock, KEPT_MS)
-    for (const key of [holds, keys, visitors]) commands.pexpire(key, 2 * KEPT_MS)
+    for (const key of [holds, keys, visitors, unpaid]) commands.pexpire(key, 2 * KEPT_MS)
     await commands.exec()
   }
 
@@ -219,6 +234,7 @@ export class Gate {
   }
 }
 
+const keysToSettle = (key: GateKeys) => [key.stock, key.holds, key.keys, key.visitors, key.unrecorded, key.unpaid]
 const argsOf = (end: HoldEnd) => [end.order, end.visitor, end.quantity, end.key, end.how]
 
 /** A key's value: see reserve.lua. */
@@ -234,7 +250,9 @@ function readVerdicts(letters: string, details: readonly (string | number)[], le
   return Array.from(letters, (letter): GateVerdict => {
     if (letter === 'r') return { verdict: 'reserved', available, held }
     if (letter === 'n') return { verdict: 'none', available, held }
+    if (letter === 'e') return { verdict: 'none', hadUnpaid: true, available, held }
     const detail = String(details[next++])
+    if (letter === 'u') return { verdict: 'unpaid', waitMs: Number(detail), available, held }
     if (letter === 'k') return { verdict: 'replay', ...readKnownKey(detail), available, held }
     const [units, order = ''] = detail.split('|')
     return { verdict: 'limit', units: Number(units), order, available, held }
@@ -270,10 +288,9 @@ export class Rebuild {
    * end later are counted by their own calls, before the gate opens or after.
    */
   async settle(ends: readonly HoldEnd[]): Promise<void> {
-    const { stock, holds, keys, visitors, unrecorded } = this.#key
     for (let at = 0; at < ends.length; at += REBUILD_CHUNK) {
       const args = ends.slice(at, at + REBUILD_CHUNK).flatMap(argsOf)
-      await this.#redis.settleHolds(stock, holds, keys, visitors, unrecorded, this.#fence, ...args)
+      await this.#redis.settleHolds(keysToSettle(this.#key), this.#fence, ...args)
     }
   }
 

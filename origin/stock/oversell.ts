@@ -107,7 +107,7 @@ async function resolveOversell(
     ...{ ...ref, kind: 'oversold', units: excess },
     detail: policy === 'alarm' ? { ...detail, waits_for_a_person: reason } : detail,
   })
-  // Nothing more may be sold. The row says so until the next order ends; after that record_batch counts the orders, because
+  // Nothing more may be sold. The row says so until the next order ends; after that record_orders counts the orders, because
   // the finding is open.
   const sold = Math.min(seen.orders.sold, seen.total)
   const full = { sold, held: seen.total - sold }

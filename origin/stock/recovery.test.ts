@@ -43,7 +43,9 @@ describe('while no worker repairs the gate', () => {
     const promised = { ...reservationOf(sale), product: 'one', hash: asked }
     const gate = new Gate(store, sale, 'one')
     // As by a process that dies before it records the order.
-    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1 })).toMatchObject({ verdict: 'reserved' })
+    expect(await gate.reserve(promised, { holdMs: 90_000, limit: 1, wanted: 0, maxUnpaid: 3 })).toMatchObject({
+      verdict: 'reserved',
+    })
     await store.hset(`{${sale}:one:0}:stock`, 'run', 'of a server before')
     const token = await api.token(sale, promised.visitor)
     const again = await api.checkout(sale, { token, key: promised.key })

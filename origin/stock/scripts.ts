@@ -24,10 +24,10 @@ interface Scripts {
 }
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
-  reserveUnits: { file: 'reserve', numberOfKeys: 5 },
+  reserveUnits: { file: 'reserve', numberOfKeys: 6 },
   rememberKey: { file: 'remember-key', numberOfKeys: 1 },
   adoptOrder: { file: 'adopt', numberOfKeys: 4 },
-  settleHolds: { file: 'settle', numberOfKeys: 5 },
+  settleHolds: { file: 'settle', numberOfKeys: 6 },
   readStock: { file: 'read-stock', numberOfKeys: 1 },
   restoreOrders: { file: 'restore', numberOfKeys: 4 },
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
