@@ -10,6 +10,7 @@ import { authenticate, isVisitor } from '../auth/visitor.ts'
 import { NO_STORE, TARGETED } from '../cache.ts'
 import type { Config } from '../config.ts'
 import { type Call, refuse, seeOther, wantsHtml } from '../http.ts'
+import { refuseLeft } from '../queue/numbers.ts'
 import { saleNow } from '../queue/sale-cache.ts'
 
 /** Where the site finds the visitor's admission. */
@@ -66,6 +67,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheLine(sale, `/sales/${sale}`, call)
   if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
+  await refuseLeft(place.claims, now.ticketShards, call)
   const { token } = await issueAdmission(place.claims, call)
   return forOne(await pass(protect, token, call), call)
 }

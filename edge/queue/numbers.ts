@@ -3,6 +3,8 @@
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
 import { Recent } from '../../shared/recent-map.ts'
+import type { QueueClaims } from '../../shared/tokens.ts'
+import { deletePlaceCookie } from '../auth/credentials.ts'
 import { refuseProof } from '../auth/proof-of-work.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { joinShard } from './joins.ts'
@@ -111,8 +113,31 @@ export async function numberOf(
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
-export async function forget(sale: string, visitor: string, shards: number, call: Call): Promise<void> {
-  await withRetries(() => shardOf(sale, shardFor(visitor, shards), call.env).leave({ visitor }))
+/** A visitor's own shard. */
+const ownShard = ({ sale, sub }: QueueClaims, shards: number, call: Call) =>
+  shardOf(sale, shardFor(sub, shards), call.env)
+
+/** Longest wait for a shard that is asked about a place. */
+const ASK_MS = 1_000
+
+/** Gives up a place for good. */
+export async function giveUp(place: QueueClaims, shards: number, call: Call): Promise<void> {
+  await withRetries(() => ownShard(place, shards, call).leave({ visitor: place.sub, number: place.num }))
+}
+
+/**
+ * True of a place that was given up, whose token is still good. Asked where a turn is claimed, which a crowd does no faster
+ * than the line moves. A shard that does not respond holds nobody up.
+ */
+export async function hasLeft(place: QueueClaims, shards: number, call: Call): Promise<boolean> {
+  return (await withRetries(() => ownShard(place, shards, call).hasLeft({ number: place.num }), ASK_MS)) === true
+}
+
+/** Throws `invalid-token` for a place that was given up. */
+export async function refuseLeft(place: QueueClaims, shards: number, call: Call): Promise<void> {
+  if (!(await hasLeft(place, shards, call))) return
+  deletePlaceCookie(place.sale, call)
+  refuse('invalid-token', { detail: 'This place was given up. Join again.' })
 }
 
 const refuseClosed = () => refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })

@@ -49,6 +49,13 @@ export type JoinResponse =
   | { readonly joined: true; readonly number: number; readonly first: boolean }
   | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' }
 
+/** A visitor gives up their place. */
+export interface LeaveRequest {
+  readonly visitor: string
+  /** The version before sends none. */
+  readonly number?: number
+}
+
 export interface RoomCalls {
   look(request: SnapshotRequest): Promise<SnapshotResponse>
   lease(request: LeaseRequest): Promise<LeaseResponse>
@@ -64,7 +71,9 @@ export interface ShardCalls {
   join(request: JoinRequest): Promise<JoinResponse>
   /** The responses in the order of the requests. */
   joinAll(requests: readonly JoinRequest[]): Promise<readonly JoinResponse[]>
-  leave(request: { readonly visitor: string }): Promise<void>
+  leave(request: LeaveRequest): Promise<void>
+  /** True of a place that was given up. */
+  hasLeft(request: { readonly number: number }): Promise<boolean>
 }
 
 export function roomOf(sale: string, env: Env): RoomCalls {

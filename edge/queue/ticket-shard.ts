@@ -17,6 +17,7 @@ import {
   type JoinResponse,
   type LeaseRequest,
   type LeaseResponse,
+  type LeaveRequest,
   type ReturnRequest,
   roomOf,
   type ShardCalls,
@@ -94,9 +95,21 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  /** A visitor leaves; if they come back, they join at the end. */
-  async leave(request: { visitor: string }): Promise<void> {
-    if (this.#hasTables) this.ctx.storage.sql.exec('update visitors set present = 0 where visitor = ?', request.visitor)
+  /**
+   * A visitor leaves; if they come back, they join at the end. Their token outlives their place, so the place is written
+   * down: at most one row for each number of this shard's visitors.
+   */
+  async leave({ visitor, number }: LeaveRequest): Promise<void> {
+    if (number !== undefined) this.#createTables()
+    if (!this.#hasTables) return
+    const { sql } = this.ctx.storage
+    sql.exec('update visitors set present = 0 where visitor = ?', visitor)
+    if (number !== undefined) sql.exec('insert or ignore into left_places values (?)', number)
+  }
+
+  async hasLeft({ number }: { number: number }): Promise<boolean> {
+    if (!this.#hasTables) return false
+    return this.ctx.storage.sql.exec('select 1 from left_places where number = ?', number).toArray().length > 0
   }
 
   /** Subleases up to `count` numbers to an isolate of the Worker, for unknown visitors. */
@@ -228,7 +241,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
       payment text primary key,
       until_ms integer not null
     ) strict, without rowid;
-    create index if not exists spent_until on spent (until_ms)`)
+    create index if not exists spent_until on spent (until_ms);
+    create table if not exists left_places (number integer primary key) strict`)
     this.#hasTables = true
   }
 

@@ -17,6 +17,7 @@ import { renderSale } from '../pages/index.ts'
 import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
 import type { Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
+import { refuseLeft } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { takePlace } from './queue.ts'
 
@@ -59,6 +60,7 @@ export async function visitorPage(
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'
+  if (isReady && !admitted) await refuseLeft(place.claims, now.ticketShards, call)
   const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) {

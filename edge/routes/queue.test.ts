@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
+import type { SnapshotRequest } from '../queue/rpc.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
 import { call, cookiesOf, edgeEnv, product, stub, TestSale, withShards } from '../testing/visitors.ts'
 
@@ -132,6 +133,35 @@ it('lets a visitor leave and join again at the end', async () => {
   expect(cookiesOf(left)).toBe('')
   const again = await sale.joined({ cookie })
   expect(again.number).toBeGreaterThan(place.number)
+})
+
+it('takes no place for one that was given up, known or not, and turns nobody else away', async () => {
+  const sale = await new TestSale().publish()
+  const known = { cookie: 'visitor-secret=someone-who-keeps-the-token' }
+  const other = await sale.joined()
+  for (const headers of [known, {}]) {
+    const { queue_token, number } = await sale.ready(headers)
+    expect((await sale.leave(queue_token)).status).toBe(204)
+    const old = await sale.status(queue_token, headers)
+    expect(old.status).toBe(401)
+    expect(await problemOf(old)).toMatchObject({ type: '/problems/invalid-token' })
+    expect((await sale.line({ cookie: `queue-${sale.name}=${queue_token}` })).status).toBe(401)
+    // Whoever joins by it is a newcomer, and whoever leaves once more loses nothing else.
+    const again = await sale.joined({ authorization: `Bearer ${queue_token}`, ...headers })
+    expect(again.number).toBeGreaterThan(number)
+    expect(again.queue_token).not.toBe(queue_token)
+    expect((await sale.status(again.queue_token, headers)).status).toBe(200)
+  }
+  expect((await sale.status(other.queue_token)).status).toBe(200)
+})
+
+it('admits the holder of a place although its shard does not respond', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token } = await sale.ready()
+  const away = () => Promise.reject(new Error('away'))
+  const silent = withShards(() => ({ look: (request: SnapshotRequest) => sale.shard(0).look(request), hasLeft: away }))
+  const now = await (await sale.status(queue_token, {}, silent)).json<{ status: string }>()
+  expect(now.status).toBe('ready')
 })
 
 it('keeps the lot of a visitor who leaves the lobby, known before or not', async () => {

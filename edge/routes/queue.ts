@@ -20,7 +20,7 @@ import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.t
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
-import { forget, nextNumber, numberOf } from '../queue/numbers.ts'
+import { giveUp, hasLeft, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
 import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** `POST /sales/{sale}/queue` */
@@ -51,27 +51,32 @@ async function placeOrRefusal(sale: string, call: Call) {
   const held = await findPlace(sale, call)
   const now = await saleNow(sale, call)
   if (held) await refuseBlocked(held.claims.sub, now.policy, call)
-  return held && !hasPassed(held.claims.num, now)
+  return held && !(await isGone(held, now, call))
     ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
     : { now, ...(await newPlace(sale, now, held, call)) }
 }
 
 const hasPassed = (number: number, now: SaleNow) => now.place(number).status === 'missed_turn'
 
-/** The place of a caller who has none, or has missed the turn of the one they held. */
-async function newPlace(sale: string, now: SaleNow, missed: Place | null, call: Call) {
+/** True of a place whose turn was missed, or which was given up: before the draw nobody can. */
+async function isGone({ claims }: Place, now: SaleNow, call: Call): Promise<boolean> {
+  return hasPassed(claims.num, now) || (isDrawn(now.schedule) && (await hasLeft(claims, now.ticketShards, call)))
+}
+
+/** The place of a caller who has none, or has lost the one they held. */
+async function newPlace(sale: string, now: SaleNow, lost: Place | null, call: Call) {
   refuseUnlessJoinable(now)
   const { config } = call
   // Also where nothing is asked for: what cannot be read is refused before anything is done.
   await readJoin(call)
-  const asking = await visitorOf(missed, call)
+  const asking = await visitorOf(lost, call)
   const { difficulty } = await requireAccess(sale, asking.name, now, call)
   const proof = difficulty > 0 ? await requireProof(sale, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
-  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: missed?.claims.num }
+  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: lost?.claims.num }
   const { number, first } = visitor.known
     ? await numberOf(request, now.ticketShards, call, (found) => hasPassed(found, now))
     : await nextNumber(sale, now.ticketShards, call)
@@ -104,6 +109,7 @@ export async function status(sale: string, call: Call): Promise<Response> {
     return sendJson(bodyOf(place.claims.num, UNKNOWN))
   }
   await refuseBlocked(place.claims.sub, now.policy, call)
+  if (now.place(place.claims.num).status === 'ready') await refuseLeft(place.claims, now.ticketShards, call)
   const renewed = await renewPlace(place, now.schedule, call)
   return respond(200, now, renewed ?? place, renewed !== null, call)
 }
@@ -115,11 +121,12 @@ export async function status(sale: string, call: Call): Promise<Response> {
 export async function leave(sale: string, call: Call): Promise<Response> {
   const { config } = call
   limitAddress('leave', config.JOINS_PER_ADDRESS, call)
-  const { sub, num } = (await requirePlace(sale, call)).claims
+  const { claims } = await requirePlace(sale, call)
+  const { sub, num } = claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
   try {
     const { schedule, ticketShards } = await saleNow(sale, call)
-    if (isDrawn(schedule) && !isFinal(schedule.phase)) await forget(sale, sub, ticketShards, call)
+    if (isDrawn(schedule) && !isFinal(schedule.phase)) await giveUp(claims, ticketShards, call)
     else if (!isFinal(schedule.phase)) await numberOf({ sale, visitor: sub, has: num }, ticketShards, call)
   } catch (error) {
     // Without the line's objects the visitor leaves all the same.
