@@ -13,8 +13,9 @@ const path = (relative: string) => fileURLToPath(new URL(`../edge/${relative}`, 
 const SCRIPT = path('client/room.ts')
 const STYLE = path('pages/style.css')
 const PROOF = path('client/proof.ts')
+const TURNSTILE = path('client/turnstile.ts')
 const PROOF_STYLE = path('../node_modules/altcha/dist/external/altcha.css')
-const PROOF_WORKER = path('../node_modules/altcha/dist/workers/sha.js')
+const PROOF_WORKER = path('../node_modules/altcha/dist/workers/scrypt.js')
 
 const common = { bundle: true, write: false, minify: true, target: 'es2022', logLevel: 'warning' } as const
 
@@ -36,7 +37,8 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
     format: 'esm',
     define: { __PROOF_WORKER__: JSON.stringify(proofWorker.path) },
   })
-  return { __ASSETS__: JSON.stringify({ style, script, proofStyle, proofScript, proofWorker }) }
+  const turnstileScript = await bundleAsset(TURNSTILE, 'turnstile', 'js', 'text/javascript', { format: 'esm' })
+  return { __ASSETS__: JSON.stringify({ style, script, proofStyle, proofScript, proofWorker, turnstileScript }) }
 }
 
 export async function buildWorker(outfile = path('dist/worker.js')): Promise<void> {

@@ -6,6 +6,7 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import * as v from 'valibot'
+import { MAX_DIFFICULTY } from '../shared/api/access.ts'
 import { optional, required, setting, settingDocs } from '../shared/settings.ts'
 import {
   AdmissionKeySetting,
@@ -102,7 +103,11 @@ const Worker = v.object({
   ),
   STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor; also checkouts, counted apart'),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
-  POW_DIFFICULTY: setting(whole(0, 10_000_000), '0', 'Proof of work: largest number to try; 0 for none'),
+  POW_DIFFICULTY: setting(
+    whole(0, MAX_DIFFICULTY),
+    '0',
+    'Least proof of work of all sales; 100000 takes a phone about half a second, 0: whatever the sale asks',
+  ),
   PAYMENT_PAGE: required(
     v.pipe(
       v.string(),
@@ -132,6 +137,16 @@ const Shop = v.object({
   SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
 })
 
+const Turnstile = v.object({
+  TURNSTILE_SITE_KEY: required(v.string(), "Cloudflare Turnstile's site key, for sales with `turnstile: true`"),
+  TURNSTILE_SECRET_KEY: required(v.string(), 'Its secret key'),
+  TURNSTILE_VERIFY_URL: setting(
+    url,
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+    'Where tokens of Turnstile are verified',
+  ),
+})
+
 const Protect = v.object({
   PROTECT_UPSTREAM: required(url, 'The site that the waiting room stands before'),
   PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
@@ -151,9 +166,13 @@ const DEVELOPMENT = {
 }
 
 /** Every setting of the edge, for docs/settings.md. */
-export const SETTINGS = settingDocs(Worker, Shop, Protect)
+export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Protect)
 
-type SettingName = keyof typeof Worker.entries | keyof typeof Shop.entries | keyof typeof Protect.entries
+type SettingName =
+  | keyof typeof Worker.entries
+  | keyof typeof Shop.entries
+  | keyof typeof Turnstile.entries
+  | keyof typeof Protect.entries
 type Required = 'ORIGIN_URL' | 'EDGE_TOKEN' | 'QUEUE_KEYS' | 'ADMISSION_KEYS'
 export type Env = { readonly [Name in Required]: string } & {
   readonly [Name in SettingName]?: string
@@ -198,12 +217,14 @@ export async function readConfig(env: Env) {
   // Before somebody else's site that site sees to the paying.
   const presets = production ? (env.PROTECT_UPSTREAM ? { PAYMENT_PAGE: 'sandbox' } : {}) : DEVELOPMENT
   const worker = read(Worker, env, presets)
-  if (production) refusePublicSecrets(worker)
+  const turnstile = env.TURNSTILE_SITE_KEY ? read(Turnstile, env) : null
+  if (production) refusePublicSecrets(worker, turnstile?.TURNSTILE_SECRET_KEY)
   if (!canSign(worker.ADMISSION_KEYS)) throw new ConfigError('ADMISSION_KEYS must begin with a key that can sign')
   return {
     ...worker,
     production,
     shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
+    turnstile,
     protect: env.PROTECT_UPSTREAM ? read(Protect, env) : null,
     brand: await brandOf(worker),
     keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
@@ -211,12 +232,16 @@ export async function readConfig(env: Env) {
 }
 export type Config = Readonly<Awaited<ReturnType<typeof readConfig>>>
 
-/** The secrets that the repository gives away. */
-function refusePublicSecrets({ EDGE_TOKEN, QUEUE_KEYS, ADMISSION_KEYS }: v.InferOutput<typeof Worker>) {
+/** The secrets that the repository gives away, and those that Cloudflare does for tests. */
+function refusePublicSecrets(
+  { EDGE_TOKEN, QUEUE_KEYS, ADMISSION_KEYS }: v.InferOutput<typeof Worker>,
+  turnstileSecret = '',
+) {
   const found = {
     EDGE_TOKEN: EDGE_TOKEN.startsWith('development'),
     QUEUE_KEYS: isDevelopmentSet(QUEUE_KEYS),
     ADMISSION_KEYS: isDevelopmentSet(ADMISSION_KEYS),
+    TURNSTILE_SECRET_KEY: /^[123]x0{10}/.test(turnstileSecret),
   }
   for (const [name, isPublic] of Object.entries(found))
     if (isPublic) throw new ConfigError(`${name} is the one for development`)

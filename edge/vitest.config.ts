@@ -45,6 +45,8 @@ export default defineConfig(async () => ({
     include: ['**/*.test.ts'],
     globalSetup: [path('testing/test-origin.ts')],
     setupFiles: [path('testing/quiet.ts')],
+    // Through Vite's own modules each of its millions of small calls takes many times as long.
+    deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
     testTimeout: 20_000,
     // After the others: several tests measure what happens within a second.
     sequence: { groupOrder: 1 },

@@ -1,8 +1,10 @@
 /** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
+import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { call, cookiesOf, edgeEnv, orderOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { deriveKey } from './proof-of-work.ts'
 
 type Access = Policy['lines'][number]['access']
 
@@ -224,4 +226,149 @@ it('sends the origin what was counted of those who join, once', async () => {
   await expect
     .poll(sent, { timeout: 3_000, interval: 200 })
     .toEqual({ joins: 2, refused: 3, proof: 1, met: 3, asked: 1 })
+})
+
+// -- Proofs ------------------------------------------------------------------------------------------------------------
+
+const challengeOf = async (sale: TestSale, headers = {}) =>
+  (await call(`/sales/${sale.name}/challenge`, { headers })).json<Challenge>()
+const difficultyIn = ({ parameters }: Challenge) => Number(parameters.data?.difficulty)
+
+it('asks a network that takes most challenges for many times as much, and the others for the usual', async () => {
+  const sale = await saleWith({ proof_of_work: 'auto' })
+  const usual = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
+  for (let i = 0; i < 60; i++) await challengeOf(sale, from('192.0.2.7'))
+  const bots = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
+  expect(bots).toBeGreaterThan(5 * usual)
+  expect(difficultyIn(await challengeOf(sale, from('198.51.100.7')))).toBe(usual)
+  const fixed = await saleWith({ proof_of_work: 1_000 })
+  for (let i = 0; i < 30; i++) await challengeOf(fixed, from('192.0.2.7'))
+  expect(difficultyIn(await challengeOf(fixed, from('192.0.2.7')))).toBe(1_000)
+})
+
+it('spares whoever a rule allows, and gives the widget of their page next to nothing to do', async () => {
+  const rules = [{ rule: '1', when: { address: '192.0.2.7' }, action: 'allow' }] as const
+  const sale = await saleWith({ proof_of_work: 200_000 }, { rules: [...rules] })
+  expect(difficultyIn(await challengeOf(sale, from('192.0.2.7')))).toBe(1)
+  expect(difficultyIn(await challengeOf(sale, from('192.0.2.8')))).toBe(200_000)
+  expect((await sale.join(from('192.0.2.7'))).status).toBe(201)
+})
+
+it('shows whoever a rule asks for a proof a form with the widget, which keeps what was entered', async () => {
+  const sale = await saleWith(
+    { invitation: 'required' },
+    { rules: [{ rule: '1', when: { user_agent: 'curl' }, action: 'prove' }] },
+  )
+  await stub(`/internal/sales/${sale.name}/redeem`, 200, { verdict: 'redeemed' })
+  const headers = { 'user-agent': 'curl/8' }
+  expect(await (await sale.page(headers)).text()).not.toContain('<altcha-widget')
+  const refused = await sale.form('/queue', { invitation: 'SUMMER-24' }, headers)
+  expect(refused.status).toBe(401)
+  const page = await refused.text()
+  expect(page).toContain(`<form method="post" action="/sales/${sale.name}/queue"`)
+  expect(page).toContain('<input type="hidden" name="invitation" value="SUMMER-24">')
+  expect(page).toContain(`challenge="/sales/${sale.name}/challenge"`)
+  const challenge = await challengeOf(sale, headers)
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const joined = await sale.form('/queue', { invitation: 'SUMMER-24', altcha }, { ...headers, accept: '*/*' })
+  expect(joined.status).toBe(201)
+})
+
+/** The edge with Turnstile, and a stand-in of siteverify that answers as Cloudflare documents it. */
+async function withTurnstile(status: number, body: unknown) {
+  const path = `/siteverify-${crypto.randomUUID()}`
+  await stub(path, status, body)
+  const TURNSTILE = {
+    TURNSTILE_SITE_KEY: '1x00000000000000000000AA',
+    TURNSTILE_SECRET_KEY: '1x0000000000000000000000000000000AA',
+    TURNSTILE_VERIFY_URL: edgeEnv.ORIGIN_URL + path,
+  }
+  const settings = { ...edgeEnv, ...TURNSTILE }
+  const join = (sale: TestSale, turnstile?: string) =>
+    turnstile === undefined
+      ? sale.join({}, settings)
+      : sale.form('/queue', { turnstile }, { accept: '*/*', ...from('192.0.2.7') }, settings)
+  return { settings, path, join }
+}
+const GOOD = {
+  success: true,
+  'error-codes': [],
+  challenge_ts: '2026-11-27T12:00:00.000Z',
+  hostname: 'edge.test',
+  action: '',
+  cdata: '',
+}
+
+it("lets a visitor in by a token of Turnstile's that siteverify confirms", async () => {
+  const sale = await saleWith({ turnstile: true })
+  const { join, path } = await withTurnstile(200, GOOD)
+  const refused = await join(sale)
+  expect(refused.status).toBe(401)
+  expect(await refused.json()).toMatchObject({
+    type: '/problems/proof-required',
+    kind: 'turnstile',
+    challenge: `/sales/${sale.name}`,
+  })
+  expect((await requestsTo(path)).calls).toBe(0)
+  expect((await join(sale, 'the-token')).status).toBe(201)
+  const [asked] = (await requestsTo(path)).requests
+  expect(asked?.method).toBe('POST')
+  expect(asked?.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded/)
+  expect(Object.fromEntries(new URLSearchParams(asked?.body))).toEqual({
+    secret: '1x0000000000000000000000000000000AA',
+    response: 'the-token',
+    remoteip: '192.0.2.7',
+    idempotency_key: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+})
+
+it("refuses a token of Turnstile's that is bad or used, and says try again where that cannot be known", async () => {
+  const sale = await saleWith({ turnstile: true })
+  for (const code of ['invalid-input-response', 'timeout-or-duplicate']) {
+    const { join } = await withTurnstile(200, { success: false, 'error-codes': [code] })
+    expect((await join(sale, 'the-token')).status, code).toBe(401)
+  }
+  for (const [status, body] of [
+    [200, { success: false, 'error-codes': ['internal-error'] }],
+    [400, { success: false, 'error-codes': ['invalid-input-secret'] }],
+    [502, '<html>Bad gateway</html>'],
+    [0, ''],
+  ] as const) {
+    const { join, path } = await withTurnstile(status, body)
+    expect((await join(sale, 'the-token')).status, String(status)).toBe(503)
+    const { requests } = await requestsTo(path)
+    const keys = requests.map((one) => new URLSearchParams(one.body).get('idempotency_key'))
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1])
+  }
+})
+
+it("asks for Turnstile's check only where the edge has its keys, and names its address only on such pages", async () => {
+  const sale = await saleWith({ turnstile: true })
+  expect((await sale.join()).status).toBe(201)
+  const { settings } = await withTurnstile(200, GOOD)
+  const cloudflare = 'https://challenges.cloudflare.com'
+  const policyIn = (response: Response) => response.headers.get('content-security-policy')
+  const page = await sale.page({}, settings)
+  expect(policyIn(page)).toContain(`script-src 'self' ${cloudflare}; frame-src ${cloudflare};`)
+  expect(await page.text()).toContain('<turnstile-widget data-sitekey="1x00000000000000000000AA"')
+  const refused = await sale.form('/queue', {}, {}, settings)
+  expect(policyIn(refused)).toContain(cloudflare)
+  expect(await refused.text()).toContain('<turnstile-widget')
+  expect(policyIn(await (await saleWith({ turnstile: true })).page())).not.toContain(cloudflare)
+  expect(policyIn(await (await saleWith({})).page({}, settings))).not.toContain(cloudflare)
+})
+
+it('keeps the proof of work of whoever still lacks the token of Turnstile', async () => {
+  const sale = await saleWith({ proof_of_work: 500, turnstile: true })
+  const { settings } = await withTurnstile(200, GOOD)
+  const asked = await call(`/sales/${sale.name}/challenge`)
+  const challenge = await asked.json<Challenge>()
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const cookie = cookiesOf(asked)
+  const refused = await sale.form('/queue', { altcha }, { cookie }, settings)
+  const page = await refused.text()
+  expect(page).toContain(`name="altcha" value="${altcha}"`)
+  expect(page).not.toContain('<altcha-widget')
+  const both = { altcha, turnstile: 'the-token' }
+  expect((await sale.form('/queue', both, { cookie, accept: '*/*' }, settings)).status).toBe(201)
 })

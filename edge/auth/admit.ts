@@ -3,7 +3,7 @@
  * who needs an invitation, and who has to prove that they are no crowd.
  */
 import * as v from 'valibot'
-import { ACCOUNT_PREFIX, type LineAccess, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import { ACCOUNT_PREFIX, type LineAccess, MAX_DIFFICULTY, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
 import { SaleId } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn } from '../../shared/schedule.ts'
@@ -12,23 +12,24 @@ import { type Call, refuse } from '../http.ts'
 import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { type Asking, decide } from './access.ts'
 import { claimsIn } from './credentials.ts'
+import { NetworkShares, USUAL_DIFFICULTY } from './difficulty.ts'
 import { requireInvitation } from './invitations.ts'
 import { readJoin } from './join-request.ts'
+import { networksOf } from './networks.ts'
 import { sessionOf } from './session.ts'
 import { visitorOf } from './visitor.ts'
 
-/** The least that a rule asks for which wants a proof where the sale wants none. */
-const RULE_DIFFICULTY = 50_000
-
 /** What joining still asks for after the checks. */
 export interface Admitted {
-  /** The largest number that a proof of work tries; 0 for none. */
+  /** The least difficulty of a proof of work; 0 for none. */
   readonly difficulty: number
+  /** True where Turnstile's widget has to be passed as well. */
+  readonly turnstile: boolean
 }
 
 /** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
 export async function requireAccess(sale: string, visitor: string, now: SaleNow, call: Call): Promise<Admitted> {
-  if (isOpen(now.policy)) return { difficulty: difficultyOf(accessOf(now.policy, PUBLIC_LINE), false, call) }
+  if (isOpen(now.policy)) return proofsOf(accessOf(now.policy, PUBLIC_LINE), false, call)
   const asking = await askingOf(visitor, call)
   const { action, rule } = decide(now.policy, asking)
   if (rule !== null) count(sale, { met: { [rule]: 1 } }, call)
@@ -38,8 +39,14 @@ export async function requireAccess(sale: string, visitor: string, now: SaleNow,
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
   if (access.invitation === 'required')
     await requireInvitation(sale, (await readJoin(call)).invitation ?? null, visitor, call)
-  return { difficulty: action === 'allow' ? 0 : difficultyOf(access, action === 'prove', call) }
+  if (action === 'allow') return { difficulty: 0, turnstile: false }
+  return proofsOf(access, action === 'prove', call)
 }
+
+const proofsOf = (access: LineAccess, isRuled: boolean, call: Call): Admitted => ({
+  difficulty: leastDifficulty(access, isRuled, call),
+  turnstile: access.turnstile && call.config.turnstile !== null,
+})
 
 /** True where it does not matter who asks: what is known of a caller takes time to read. */
 function isOpen({ rules, blocks, lines }: Policy): boolean {
@@ -48,11 +55,19 @@ function isOpen({ rules, blocks, lines }: Policy): boolean {
   return only.access.sign_in === 'optional' && only.access.invitation === 'off'
 }
 
-/** The proof that a newcomer is asked for, before they join. */
-export async function proofAskedOf(visitor: string, now: SaleNow, call: Call): Promise<number> {
+const shares = new NetworkShares()
+/** For whoever need not prove anything on a page that is the same for all, and has its widget make a proof. */
+const TRIFLING = 1
+
+/** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
+export async function challengeDifficulty(sale: string, visitor: string, now: SaleNow, call: Call): Promise<number> {
   const asking = await askingOf(visitor, call)
   const { action } = decide(now.policy, asking)
-  return action === 'allow' ? 0 : difficultyOf(accessOf(now.policy, asking.line), action === 'prove', call)
+  const access = accessOf(now.policy, asking.line)
+  const least = leastDifficulty(access, action === 'prove', call)
+  if (action === 'allow') return Math.min(least, TRIFLING)
+  if (access.proof_of_work !== 'auto' && action !== 'prove') return least
+  return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networksOf(asking.address), call.nowMs)))
 }
 
 /** Throws `refused` for whoever has been blocked since they got their place. */
@@ -110,9 +125,9 @@ export function accessOf({ lines }: Policy, line: string): LineAccess {
   return found.access
 }
 
-function difficultyOf({ proof_of_work }: LineAccess, isRuled: boolean, { config }: Call): number {
-  const asked = proof_of_work === 'off' ? 0 : proof_of_work === 'auto' ? RULE_DIFFICULTY : proof_of_work
-  return Math.max(config.POW_DIFFICULTY, asked, isRuled ? RULE_DIFFICULTY : 0)
+function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { config }: Call): number {
+  const asked = proof_of_work === 'off' ? 0 : proof_of_work === 'auto' ? USUAL_DIFFICULTY : proof_of_work
+  return Math.max(config.POW_DIFFICULTY, asked, isRuled ? USUAL_DIFFICULTY : 0)
 }
 
 export function refuseSignIn(sale: string, call: Call): never {

@@ -1,10 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
-import { deriveKey } from 'altcha-lib/algorithms/web/sha'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from '../config.ts'
 import { MAX_SPENT } from '../queue/ticket-shard.ts'
 import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { deriveKey } from './proof-of-work.ts'
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }
 
@@ -129,6 +129,23 @@ it('refuses a proof that is forged, unsolved, or for another sale', async () => 
   for (const payload of forged) expect((await joinWith(sale, btoa(JSON.stringify(payload)))).status).toBe(401)
   for (const junk of ['junk', '', 'x'.repeat(10_000)]) expect((await joinWith(sale, junk)).status).toBe(401)
   expect((await joinWith(other, proof)).status).toBe(401)
+})
+
+it('asks for a function that is hard on memory, and verifies a solution without computing it', async () => {
+  const sale = await new TestSale().publish()
+  const challenge = await (await call(`/sales/${sale.name}/challenge`, {}, priced)).json<Challenge>()
+  expect(challenge.parameters).toMatchObject({ algorithm: 'SCRYPT', cost: 512, memoryCost: 8 })
+  const solution = await solveChallenge({ challenge, deriveKey })
+  expect(solution?.counter).toBeLessThanOrEqual(2_000 / 250)
+  expect((await joinWith(sale, btoa(JSON.stringify({ challenge, solution })))).status).toBe(201)
+})
+
+it('refuses a proof less difficult than the one asked for by now', async () => {
+  const sale = await new TestSale().publish()
+  const [spared, spent] = [await solved(sale), await solved(sale)]
+  expect((await joinWith(sale, spent)).status).toBe(201)
+  const dearer = { ...priced, POW_DIFFICULTY: '5000' }
+  expect((await sale.join({ 'x-proof-of-work': spared }, dearer)).status).toBe(401)
 })
 
 it('gives a client without cookies a new number for a missed turn, for a proof of work', async () => {

@@ -1,12 +1,15 @@
 /**
- * Proof of work (ALTCHA) for each ticket number, where a sale's edge asks for it. It identifies nobody; it makes a thousand
- * places cost a thousand times as much as one.
+ * Proof of work (ALTCHA) for each ticket number, where a sale asks for it. It identifies nobody; it makes a thousand places
+ * cost a thousand times as much as one. Its function is hard on memory, so that a graphics card gains little over a phone.
+ *
+ * To make a challenge costs the edge one try. To verify a solution costs two signatures and no try, since the challenge
+ * holds a signature of the key that solves it.
  *
  * A challenge is made out to one visitor and one sale, and a visitor has one number: a solution is good for one number,
  * however often and to whichever shard it is sent. A number gained after leaving or missing a turn needs a new one.
  */
-import { type Challenge, createChallenge, randomInt, verifySolution } from 'altcha-lib'
-import { deriveKey } from 'altcha-lib/algorithms/web/sha'
+import { scrypt } from '@noble/hashes/scrypt.js'
+import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, verifySolution } from 'altcha-lib'
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { type Call, refuse } from '../http.ts'
@@ -18,9 +21,21 @@ const PROOF_HEADER = 'x-proof-of-work'
 export const GOOD_FOR_SECONDS = 600
 const MAX_PROOF_BYTES = 4_096
 
+/** scrypt over N * 128 * r bytes: half a megabyte for each try. */
+const TRY = { algorithm: 'SCRYPT', cost: 512, memoryCost: 8, parallelism: 1 } as const
+/** A try takes a browser about as long as so many SHA-256 hashes, by which difficulties are counted. */
+const HASHES_PER_TRY = 250
+
 const Payload = v.object({
   challenge: v.object({
-    parameters: v.looseObject({ data: v.object({ sale: v.string(), visitor: v.string() }) }),
+    parameters: v.looseObject({
+      data: v.object({
+        sale: v.string(),
+        visitor: v.string(),
+        // A challenge of the version before says none, and is none the worse for it.
+        difficulty: v.optional(v.number(), Number.POSITIVE_INFINITY),
+      }),
+    }),
     signature: v.string(),
   }),
   solution: v.object({ counter: v.number(), derivedKey: v.string() }),
@@ -34,15 +49,19 @@ const secretsOf = ({ config }: Call) => ({
 /** A challenge for a visitor, to be solved before they join. */
 export function challengeFor(sale: string, visitor: string, difficulty: number, call: Call): Promise<Challenge> {
   return createChallenge({
-    algorithm: 'SHA-256',
-    cost: 1,
-    counter: randomInt(difficulty),
+    ...TRY,
+    counter: randomInt(Math.ceil(difficulty / HASHES_PER_TRY)),
     deriveKey,
-    data: { sale, visitor },
+    data: { sale, visitor, difficulty },
     expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,
     ...secretsOf(call),
   })
 }
+
+/** In JavaScript: the platform's own needs a compatibility flag that brings Node's globals along. */
+export const deriveKey: DeriveKeyFunction = async ({ cost, memoryCost, parallelism, keyLength }, salt, password) => ({
+  derivedKey: scrypt(password, salt, { N: cost, r: memoryCost ?? 8, p: parallelism ?? 1, dkLen: keyLength ?? 32 }),
+})
 
 export interface Proof {
   /** The visitor it was made out to. */
@@ -51,15 +70,15 @@ export interface Proof {
   readonly paidWith: string
 }
 
-/** The proof in a request. Throws `proof-required` without a valid one for this sale. */
-export async function requireProof(sale: string, call: Call): Promise<Proof> {
+/** The proof in a request. Throws `proof-required` without a valid one for this sale, at least as difficult as asked for now. */
+export async function requireProof(sale: string, difficulty: number, call: Call): Promise<Proof> {
   const payload = await payloadOf(call)
   if (!payload) return refuseProof(sale)
   const { challenge, solution } = payload
   const { data } = challenge.parameters
   const signed = challenge as unknown as Challenge
   const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
-  if (!verified || data.sale !== sale) return refuseProof(sale)
+  if (!verified || data.sale !== sale || data.difficulty < difficulty) return refuseProof(sale)
   return { visitor: data.visitor, paidWith: challenge.signature }
 }
 

@@ -10,4 +10,4 @@ declare const __PROOF_WORKER__: string
 
 declare const $altcha: { readonly algorithms: Map<string, () => Worker> }
 
-$altcha.algorithms.set('SHA-256', () => new Worker(__PROOF_WORKER__))
+$altcha.algorithms.set('SCRYPT', () => new Worker(__PROOF_WORKER__))

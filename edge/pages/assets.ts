@@ -11,14 +11,15 @@ export interface Asset {
   readonly body: string
 }
 
-declare const __ASSETS__: Readonly<Record<'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker', Asset>>
+type Name = 'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker' | 'turnstileScript'
+declare const __ASSETS__: Readonly<Record<Name, Asset>>
 
 const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
-/** Empty without a build, as in a unit test. The last three are for the proof of work alone. */
-export const { style, script, proofStyle, proofScript, proofWorker } =
+/** Empty without a build, as in a unit test. All but the first two are for sales that ask for a proof. */
+export const { style, script, proofStyle, proofScript, proofWorker, turnstileScript } =
   typeof __ASSETS__ === 'undefined'
-    ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none }
+    ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none, turnstileScript: none }
     : __ASSETS__
 
 /** An asset under a name that hashes its content: by the build, or while the Worker runs (a brand's style sheet). */
@@ -35,7 +36,7 @@ const FOREVER = 'public, max-age=31536000, immutable'
 const NEVER = 'no-store'
 
 export function asset(path: string, brandStyle: Asset | null): Response | null {
-  const all = [style, script, brandStyle, proofStyle, proofScript, proofWorker]
+  const all = [style, script, brandStyle, proofStyle, proofScript, proofWorker, turnstileScript]
   const exact = all.find((one) => one?.path === path)
   const found = exact ?? all.find((one) => one && unhashed(one.path) === unhashed(path))
   if (!found) return null

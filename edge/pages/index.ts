@@ -6,13 +6,13 @@
 import { PHASES } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
-import { proofScript, proofStyle, script, style } from './assets.ts'
+import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
 import { drawCard } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
-import { BEFORE, during, finalPage, landingPage, linePage } from './queue.ts'
+import { BEFORE, during, finalPage, landingPage, linePage, proofFields } from './queue.ts'
 import { type Again, type Brand, type Content, homeOf, type SaleView, type Shown } from './view.ts'
-import { type Language, WORDS, type Words } from './words.ts'
+import { WORDS, type Words } from './words.ts'
 
 /** The page for a visitor to a sale. */
 export function renderSale(view: SaleView): string {
@@ -80,17 +80,21 @@ function about({ view, words, lang }: Shown): Html {
 
 // -- Problems ------------------------------------------------------------------------------------------------------------
 
+interface ProblemView extends Pick<SaleView, 'lang' | 'brand' | 'challenge' | 'turnstile'> {
+  readonly home: string | null
+  readonly mayReload: boolean
+  /** A join that lacked a proof, to send again with one. */
+  readonly again?: Again | undefined
+}
+
 /** A page for a problem without a sale, or whose sale cannot be read now. */
-export function renderProblem(
-  problem: Problem,
-  { lang, brand, home, mayReload }: { lang: Language; brand: Brand; home: string | null; mayReload: boolean },
-): string {
+export function renderProblem(problem: Problem, view: ProblemView): string {
+  const { lang, brand, home, mayReload, again } = view
   const words = WORDS[lang]
-  const { title, main } = problemContent(problem, words, home)
-  const head =
-    problem.status === 503 &&
-    (home !== null || mayReload) &&
-    html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`
+  const { title, main } = problemContent(problem, words, home, { again, proof: proofFields(view, words, lang) })
+  const reloads = problem.status === 503 && (home !== null || mayReload)
+  const head = html`${reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`}
+${proofHead(view)}`
   const body = html`<main id="main">${main}</main>`
   return shell({ lang, brand, hasMark: true, home, title, head }, body).text
 }
@@ -122,11 +126,19 @@ function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Ht
   return wrong.length > 0 ? html`<ul>${wrong}</ul>` : null
 }
 
+/** What may help, as far as it is known. */
+interface Remedies {
+  readonly again?: Again | undefined
+  readonly path?: string | undefined
+  readonly wrong?: Html | null
+  readonly proof?: Html | false
+}
+
 function problemContent(
   problem: Problem,
   words: Words,
   home: string | null,
-  { again, path, wrong }: { again?: Again | undefined; path?: string | undefined; wrong?: Html | null } = {},
+  { again, path, wrong, proof }: Remedies = {},
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
@@ -147,7 +159,7 @@ function problemContent(
     ${wrong}
     <div class="actions">
       ${signIn !== null && buttonTo(signIn, words.signIn)}
-      ${again && postForm(again.action, html`${fields}<button class="button">${words.tryAgain}</button>`)}
+      ${again && postForm(again.action, html`${fields}${proof}<button class="button">${words.tryAgain}</button>`)}
       ${path && buttonTo(path, words.tryAgain)}
       ${home !== null && html`<a class="button ${(again || path || signIn) && 'second'}" href="${home}">${words.backToSale}</a>`}
     </div>
@@ -165,7 +177,7 @@ function documentOf(shown: Shown, content: Content): Html {
   const again = reloadSeconds === null ? null : exactly(lang, reloadSeconds)
   const path = pagePath(view)
   const head = html`<script type="module" src="${script.path}"></script>
-${view.challenge && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}
+${proofHead(view)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
@@ -184,6 +196,10 @@ ${aside && html`<aside>${aside}</aside>`}
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
   return shell({ lang, brand, hasMark, home: homeOf(view), title: fullTitle, head }, body)
 }
+
+/** On every page of a sale that asks for a proof: its content may be replaced by one with the form. */
+const proofHead = ({ challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>) =>
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
 
 /**
  * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can

@@ -7,7 +7,7 @@ import { clock, count, exactly, fill, moment, type Plural, plural, waitText } fr
 import { type Place, preQueueOpensAtMs, type Status } from '../../shared/schedule.ts'
 import { buttonTo, type Html, heading, hidden, html, postForm } from './html.ts'
 import type { Content, SaleView, Shown } from './view.ts'
-import type { Words } from './words.ts'
+import type { Language, Words } from './words.ts'
 
 export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
 const DURING: readonly Phase[] = ['open', 'paused', 'all_in_carts']
@@ -51,17 +51,29 @@ export function landingPage(shown: Shown): Content {
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
-/** The way in. Where a proof of work is required, ALTCHA's widget makes it when the form is sent. */
+/** The way in. */
 function joinForm({ view, words, lang }: Shown, label: string): Html {
-  const proof =
-    view.challenge &&
-    html`<altcha-widget name="altcha" auto="onsubmit" challenge="${view.challenge}" language="${lang}"></altcha-widget>
-    <noscript><p>${words.proofNeedsScript}</p></noscript>`
+  const proof = proofFields(view, words, lang)
   const invitation =
     view.invites &&
     html`<label class="field">${words.invitation}
     <input name="invitation" required minlength="4" maxlength="1000" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>`
   return html`${signInNote(view, words)}${postForm(`/sales/${view.sale}/queue`, html`${invitation}${proof}<button class="button">${label}</button>`)}`
+}
+
+/** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
+export function proofFields(
+  { challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>,
+  words: Words,
+  lang: Language,
+): Html | false {
+  const widget =
+    challenge !== undefined &&
+    html`<altcha-widget name="altcha" auto="onsubmit" challenge="${challenge}" language="${lang}"></altcha-widget>`
+  const box =
+    turnstile !== undefined &&
+    html`<turnstile-widget data-sitekey="${turnstile}" data-away="${words.checkAway}"></turnstile-widget>`
+  return (widget || box) && html`${widget}${box}<noscript><p>${words.proofNeedsScript}</p></noscript>`
 }
 
 /** Said to all: this page does not know who is signed in. */

@@ -6,6 +6,7 @@ import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { accessOf, signInUrl } from '../auth/admit.ts'
+import { readJoin } from '../auth/join-request.ts'
 import type { Config } from '../config.ts'
 import { type Call, wantsHtml } from '../http.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
@@ -13,25 +14,34 @@ import { renderProblem } from './index.ts'
 import type { Brand, SaleView, Shows } from './view.ts'
 import { LANGUAGES, type Language } from './words.ts'
 
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const TURNSTILE = 'https://challenges.cloudflare.com'
+
+/** Turnstile's address is in it only for pages that show its widget. */
+const contentSecurityPolicy = (allowed = '') =>
+  [
+    "default-src 'none'",
+    `script-src 'self'${allowed && ` ${allowed}`}`,
+    ...(allowed ? [`frame-src ${allowed}`] : []),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'content-security-policy': contentSecurityPolicy(),
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   vary: 'accept, accept-language',
 }
+const TURNSTILE_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(TURNSTILE) }
+
+export const headersOf = ({ turnstile }: Pick<SaleView, 'turnstile'>) =>
+  turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
 
 type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs' | 'policy'>
 
@@ -53,6 +63,7 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
     brand: brandOf(config, now.facts.name),
     claimSeconds: config.CLAIM_SECONDS,
     ...(config.POW_DIFFICULTY > 0 || access.proof_of_work !== 'off' ? { challenge: `/sales/${sale}/challenge` } : {}),
+    ...(access.turnstile && config.turnstile ? { turnstile: config.turnstile.TURNSTILE_SITE_KEY } : {}),
     ...(access.sign_in === 'required' ? { signIn: signInUrl(sale, call) } : {}),
     invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
@@ -94,12 +105,16 @@ export function shown(response: Response, call: Call): Promise<Response> | Respo
 }
 
 /** The problem's status and headers stay. */
-async function problemPage(response: Response, { request, config }: Call): Promise<Response> {
+async function problemPage(response: Response, call: Call): Promise<Response> {
+  const { request, config } = call
   const problem = await response.json<Problem>()
   const [, root, sale, under] = new URL(request.url).pathname.split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
   const home = under === 'line' ? `/sales/${sale}/line` : `/sales/${sale}`
+  const asked =
+    problem.type === '/problems/proof-required' && known ? await joinAgain(`/sales/${sale}`, problem, call) : {}
   const page = renderProblem(problem, {
+    ...asked,
     lang: languageOf(request),
     brand: brandOf(config, 'Waiting room'),
     home: known ? home : null,
@@ -107,6 +122,17 @@ async function problemPage(response: Response, { request, config }: Call): Promi
     mayReload: request.method === 'GET',
   })
   const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(PAGE_HEADERS)) headers.set(name, value)
+  for (const [name, value] of Object.entries(headersOf(asked))) headers.set(name, value)
   return new Response(page, { status: response.status, headers })
+}
+
+/** The form that lacked a proof, with the widget that makes one: a rule may ask for it where the sale's own page does not. */
+async function joinAgain(home: string, { kind, challenge }: Problem, call: Call) {
+  // The other proof, where two are asked for, has not been used.
+  const fields = Object.fromEntries(Object.entries(await readJoin(call)).filter(([name]) => name !== kind))
+  const siteKey = call.config.turnstile?.TURNSTILE_SITE_KEY
+  return {
+    again: { action: `${home}/queue`, fields },
+    ...(kind === 'turnstile' ? { turnstile: siteKey } : { challenge: String(challenge) }),
+  }
 }

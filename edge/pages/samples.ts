@@ -98,6 +98,11 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     'sale-paused': landing('paused'),
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
+    'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
+    'problem-proof-required': renderProblem(problem('proof-required', { kind: 'altcha' }), {
+      ...{ lang, brand, home: '/sales/demo', mayReload: false, challenge: '/sales/demo/challenge' },
+      again: { action: '/sales/demo/queue', fields: {} },
+    }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
     'sale-invitation': landing('open', { invites: true }),
     'problem-sign-in-required': renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {

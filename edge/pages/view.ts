@@ -29,6 +29,8 @@ export interface SaleView {
   readonly claimSeconds: number
   /** The path of the challenge, if joining requires a proof of work. */
   readonly challenge?: string
+  /** Turnstile's site key, if joining requires its check. */
+  readonly turnstile?: string | undefined
   /** Where to sign in before joining, if that is required; null where the shop has not said. */
   readonly signIn?: string | null
   /** True if joining requires an invitation. */

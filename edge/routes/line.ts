@@ -14,8 +14,8 @@ import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor
 import { NO_STORE } from '../cache.ts'
 import { type Call, seeOther } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
-import { PAGE_HEADERS, viewOf } from '../pages/respond.ts'
-import type { Shows } from '../pages/view.ts'
+import { headersOf, viewOf } from '../pages/respond.ts'
+import type { SaleView, Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import { refuseLeft } from '../queue/numbers.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
@@ -30,7 +30,7 @@ export async function showLine(sale: string, call: Call): Promise<Response> {
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(sale, now, null, call)
   // Not by a redirect: until it is purged, a kept landing page may lead back here.
-  return pageOf(renderSale(viewOf(sale, now, null, { kind: 'final', phase }, call)), 200)
+  return pageOf(viewOf(sale, now, null, { kind: 'final', phase }, call), 200)
 }
 
 /** `POST /sales/{sale}/queue` by a page's script, which shows the response: so a join is one request. */
@@ -42,8 +42,8 @@ export async function joinAndShow(sale: string, call: Call): Promise<Response> {
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) return seeOther(onwards)
   const shows = ownPlace(num, admission?.claims.exp, now)
-  const page = renderSale({ ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) })
-  return pageOf(page, first ? 201 : 200)
+  const view = { ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) }
+  return pageOf(view, first ? 201 : 200)
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */
@@ -68,7 +68,7 @@ export async function visitorPage(
     // The site would send them back here, for ever: with the tokens of somebody else they can only join anew.
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
-    return pageOf(renderSale({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }), 200)
+    return pageOf({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }, 200)
   }
 
   if (place) await renewPlace(place, now.schedule, call)
@@ -79,8 +79,8 @@ export async function visitorPage(
   const number = place?.claims.num ?? admission?.claims.num ?? null
   const missing = admission ? null : await missingPlace(caller, call)
   const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
-  const page = renderSale({ ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) })
-  return pageOf(page, wanted?.kind === 'problem' ? wanted.problem.status : 200)
+  const view = { ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) }
+  return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
 }
 
 function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
@@ -100,5 +100,5 @@ async function missingPlace({ place, refusal }: Caller, call: Call) {
   return (await visitorOf(null, call)).known ? null : shows(problem('cookies-required'))
 }
 
-const pageOf = (page: string, status: number) =>
-  new Response(page, { status, headers: { ...PAGE_HEADERS, 'cache-control': NO_STORE } })
+const pageOf = (view: SaleView, status: number) =>
+  new Response(renderSale(view), { status, headers: { ...headersOf(view), 'cache-control': NO_STORE } })

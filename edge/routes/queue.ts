@@ -6,7 +6,7 @@ import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
-import { proofAskedOf, refuseBlocked, requireAccess } from '../auth/admit.ts'
+import { challengeDifficulty, refuseBlocked, requireAccess } from '../auth/admit.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -18,6 +18,7 @@ import {
 import { readJoin } from '../auth/join-request.ts'
 import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
+import { requireTurnstile } from '../auth/turnstile.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
 import { giveUp, hasLeft, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
@@ -70,12 +71,13 @@ async function newPlace(sale: string, now: SaleNow, lost: Place | null, call: Ca
   // Also where nothing is asked for: what cannot be read is refused before anything is done.
   await readJoin(call)
   const asking = await visitorOf(lost, call)
-  const { difficulty } = await requireAccess(sale, asking.name, now, call)
-  const proof = difficulty > 0 ? await requireProof(sale, call) : null
+  const { difficulty, turnstile } = await requireAccess(sale, asking.name, now, call)
+  const proof = difficulty > 0 ? await requireProof(sale, difficulty, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
+  if (turnstile) await requireTurnstile(sale, call)
   const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: lost?.claims.num }
   const { number, first } = visitor.known
     ? await numberOf(request, now.ticketShards, call, (found) => hasPassed(found, now))
@@ -143,7 +145,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   // A holder too: they may need a number instead of one whose turn has passed.
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
-  const difficulty = await proofAskedOf(visitor.name, await saleNow(sale, call), call)
+  const difficulty = await challengeDifficulty(sale, visitor.name, await saleNow(sale, call), call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor.secret, call)

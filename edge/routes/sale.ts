@@ -3,7 +3,7 @@ import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { KEPT, keptFor } from '../cache.ts'
 import { type Call, isCached, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
-import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { finalResponse } from './final.ts'
 
@@ -39,8 +39,9 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
   const lang = languageOf(call.request)
   let landing = known.get(lang)
   if (!landing || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
-    const page = new TextEncoder().encode(renderSale(viewOf(sale, now, null, { kind: 'landing' }, call)))
-    landing = { page, headers: new Headers({ ...PAGE_HEADERS, ...keptFor(sale, KEPT.landing) }), atMs }
+    const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+    const page = new TextEncoder().encode(renderSale(view))
+    landing = { page, headers: new Headers({ ...headersOf(view), ...keptFor(sale, KEPT.landing) }), atMs }
     known.set(lang, landing)
   }
   return new Response(landing.page, { headers: landing.headers })

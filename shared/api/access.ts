@@ -13,7 +13,7 @@ const MAX_LINES = 10
 export const MAX_RULES = 100
 /** They travel to the edge as one document. */
 export const MAX_BLOCKS = 5_000
-/** Most numbers that a proof of work lets a browser try. */
+/** The most that a proof of work costs. */
 export const MAX_DIFFICULTY = 10_000_000
 
 export const LineId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
@@ -25,7 +25,10 @@ export const Access = exactly({
   /** required: a session of the shop's; one account has one place and one limit, on all its devices. */
   sign_in: v.optional(v.picklist(['optional', 'required'], 'optional or required'), 'optional'),
   invitation: v.optional(v.picklist(['off', 'required'], 'off or required'), 'off'),
-  /** The largest number to try; auto: rises with a network's share of the joins, and falls again; null: as the origin is set. */
+  /**
+   * How much: 100,000 take a phone about half a second. auto: half of that, and more for a network with a large share of the
+   * joins; null: as the origin is set.
+   */
   proof_of_work: v.optional(
     v.nullable(
       v.union([v.picklist(['off', 'auto']), whole(1, MAX_DIFFICULTY)], `off, auto or a number up to ${MAX_DIFFICULTY}`),

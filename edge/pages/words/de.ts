@@ -188,6 +188,7 @@ export const de: Words = {
   invitation: 'Der Code deiner Einladung',
   signInNeeded: 'Dieser Verkauf ist für alle, die im Shop angemeldet sind.',
   signIn: 'Anmelden',
+  checkAway: 'Die Prüfung, dass du kein Bot bist, ließ sich nicht laden. Bitte lade diese Seite neu.',
   proofNeedsScript:
     'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',
   problems: {

@@ -191,6 +191,7 @@ export const en = {
   invitation: 'The code of your invitation',
   signInNeeded: 'This sale is for people who are signed in to the shop.',
   signIn: 'Sign in',
+  checkAway: 'The check that you are no bot could not be loaded. Please load this page again.',
   proofNeedsScript: 'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
   /** By the type of the problem; other types are shown as `problem`. */
   problems: {
