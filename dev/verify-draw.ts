@@ -11,7 +11,8 @@ import { optionsOf, run, UsageError } from './command.ts'
 
 const HELP = `Usage: npm run verify-draw -- --schedule URL --number N
 
-  --schedule URL   the public schedule, such as https://shop.example/sales/demo/schedule
+  --schedule URL   the public schedule, such as https://shop.example/sales/demo/schedule;
+                   of another line, such as https://shop.example/sales/demo/schedule?line=members
   --number N       a ticket number
   --commitment H   the commitment you noted down before the opening (optional, but the point of it all)
   --help           this text
@@ -44,7 +45,7 @@ async function verify(): Promise<number> {
 
   const schedule = await readSchedule(options.schedule ?? '')
   const commitment = noted ?? schedule.draw_commitment
-  console.log(`sale          ${schedule.sale}`)
+  console.log(`sale          ${schedule.sale}${schedule.line === undefined ? '' : `, line ${schedule.line}`}`)
   console.log(`commitment    ${commitment}${noted === undefined ? ' (as published now)' : ' (yours)'}`)
   if (!isDrawn(schedule)) throw new UsageError('The seed is not revealed yet: the draw is made when the sale opens.')
   const { draw_seed: seed, draw_beacon: beacon, pre_queue_size: size } = schedule

@@ -49,6 +49,11 @@ export function seeOther(location: string): Response {
   return new Response(null, { status: 303, headers: { location, 'cache-control': NO_STORE } })
 }
 
+/** The line named in the query of a request (`?line=members`). */
+export function lineAsked({ request: { url } }: Pick<Call, 'request'>): string | undefined {
+  return url.includes('?') ? (new URL(url).searchParams.get('line') ?? undefined) : undefined
+}
+
 /** True for a browser: it sends this header with every request, and page script cannot forge it. */
 export function isBrowser(request: Request): boolean {
   return request.headers.has('sec-fetch-site')

@@ -3,6 +3,7 @@
  * is the list of what the edge can be asked.
  */
 import * as v from 'valibot'
+import { LineId, lineOfRoom, roomName } from '../shared/api/access.ts'
 import { OrderId, SaleId } from '../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
@@ -82,13 +83,19 @@ function route(call: Call): Handled | null {
       return path === '/healthz' ? only('GET', call, () => health(call)) : null
     case 'internal': {
       const [sale = '', what] = rest
-      if (name !== 'sales' || rest.length !== 2 || !v.is(SaleId, sale)) return null
-      if (what === 'refresh') return only('POST', call, () => refresh(sale, call))
-      return what === 'purge' ? only('POST', call, () => purge(sale, call)) : null
+      if (name !== 'sales' || rest.length !== 2) return null
+      if (what === 'refresh' && isRoom(sale)) return only('POST', call, () => refresh(sale, call))
+      return what === 'purge' && v.is(SaleId, sale) ? only('POST', call, () => purge(sale, call)) : null
     }
     default:
       return null
   }
+}
+
+/** The sale's own, or that of another line. */
+function isRoom(name: string): boolean {
+  const { sale, line } = lineOfRoom(name)
+  return v.is(SaleId, sale) && v.is(LineId, line) && roomName(sale, line) === name
 }
 
 function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {

@@ -37,6 +37,7 @@ import { Blocks } from './sales/blocks.ts'
 import { EdgeNotifier } from './sales/edge-notifier.ts'
 import { Invitations } from './sales/invitations.ts'
 import { JoinCounter } from './sales/join-counts.ts'
+import { LineShares } from './sales/line-shares.ts'
 import { QueueReports } from './sales/queue-reports.ts'
 import { Sales } from './sales/sales.ts'
 import { Gates } from './stock/gate.ts'
@@ -135,6 +136,7 @@ async function compose(server: Server): Promise<Hono> {
   const loadShedder = new LoadShedder()
   const queueReports = new QueueReports(metrics)
   const joinCounter = new JoinCounter({ sql, metrics, log })
+  const lineShares = new LineShares(redis, log)
   const edge = new EdgeNotifier(config, log)
   const healthOf: HealthOf = (saleId) => (loadShedder.isSlow(saleId) || sales.isLedgerUnresponsive() ? 'slow' : 'ok')
   const keys = {
@@ -147,7 +149,7 @@ async function compose(server: Server): Promise<Hono> {
       ...{ config, sql, sales, blocks, invitations, orders, reconciler, arrivals, queueReports, edge, healthOf, log },
     }),
     '/internal': internalRoutes({
-      ...{ config, sales, blocks, invitations, arrivals, queueReports, joinCounter, redis, healthOf },
+      ...{ config, sales, blocks, invitations, arrivals, queueReports, joinCounter, lineShares, redis, healthOf },
     }),
     '/webhooks': paymentWebhooks(payments),
     '/': buyerRoutes({ config, sql, sales, blocks, checkout, loadShedder, orders, events, arrivals, metrics, keys }),

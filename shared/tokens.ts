@@ -28,7 +28,15 @@ const text = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const ticketNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const seconds = v.pipe(v.number(), v.finite())
 
-const QueueClaims = v.object({ sub: text, sale: text, num: ticketNumber, iat: seconds, exp: seconds })
+const QueueClaims = v.object({
+  sub: text,
+  sale: text,
+  /** Left out for the public line. */
+  line: v.optional(text),
+  num: ticketNumber,
+  iat: seconds,
+  exp: seconds,
+})
 const AdmissionClaims = v.object({ ...QueueClaims.entries, jti: text })
 const InvitationClaims = v.object({
   sub: text,
@@ -38,7 +46,7 @@ const InvitationClaims = v.object({
 })
 const OrderClaims = v.object({ sub: text, sale: text, iat: seconds, exp: seconds })
 
-/** Visitor (`sub`), sale and ticket number (`num`); `iat` and `exp` in seconds since the epoch. */
+/** Visitor (`sub`), sale, line and ticket number (`num`) in it; `iat` and `exp` in seconds since the epoch. */
 export type QueueClaims = v.InferOutput<typeof QueueClaims>
 /** A place that was called, with an id of its own (`jti`). */
 export type AdmissionClaims = v.InferOutput<typeof AdmissionClaims>

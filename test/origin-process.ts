@@ -139,7 +139,7 @@ export function useOrigin(
       return sale
     },
 
-    token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number } = {}) {
+    token(sale: string, visitor: string = randomUUID(), changes: { exp?: number; num?: number; line?: string } = {}) {
       const iat = Math.floor(Date.now() / 1000)
       return signToken(ADMISSION, importSecrets(keys), {
         sub: visitor,

@@ -29,14 +29,8 @@ const from = (address: string) => ({ 'cf-connecting-ip': address })
 const BROWSER = { 'sec-fetch-site': 'same-origin' }
 /** It has the form of the origin's order tokens. */
 const tokenOf = (claims: object) => `e30.${btoa(JSON.stringify(claims)).replaceAll('=', '')}.${'A'.repeat(43)}`
-const JSON_BODY = { 'content-type': 'application/json' }
 
-function joinWith(sale: TestSale, body: unknown, headers: Record<string, string> = {}) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const length = { 'content-length': String(text.length) }
-  const init = { method: 'POST', headers: { ...JSON_BODY, ...length, ...headers }, body: text }
-  return call(`/sales/${sale.name}/queue`, init)
-}
+const joinWith = (sale: TestSale, body: unknown, headers?: Record<string, string>) => sale.joinWith(body, headers)
 
 it('refuses who is blocked, also in their place, and within two seconds of the block', async () => {
   const sale = await new TestSale().publish({ policy: policyOf({}) })
@@ -68,7 +62,11 @@ it('refuses who is blocked at their page, at their turn, at checkout and for ord
   const bearer = (token: string) => ({ ...address, authorization: `Bearer ${token}` })
   const html = { ...address, cookie, accept: 'text/html' }
   const key = { 'idempotency-key': 'a-key-of-sixteen-letters' }
-  const checkout = { method: 'POST', headers: { ...bearer(admission_token ?? ''), ...key, ...JSON_BODY }, body: '{}' }
+  const checkout = {
+    method: 'POST',
+    headers: { ...bearer(admission_token ?? ''), ...key, 'content-type': 'application/json' },
+    body: '{}',
+  }
   const statuses = async () => {
     const calls = [
       sale.line(html),

@@ -3,9 +3,16 @@
  * who needs an invitation, and who has to prove that they are no crowd.
  */
 import * as v from 'valibot'
-import { ACCOUNT_PREFIX, type LineAccess, MAX_DIFFICULTY, type Policy, PUBLIC_LINE } from '../../shared/api/access.ts'
+import {
+  ACCOUNT_PREFIX,
+  type JoinRequest,
+  type LineAccess,
+  MAX_DIFFICULTY,
+  type Policy,
+  PUBLIC_LINE,
+} from '../../shared/api/access.ts'
 import { SaleId } from '../../shared/api/public.ts'
-import { problemIn } from '../../shared/problem.ts'
+import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { isEdgeToken } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
@@ -29,8 +36,8 @@ export interface Admitted {
 
 /** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
 export async function requireAccess(sale: string, visitor: string, now: SaleNow, call: Call): Promise<Admitted> {
-  if (isOpen(now.policy)) return proofsOf(accessOf(now.policy, PUBLIC_LINE), false, call)
-  const asking = await askingOf(visitor, call)
+  if (isOpen(now.policy)) return proofsOf(accessOf(now.policy, now.line), false, call)
+  const asking = await askingOf(visitor, now.line, call)
   const { action, rule } = decide(now.policy, asking)
   if (rule !== null) count(sale, { met: { [rule]: 1 } }, call)
   if (action === 'blocked' || action === 'refuse') refuse('refused')
@@ -55,25 +62,57 @@ function isOpen({ rules, blocks, lines }: Policy): boolean {
   return only.access.sign_in === 'optional' && only.access.invitation === 'off'
 }
 
+/**
+ * The line that a newcomer joins: the one they want, or else the first whose access they meet, in the order of the sale's list.
+ * Whoever meets none hears what the public one asks for. Throws `invalid-fields` for a line that there is not.
+ */
+export async function bestLine(
+  policy: Policy,
+  visitor: string,
+  wanted: Pick<JoinRequest, 'line' | 'invitation'>,
+  call: Call,
+): Promise<string> {
+  const { lines } = policy
+  const names = lines.map(({ line }) => line)
+  if (wanted.line !== undefined && !names.includes(wanted.line))
+    throw new ProblemError(invalidField('line', `one of ${names.join(', ')}`))
+  if (wanted.line !== undefined) return wanted.line
+  const [first = PUBLIC_LINE] = names
+  const otherwise = names.includes(PUBLIC_LINE) ? PUBLIC_LINE : first
+  if (names.length < 2) return otherwise
+  const asking = await askingOf(visitor, PUBLIC_LINE, call)
+  const mayJoin = ({ line, access }: Policy['lines'][number]) => {
+    const { action } = decide(policy, { ...asking, line })
+    if (action === 'blocked' || action === 'refuse') return false
+    if (access.sign_in === 'required' && !asking.session) return false
+    return access.invitation === 'off' || wanted.invitation !== undefined
+  }
+  return lines.find(mayJoin)?.line ?? otherwise
+}
+
 const shares = new NetworkShares()
 /** For whoever need not prove anything on a page that is the same for all, and has its widget make a proof. */
 const TRIFLING = 1
 
 /** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
 export async function challengeDifficulty(sale: string, visitor: string, now: SaleNow, call: Call): Promise<number> {
-  const asking = await askingOf(visitor, call)
+  const asking = await askingOf(visitor, now.line, call)
   const { action } = decide(now.policy, asking)
   const access = accessOf(now.policy, asking.line)
   const least = leastDifficulty(access, action === 'prove', call)
-  if (action === 'allow') return Math.min(least, TRIFLING)
+  if (action === 'allow' || least === 0) return asksForProof(now.policy, call) ? TRIFLING : 0
   if (access.proof_of_work !== 'auto' && action !== 'prove') return least
   return Math.min(MAX_DIFFICULTY, Math.round(least * shares.take(sale, networksOf(asking.address), call.nowMs)))
 }
 
+/** True where a line asks for a proof: a page that is the same for all then has the way to make one. */
+export const asksForProof = ({ lines }: Policy, call: Call) =>
+  lines.some(({ access }) => leastDifficulty(access, false, call) > 0)
+
 /** Throws `refused` for whoever has been blocked since they got their place. */
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
   if (policy.blocks.length === 0) return
-  if (decide(policy, await askingOf(visitor, call)).action === 'blocked') refuse('refused')
+  if (decide(policy, await askingOf(visitor, PUBLIC_LINE, call)).action === 'blocked') refuse('refused')
 }
 
 /**
@@ -99,7 +138,7 @@ export async function refuseBlockedHolder(token: string, call: Call): Promise<vo
   await refuseBlockedIn(sale, visitor ?? '', call)
 }
 
-async function askingOf(visitor: string, call: Call): Promise<Asking> {
+async function askingOf(visitor: string, line: string, call: Call): Promise<Asking> {
   const { headers, cf } = call.request
   const session = await sessionOf(call)
   const { asn, country } = Object(cf) as { asn?: number; country?: string }
@@ -110,7 +149,7 @@ async function askingOf(visitor: string, call: Call): Promise<Asking> {
     userAgent: headers.get('user-agent') ?? '',
     visitor,
     session: session ?? accountIn(visitor),
-    line: PUBLIC_LINE,
+    line,
   }
 }
 

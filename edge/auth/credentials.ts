@@ -76,7 +76,11 @@ function placeReader({ config }: Call): TokenReader<QueueClaims> {
 /** Signs a visitor's place, and sets its cookie. */
 export function issuePlace(sub: string, num: number, schedule: Schedule, call: Call): Promise<Place> {
   const iat = Math.floor(call.nowMs / 1000)
-  return signPlace({ sub, sale: schedule.sale, num, iat, exp: placeExpiry(schedule, iat) }, call)
+  const { sale, line } = schedule
+  return signPlace(
+    { sub, sale, ...(line === undefined ? {} : { line }), num, iat, exp: placeExpiry(schedule, iat) },
+    call,
+  )
 }
 
 /**
@@ -137,10 +141,13 @@ export function refuseAdmission(sale?: string): never {
 }
 
 /** Admits the holder of a place whose turn has come, and sets the cookie. */
-export function issueAdmission({ sub, sale, num }: QueueClaims, call: Call): Promise<Admission> {
+export function issueAdmission({ sub, sale, line, num }: QueueClaims, call: Call): Promise<Admission> {
   const iat = Math.floor(call.nowMs / 1000)
   const exp = iat + ADMISSION_TTL_SECONDS
-  return signAdmission({ sub, sale, num, jti: crypto.randomUUID(), iat, exp }, call)
+  return signAdmission(
+    { sub, sale, ...(line === undefined ? {} : { line }), num, jti: crypto.randomUUID(), iat, exp },
+    call,
+  )
 }
 
 /** Extends an admission of which half or less is left, up to a time after it was issued. */

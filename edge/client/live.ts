@@ -92,11 +92,11 @@ async function fetchSchedule(): Promise<void> {
     // A late response may be lost, or all may be late: so each attempt waits longer.
     const timeoutMs = Math.min(SLOW_TIMEOUT_MS, TIMEOUT_MS * 2 ** fetchFailures)
     // Not from the browser's cache, which returns an unchanged schedule with the server time of long ago.
-    const response = await get(`/sales/${page.sale}/schedule`, { cache: 'no-store' }, timeoutMs)
+    const response = await get(scheduleOf(page), { cache: 'no-store' }, timeoutMs)
     const receivedAtMs = performance.now()
     const next: Schedule = await response.json()
     // Our own server's fields are not checked one by one; an error, or a proxy's page, does not name the sale.
-    if (next.sale !== page.sale) throw new Error(String(response.status))
+    if (next.sale !== page.sale || next.line !== page.line) throw new Error(String(response.status))
     fetchFailures = 0
     const ageMs = Number(response.headers.get('age')) * 1000
     clock.read(next.server_time_ms + ageMs, requestedAtMs, receivedAtMs)
@@ -111,6 +111,8 @@ async function fetchSchedule(): Promise<void> {
   showConnection()
   tick()
 }
+
+const scheduleOf = ({ sale, line }: Page) => `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
 /** An older schedule (another server's, say) only changes when to fetch again. */
 function applySchedule(next: Schedule): void {
@@ -332,6 +334,8 @@ function openChannel(): void {
   channel = new BroadcastChannel(`flash-sale ${page.sale}`)
   channel.onmessage = ({ data }) => {
     const atMs = performance.now()
+    // A tab that has not joined may show another line.
+    if (data.news && data.news.line !== page.line) return
     if (data.news) {
       clock.read(data.serverMs, atMs, atMs)
       applySchedule(data.news)
@@ -343,7 +347,10 @@ function openChannel(): void {
 
 /** Sets up the content, new or replaced. */
 function begin(): void {
+  const { line } = page
   page = readPage()
+  // The landing page is of another line than the one that was joined.
+  if (page.line !== line) [schedule, fetchAtMs] = [null, 0]
   clearTimeout(refreshTimer)
   refreshTimer = 0
   announce()

@@ -5,6 +5,8 @@ import { ServerClock } from './clock.ts'
 /** The data that the server wrote into the page for its script. */
 export interface Page {
   readonly sale: string
+  /** Left out for the public line, as in its schedule. */
+  readonly line: string | undefined
   /** Where this page can be loaded again; null for the response to a form that met a problem. */
   readonly path: string | null
   /** False for a page that is the same for all: it knows no visitor. */
@@ -17,9 +19,9 @@ export interface Page {
 }
 
 export function readPage(): Page {
-  const { sale = '', path = null, own, number, opensAt = '', commitment = '' } = textsOf('stage')
+  const { sale = '', line, path = null, own, number, opensAt = '', commitment = '' } = textsOf('stage')
   const isOwn = own !== undefined
-  return { sale, path, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
+  return { sale, line, path, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
 }
 
 /** The page's language, or its translation's; an extension may have written something that is no language. */

@@ -144,7 +144,7 @@ function showProgress(schedule: Schedule, page: Page, position: number, atMs: nu
   const serving = servingExactly(schedule, atMs)
   let start = 0
   if ((page.number ?? 0) > schedule.pre_queue_size) {
-    const key = `began ${page.sale} ${page.number}`
+    const key = `began ${roomOf(page)} ${page.number}`
     const known = kept(key)
     start = known === null ? serving : Number(known)
     if (known === null) keep(key, String(start))
@@ -155,7 +155,9 @@ function showProgress(schedule: Schedule, page: Page, position: number, atMs: nu
 
 // -- The draw, checked by the page itself --------------------------------------------------------------------------------
 
-const storageKeyOfCommitment = (page: Page) => `commitment ${page.sale} ${page.opensAt}`
+const storageKeyOfCommitment = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
+/** As the shared roomName, which would bring all its checks along. */
+const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
 /** The first commitment that this browser saw before the opening is the one that counts. */
 export function rememberCommitment(page: Page): void {

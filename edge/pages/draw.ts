@@ -4,7 +4,7 @@
  */
 import { isDrawn } from '../../shared/schedule.ts'
 import { type Html, hidden, html } from './html.ts'
-import type { Shown } from './view.ts'
+import { type Shown, scheduleOf } from './view.ts'
 
 export function drawCard({ view, words }: Shown): Html {
   const { schedule } = view
@@ -25,7 +25,7 @@ export function drawCard({ view, words }: Shown): Html {
         <div id="seed-row" ${hidden(!drawn)}><dt>${words.seed}</dt><dd><code id="seed">${schedule.draw_seed}</code></dd></div>
         ${beaconRow({ view, words })}
       </dl>
-      <p><a href="/sales/${view.sale}/schedule">${words.drawData}</a></p>
+      <p><a href="${scheduleOf(view)}">${words.drawData}</a></p>
     </details>
   </section>`
 }

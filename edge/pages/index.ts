@@ -181,7 +181,7 @@ ${proofHead(view)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
   const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
-<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
+<div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 <main id="main">
 ${view.shows.kind !== 'order' && ownOrder(shown)}

@@ -35,7 +35,7 @@ export function landingPage(shown: Shown): Content {
       ${joinForm(shown, words.joinLobby)}${toOwnPlace(shown)}`
   const main = html`<section class="card" id="landing" data-tone="calm" data-phase="${phase}">
     <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>`)}
+    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(shown)}`)}
     ${during(schedule, ['pre_queue'], lobby)}
     ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
     ${during(schedule, ['paused'], lead(words.paused, words.pausedText))}
@@ -51,13 +51,18 @@ export function landingPage(shown: Shown): Content {
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
+/** Another line may be open to this visitor already: which one, only joining tells. */
+const earlierLine = (shown: Shown) =>
+  shown.view.othersOpenEarlier &&
+  html`<p>${shown.words.earlierLine}</p>${joinForm(shown, shown.words.joinEarlier)}${toOwnPlace(shown)}`
+
 /** The way in. */
 function joinForm({ view, words, lang }: Shown, label: string): Html {
   const proof = proofFields(view, words, lang)
   const invitation =
-    view.invites &&
-    html`<label class="field">${words.invitation}
-    <input name="invitation" required minlength="4" maxlength="1000" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>`
+    (view.invites || view.othersInvite) &&
+    html`<label class="field">${view.invites ? words.invitation : words.invitationIfAny}
+    <input name="invitation" ${view.invites && html`required`} minlength="4" maxlength="1000" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>`
   return html`${signInNote(view, words)}${postForm(`/sales/${view.sale}/queue`, html`${invitation}${proof}<button class="button">${label}</button>`)}`
 }
 
@@ -77,9 +82,12 @@ export function proofFields(
 }
 
 /** Said to all: this page does not know who is signed in. */
-const signInNote = ({ signIn }: SaleView, words: Words) =>
-  signIn !== undefined &&
-  html`<p class="note">${words.signInNeeded} ${signIn !== null && html`<a href="${signIn}">${words.signIn}</a>`}</p>`
+function signInNote({ signIn, othersSignIn }: SaleView, words: Words): Html | false {
+  const url = signIn === undefined ? othersSignIn : signIn
+  if (url === undefined) return false
+  const note = signIn === undefined ? words.signInForLine : words.signInNeeded
+  return html`<p class="note">${note} ${url !== null && html`<a href="${url}">${words.signIn}</a>`}</p>`
+}
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */
 const toOwnPlace = ({ view, words }: Shown) =>
@@ -144,6 +152,7 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
       ${lead(words.nothingToDo)}
       <p class="quiet">${turnWaits(shown)}</p>`
   const main = html`<section class="card" id="line" data-status="${place.status}">
+    ${shown.view.line !== undefined && html`<p class="label">${fill(words.ofLine, { line: shown.view.line })}</p>`}
     ${when('pre_queue', lobby)}
     ${when('waiting')}
     ${when('paused', lead(words.pausedText))}

@@ -2,10 +2,9 @@
  * From data to responses: a sale as a view or a document, a problem as a page, in the visitor's language and the shop's
  * brand, with headers that let a page load nothing from other hosts.
  */
-import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
-import { accessOf, signInUrl } from '../auth/admit.ts'
+import { accessOf, asksForProof, signInUrl } from '../auth/admit.ts'
 import { readJoin } from '../auth/join-request.ts'
 import type { Config } from '../config.ts'
 import { type Call, wantsHtml } from '../http.ts'
@@ -43,32 +42,47 @@ const TURNSTILE_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': contentS
 export const headersOf = ({ turnstile }: Pick<SaleView, 'turnstile'>) =>
   turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
 
-type Moment = Pick<SaleNow, 'facts' | 'schedule' | 'atMs' | 'policy'>
+type Moment = Pick<SaleNow, 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
 
-export function publicSale({ facts, schedule, atMs }: Omit<Moment, 'policy'>): PublicSale {
+export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'schedule' | 'atMs'>): PublicSale {
   return { ...facts, phase: schedule.phase, server_time_ms: atMs }
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
 export function viewOf(sale: string, now: Moment, number: number | null, shows: Shows, call: Call): SaleView {
   const { request, config } = call
-  const access = accessOf(now.policy, PUBLIC_LINE)
+  const { lines } = now.policy
+  const access = accessOf(now.policy, now.line)
   return {
     sale,
     state: publicSale(now),
     schedule: now.schedule,
     number,
+    ...(lines.length > 1 ? { line: now.line, ...othersOf(sale, now, call) } : {}),
     nowMs: now.atMs,
     lang: languageOf(request),
     brand: brandOf(config, now.facts.name),
     claimSeconds: config.CLAIM_SECONDS,
-    ...(config.POW_DIFFICULTY > 0 || access.proof_of_work !== 'off' ? { challenge: `/sales/${sale}/challenge` } : {}),
-    ...(access.turnstile && config.turnstile ? { turnstile: config.turnstile.TURNSTILE_SITE_KEY } : {}),
+    ...(asksForProof(now.policy, call) ? { challenge: `/sales/${sale}/challenge` } : {}),
+    ...(config.turnstile && lines.some((one) => one.access.turnstile)
+      ? { turnstile: config.turnstile.TURNSTILE_SITE_KEY }
+      : {}),
     ...(access.sign_in === 'required' ? { signIn: signInUrl(sale, call) } : {}),
     invites: access.invitation === 'required',
     protects: config.protect?.PROTECT_SALE === sale,
     paymentPage: config.PAYMENT_PAGE,
     shows,
+  }
+}
+
+/** What those hear who may join another line than the one that the page shows. */
+function othersOf(sale: string, { line, policy: { lines } }: Moment, call: Call) {
+  const others = lines.filter((one) => one.line !== line)
+  const early = lines.find((one) => one.line === line)?.opens_early_seconds ?? 0
+  return {
+    ...(others.some(({ access }) => access.sign_in === 'required') ? { othersSignIn: signInUrl(sale, call) } : {}),
+    othersInvite: others.some(({ access }) => access.invitation === 'required'),
+    othersOpenEarlier: others.some(({ opens_early_seconds }) => opens_early_seconds > early),
   }
 }
 

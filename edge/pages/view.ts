@@ -21,6 +21,12 @@ export interface SaleView {
   readonly schedule: Schedule
   /** The visitor's ticket number; null for someone who has not joined. */
   readonly number: number | null
+  /** The line of the schedule, where the sale has several; and what one of the others asks for or has. */
+  readonly line?: string
+  readonly othersInvite?: boolean
+  readonly othersOpenEarlier?: boolean
+  /** Where to sign in for another line; null where the shop has not said. */
+  readonly othersSignIn?: string | null
   /** The latest order in the visitor's cookies; absent on pages that are the same for all. */
   readonly order?: string | null
   /** The edge's clock, milliseconds since the epoch. */
@@ -46,6 +52,10 @@ export interface SaleView {
 
 /** Where the sale's page is for this visitor: whoever has a place has one of their own. */
 export const homeOf = ({ sale, number }: SaleView) => (number === null ? `/sales/${sale}` : `/sales/${sale}/line`)
+
+/** Where the schedule of the page is. */
+export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' | 'schedule'>) =>
+  `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
 export type Shows =
   /** The same for all, and for whoever has not joined. */

@@ -11,7 +11,7 @@ import { NO_STORE, TARGETED } from '../cache.ts'
 import type { Config } from '../config.ts'
 import { type Call, refuse, seeOther, wantsHtml } from '../http.ts'
 import { refuseLeft } from '../queue/numbers.ts'
-import { saleNow } from '../queue/sale-cache.ts'
+import { publicNow, saleNow } from '../queue/sale-cache.ts'
 
 /** Where the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'
@@ -60,11 +60,12 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
     await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
     return forOne(response, call)
   }
-  const now = await saleNow(sale, call)
+  const publicly = await publicNow(sale, call)
   // After the sale there is nothing left to protect.
-  if (now.schedule.phase === 'ended') return pass(protect, null, call)
+  if (publicly.schedule.phase === 'ended') return pass(protect, null, call)
   const { place } = await authenticate(sale, call)
   if (!place || !(await isVisitor(place.claims.sub, call))) return toTheLine(sale, `/sales/${sale}`, call)
+  const now = await saleNow(sale, call, place.claims.line)
   if (now.place(place.claims.num).status !== 'ready') return toTheLine(sale, `/sales/${sale}/line`, call)
   await refuseBlocked(place.claims.sub, now.policy, call)
   await refuseLeft(place.claims, now.ticketShards, call)

@@ -10,12 +10,10 @@ import { type Phase, type Schedule, servingExactly } from '../../shared/schedule
 import {
   calledBeforeClaimWindow,
   calledBy,
+  comingIn,
   isUnreached,
   type Memory,
-  mostOnTheirWay,
-  onTheirWay,
   type Settings,
-  showRatio,
   unitsOf,
 } from './memory.ts'
 
@@ -130,15 +128,11 @@ const rounded = (rate: number) => Math.round(rate * 1000) / 1000
  * expectation, since units given back or wanted twice cannot be foreseen; the limit by room (`max_inside`) always holds.
  */
 function roomFor(called: number, state: SaleState, memory: Memory, settings: Settings): number {
-  const { share, sureShare } = showRatio(memory, settings)
-  const units = settings.admissionsPerUnit * unitsOf(state, 'available') - state.hopeful
-  const forUnits = units - onTheirWay(memory, called, share, settings)
+  const units = (settings.admissionsPerUnit * unitsOf(state, 'available') - state.hopeful) * state.share
+  const { coming_units, coming_people } = comingIn(memory, called, settings)
+  const forUnits = units - settings.admissionsPerUnit * coming_units
   const { max_inside } = state.admission
-  const comingIn = Math.max(
-    onTheirWay(memory, called, sureShare, settings),
-    mostOnTheirWay(memory, called, sureShare, settings),
-  )
-  const inside = unitsOf(state, 'held') + state.hopeful + comingIn
+  const inside = unitsOf(state, 'held') + state.hopeful + coming_people
   const forRoom = max_inside === null ? Number.POSITIVE_INFINITY : max_inside - inside
   return Math.max(0, Math.floor(Math.min(forUnits, forRoom, Number.MAX_SAFE_INTEGER - called)))
 }

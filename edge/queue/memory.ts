@@ -175,7 +175,7 @@ const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state,
 function newArrivals(memory: Memory, state: SaleState): number {
   return state.counted && memory.counted
     ? Math.max(0, state.arrivals - memory.arrivals_told)
-    : Math.max(0, unitsTaken(state) - memory.taken) / state.limit_per_visitor
+    : (Math.max(0, unitsTaken(state) - memory.taken) * state.share) / state.limit_per_visitor
 }
 
 /** The origin's counters, which the next refresh compares with. */
@@ -236,17 +236,29 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
 }
 
 /** How many people were called and will still come, if this share of those called turns up in the end. */
-export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
+function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
   const arrivedInTime = memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
   return Math.max(0, calledInTime * share - arrivedInTime)
 }
 
 /** The most of those called just now who can be on their way, whoever has arrived meanwhile. */
-export function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
+function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const settledMs = memory.open_ms - settleMs(memory, settings)
   const unsettled = Math.max(0, called - at(memory, settledMs, 'called'))
   return Math.min(unsettled, unsettled * share + MARGIN_SIGMAS * Math.sqrt(unsettled * share * (1 - share)))
+}
+
+/** Those called who may still come: in units that are kept for them, and the most people that they may be. */
+export function comingIn(memory: Memory, called: number, settings: Settings) {
+  const { share, sureShare } = showRatio(memory, settings)
+  return {
+    coming_units: onTheirWay(memory, called, share, settings) / settings.admissionsPerUnit,
+    coming_people: Math.max(
+      onTheirWay(memory, called, sureShare, settings),
+      mostOnTheirWay(memory, called, sureShare, settings),
+    ),
+  }
 }
 
 // -- Speed ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
  * Ticket numbers for those who join. A known visitor's ticket shard looks the number up or records a new one. For unknown
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
+import { lineOfRoom, PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import type { QueueClaims } from '../../shared/tokens.ts'
 import { deletePlaceCookie } from '../auth/credentials.ts'
@@ -10,6 +11,7 @@ import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { joinShard } from './joins.ts'
 import { Block, Demand, ISOLATE_LEASE_MS } from './lease.ts'
 import { type JoinRequest, type ShardCalls, shardOf, withRetries } from './rpc.ts'
+import type { SaleNow } from './sale-cache.ts'
 
 /** Most sales with a block in hand; beyond it the block used longest ago becomes a gap. */
 const MAX_BLOCKS = 1_000
@@ -109,13 +111,13 @@ export async function numberOf(
     const { number, first } = joined
     return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, shards, call)
   }
-  if (joined?.reason === 'paid-already') return refuseProof(request.sale)
+  if (joined?.reason === 'paid-already') return refuseProof(lineOfRoom(request.sale).sale)
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
-/** A visitor's own shard. */
-const ownShard = ({ sale, sub }: QueueClaims, shards: number, call: Call) =>
-  shardOf(sale, shardFor(sub, shards), call.env)
+/** A visitor's own shard, in the room of their line. */
+const ownShard = ({ sale, line = PUBLIC_LINE, sub }: QueueClaims, shards: number, call: Call) =>
+  shardOf(roomName(sale, line), shardFor(sub, shards), call.env)
 
 /** Longest wait for a shard that is asked about a place. */
 const ASK_MS = 1_000
@@ -139,6 +141,47 @@ export async function refuseLeft(place: QueueClaims, shards: number, call: Call)
   deletePlaceCookie(place.sale, call)
   refuse('invalid-token', { detail: 'This place was given up. Join again.' })
 }
+
+/**
+ * Which line of a sale a known visitor is in: the one they chose first, on whatever device, so that nobody has a place in two.
+ * Recorded as a number is, in shards of a room that gives none out. `leaves`: the line whose turn they have missed.
+ */
+export async function lineOf(
+  sale: string,
+  visitor: string,
+  { wanted, leaves }: { wanted: string; leaves?: string | undefined },
+  { policy: { lines }, ticketShards }: Pick<SaleNow, 'policy' | 'ticketShards'>,
+  call: Call,
+): Promise<string> {
+  if (lines.length < 2) return wanted
+  const request = { sale: choicesOf(sale), visitor, has: idOf(wanted) }
+  const shard = shardFor(visitor, ticketShards)
+  const choose = async (instead_of?: number) => {
+    const joined = await joinShard({ ...request, instead_of }, shard, call)
+    return joined?.joined ? joined.number : refuseUnreachable()
+  }
+  const chosen = await choose(leaves === undefined ? undefined : idOf(leaves))
+  const found = lines.find(({ line }) => idOf(line) === chosen)
+  if (found) return found.line
+  // The list has it no longer.
+  await choose(chosen)
+  return wanted
+}
+
+/** Whoever has left a sale may come back in another line. */
+export async function forgetLine(
+  sale: string,
+  visitor: string,
+  { policy, ticketShards }: Pick<SaleNow, 'policy' | 'ticketShards'>,
+  call: Call,
+): Promise<void> {
+  if (policy.lines.length < 2) return
+  await withRetries(() => shardOf(choicesOf(sale), shardFor(visitor, ticketShards), call.env).leave({ visitor }))
+}
+
+/** No line has an empty name. */
+const choicesOf = (sale: string) => roomName(sale, '')
+const idOf = (line: string) => hashOf(line) + 1
 
 const refuseClosed = () => refuse('try-again', { detail: 'Nobody can join at this moment.', retry_after_seconds: 2 })
 const refuseUnreachable = () =>

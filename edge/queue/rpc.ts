@@ -1,6 +1,8 @@
 /**
  * The calls between the Worker and its two kinds of objects. Requests and responses are plain data that only ever gain
  * optional fields, and no method or field is renamed: during a rollout one side is older than the other for some seconds.
+ *
+ * `sale` is the name of a room (roomName in shared/api/access.ts): the sale's own, or that of another one of its lines.
  */
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import type { Env } from '../config.ts'

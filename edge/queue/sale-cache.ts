@@ -1,9 +1,9 @@
 /**
- * This isolate's copies of the sales' snapshots. While a copy is young, requests are answered from it without a call to
+ * This isolate's copies of the sales' snapshots, one for each line. While a copy is young, requests are answered from it without a call to
  * anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand still answers,
  * with a line that stands still, and the isolate tries ever more seldom: an object in trouble must not meet a crowd.
  */
-import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import { OPEN_TO_ALL, type Policy, PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
@@ -70,8 +70,9 @@ const sales = new Recent<string, CachedSale>(MAX_SALES)
 const refreshes = new Recent<string, Refresh>(MAX_SALES)
 const lookups = new Limiter()
 
-/** A sale at the moment of a request. */
+/** A sale at the moment of a request, as one of its lines has it. */
 export interface SaleNow {
+  readonly line: string
   readonly schedule: Schedule
   readonly facts: SaleFacts
   /** Who may join. */
@@ -84,8 +85,12 @@ export interface SaleNow {
   place(number: number): Place
 }
 
-/** The sale as it is now. Throws a ProblemError: `unknown-sale`, or `try-again` when no copy can be had. */
-export async function saleNow(name: string, call: Call): Promise<SaleNow> {
+/**
+ * The sale as it is now, for one of its lines: one that its policy lists, or that a token names, since others would wake objects.
+ * Throws a ProblemError: `unknown-sale`, or `try-again` when no copy can be had.
+ */
+export async function saleNow(saleId: string, call: Call, line = PUBLIC_LINE): Promise<SaleNow> {
+  const name = roomName(saleId, line)
   // Not when the request came: it may have waited for others since, while the copy was refreshed.
   let nowMs = Date.now()
   if (!hasAnswer(name, nowMs)) {
@@ -98,7 +103,15 @@ export async function saleNow(name: string, call: Call): Promise<SaleNow> {
   const sale = sales.get(name)
   if (!sale) return isUnknown(name, nowMs) ? refuse('unknown-sale') : refuseForNow()
   keepFresh(name, call, nowMs)
-  return viewAt(sale, nowMs, call)
+  return viewAt(sale, line, nowMs, call)
+}
+
+/** The sale as all see it: in the public line, or in the first where none is public. */
+export async function publicNow(sale: string, call: Call): Promise<SaleNow> {
+  const now = await saleNow(sale, call)
+  const { lines } = now.policy
+  const [first] = lines
+  return !first || lines.some(({ line }) => line === PUBLIC_LINE) ? now : saleNow(sale, call, first.line)
 }
 
 const refuseForNow = () => refuse('try-again', { retry_after_seconds: 1 })
@@ -257,7 +270,7 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
   return true
 }
 
-function viewAt(sale: CachedSale, nowMs: number, call: Call): SaleNow {
+function viewAt(sale: CachedSale, line: string, nowMs: number, call: Call): SaleNow {
   const { snapshot, asOfMs, clockMs, positions } = sale
   const certainUntilMs = isSettled(sale, nowMs) ? nowMs : asOfMs + ANNOUNCE_MS
   const certainMs = Math.min(nowMs, certainUntilMs) + clockMs
@@ -274,6 +287,7 @@ function viewAt(sale: CachedSale, nowMs: number, call: Call): SaleNow {
     return position
   }
   return {
+    line,
     schedule,
     facts: snapshot.facts,
     policy: snapshot.policy ?? OPEN_TO_ALL,

@@ -65,24 +65,25 @@ const LATER_MS = OPENS_AT_MS + 10_000
 it('reports the line’s figures, before the opening and while it moves', () => {
   const before = OPENS_AT_MS - 5_000
   const figures = { numbers_given: PEOPLE, boost: 1, throttle: 1 }
-  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0 }
-  expect(figuresOf(recordAt(before), PEOPLE, before)).toEqual({ ...figures, ...nobody, clock_ms: before })
+  const nobody = { called: 0, waiting: PEOPLE, called_per_second: 0, coming_units: 0, coming_people: 0 }
+  expect(figuresOf(recordAt(before), PEOPLE, before, CONFIG)).toEqual({ ...figures, ...nobody, clock_ms: before })
   const called = 950 // The first is called half a second after the opening, for which it is announced.
   const waiting = PEOPLE - called
-  const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100 }
-  expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS)).toEqual({ ...figures, ...moving, clock_ms: LATER_MS })
+  const coming = { coming_units: called / CONFIG.admissionsPerUnit, coming_people: called }
+  const moving = { called, waiting, wait_seconds: waiting / 100, called_per_second: 100, ...coming }
+  expect(figuresOf(recordAt(LATER_MS), PEOPLE, LATER_MS, CONFIG)).toEqual({ ...figures, ...moving, clock_ms: LATER_MS })
 })
 
 it('reports a throttled line, and no wait while the line stands still', () => {
-  const slow = figuresOf(recordAt(LATER_MS, CONFIG, 'slow'), PEOPLE, LATER_MS)
+  const slow = figuresOf(recordAt(LATER_MS, CONFIG, 'slow'), PEOPLE, LATER_MS, CONFIG)
   expect(slow).toMatchObject({ throttle: 1 / 16, called_per_second: 6.25 })
-  const paused = figuresOf(withLine(recordAt(LATER_MS), { phase: 'paused' }), PEOPLE, LATER_MS)
+  const paused = figuresOf(withLine(recordAt(LATER_MS), { phase: 'paused' }), PEOPLE, LATER_MS, CONFIG)
   expect(paused).not.toHaveProperty('wait_seconds')
   expect(paused).toMatchObject({ called_per_second: 0 })
 })
 
 it.each(['sold_out', 'ended'] as const)('reports nobody waiting once the sale is %s', (phase) => {
-  const figures = figuresOf(withLine(recordAt(LATER_MS), { phase }), PEOPLE, LATER_MS)
+  const figures = figuresOf(withLine(recordAt(LATER_MS), { phase }), PEOPLE, LATER_MS, CONFIG)
   expect(figures).toMatchObject({ numbers_given: PEOPLE, waiting: 0, called_per_second: 0 })
 })
 

@@ -1,10 +1,11 @@
 /** All that the waiting room knows of a sale. Pure functions from one record to the next; the room stores it and does I/O. */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import type { LineFigures, SaleState } from '../../shared/api/internal.ts'
 import { commitmentOf } from '../../shared/draw.ts'
 import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/schedule.ts'
 import type { RoomConfig } from '../config.ts'
 import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
-import { calledBy, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
+import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './timeline.ts'
 
 /** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */
@@ -48,6 +49,7 @@ export function newRecord(
   const endsAtMs = state.ends_in_ms === null ? null : atMs + state.ends_in_ms
   const schedule = {
     sale: state.sale,
+    ...(state.line === PUBLIC_LINE ? {} : { line: state.line }),
     version: 1,
     phase: nowMs >= preQueueOpensAtMs ? ('pre_queue' as const) : ('upcoming' as const),
     anchor_at_ms: opensAtMs,
@@ -202,7 +204,12 @@ export function keptOf(sale: SaleRecord): string {
 }
 
 /** The line's figures for operators. */
-export function figuresOf({ timeline, memory }: SaleRecord, highestNumber: number, nowMs: number): LineFigures {
+export function figuresOf(
+  { timeline, memory }: SaleRecord,
+  highestNumber: number,
+  nowMs: number,
+  settings: Settings,
+): LineFigures {
   const schedule = inEffect(timeline, nowMs)
   const isMoving = schedule.phase === 'open'
   const called = calledBy(schedule, nowMs, highestNumber)
@@ -213,6 +220,7 @@ export function figuresOf({ timeline, memory }: SaleRecord, highestNumber: numbe
     numbers_given: highestNumber,
     called,
     waiting,
+    ...comingIn(memory, called, settings),
     ...(wait === null ? {} : { wait_seconds: wait }),
     called_per_second: isMoving ? schedule.rate_per_second : 0,
     boost: memory.boost,

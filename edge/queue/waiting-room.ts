@@ -1,5 +1,5 @@
 /**
- * The waiting room: one object per sale, its coordinator. It leases ticket numbers, makes the draw, refreshes the sale's
+ * The waiting room: one object per line of a sale, its coordinator. It leases ticket numbers, makes the draw, refreshes the sale's
  * state from the origin and publishes the admission schedule. Ticket shards call it a few times a second, whatever the crowd.
  *
  * Two instances of one object can exist for a moment, one of them a ghost that only has its memory. So whatever must not
@@ -9,6 +9,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
+import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import { SaleState } from '../../shared/api/internal.ts'
 import { isDrawn, isFinal, serving } from '../../shared/schedule.ts'
 import { purgeSale } from '../cache.ts'
@@ -88,6 +89,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
           readAtMs: stored.readAtMs ?? 0,
           state: {
             ...stored.state,
+            line: stored.state.line ?? PUBLIC_LINE,
+            share: stored.state.share ?? 1,
             hopeful: stored.state.hopeful ?? 0,
             ticket_shards: stored.state.ticket_shards ?? null,
             policy: stored.state.policy ?? null,
@@ -155,7 +158,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
 
   override async alarm() {
     if (!this.#sale) return
-    await this.#refresh(this.#sale.state.sale)
+    await this.#refresh(roomOfRecord(this.#sale))
     await this.#warmShards(this.#sale)
   }
 
@@ -222,7 +225,7 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   /** The line's figures, as the query of a state request; empty while the sale is not known. */
   #figures(): string {
     if (!this.#sale) return ''
-    const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale))
+    const figures = figuresOf(this.#sale, this.#highestNumber, this.#now(this.#sale), this.#config)
     const query = new URLSearchParams(Object.entries(figures).map(([name, value]) => [name, String(value)]))
     query.set('policy', this.#sale.state.policy?.version ?? '')
     const counts = this.#counts.take()
@@ -339,8 +342,11 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
   }
 
   /** Starts the ticket shards before the opening, so that no visitor waits for one to start. */
-  async #warmShards({ state: { sale, ticket_shards }, closed, opensAtMs }: SaleRecord) {
+  async #warmShards(record: SaleRecord) {
+    const { closed, opensAtMs } = record
     if (closed || opensAtMs - Date.now() > WARM_MS) return
+    const { ticket_shards } = record.state
+    const sale = roomOfRecord(record)
     const shards = Array.from({ length: ticket_shards ?? this.#config.ticketShards }, (_, i) =>
       shardOf(sale, i, this.env),
     )
@@ -348,6 +354,8 @@ export class WaitingRoom extends DurableObject<Env> implements RoomCalls {
       await Promise.allSettled(shards.slice(i, i + WARM_BATCH).map((shard) => shard.look({ sale })))
   }
 }
+
+const roomOfRecord = ({ state: { sale, line } }: SaleRecord) => roomName(sale, line)
 
 const freshSeed = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)))
 

@@ -8,7 +8,7 @@ import { refuseBlockedHolder } from '../auth/admit.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'
-import { saleNow } from '../queue/sale-cache.ts'
+import { publicNow } from '../queue/sale-cache.ts'
 import { callOrigin, requireBuyer } from './checkout.ts'
 import { visitorPage } from './line.ts'
 import { ALREADY, limitOrders, orderIn } from './orders.ts'
@@ -75,7 +75,7 @@ async function orProblemPage(sale: string, form: Again, call: Call, send: () => 
     const problem = problemIn(error)
     const mayHelp = problem.status === 503 || problem.type === '/problems/all-in-carts'
     const shows = { kind: 'problem', problem, again: mayHelp ? form : undefined } as const
-    return visitorPage(sale, await saleNow(sale, call), shows, call)
+    return visitorPage(sale, await publicNow(sale, call), shows, call)
   }
 }
 

@@ -5,7 +5,7 @@ import { type Call, refuse, sendJson, sendNothing } from '../http.ts'
 import { roomOf, withRetries } from '../queue/rpc.ts'
 import { storeSnapshot } from '../queue/sale-cache.ts'
 
-/** `POST /internal/sales/{sale}/refresh`: the origin says that something has changed. */
+/** `POST /internal/sales/{room}/refresh`: the origin says that something has changed for a line of a sale. */
 export async function refresh(sale: string, call: Call): Promise<Response> {
   const { env, nowMs } = call
   await requireEdgeToken(call)

@@ -1,4 +1,5 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { type Problem, problem } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked } from '../auth/admit.ts'
@@ -18,7 +19,7 @@ import { headersOf, viewOf } from '../pages/respond.ts'
 import type { SaleView, Shows } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import { refuseLeft } from '../queue/numbers.ts'
-import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { takePlace } from './queue.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
@@ -26,7 +27,7 @@ export const JOINED = 'joined'
 
 /** `GET /sales/{sale}/line`: whoever has no place finds the landing page's content here, and after the sale all find its end. */
 export async function showLine(sale: string, call: Call): Promise<Response> {
-  const now = await saleNow(sale, call)
+  const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (!isFinal(phase)) return visitorPage(sale, now, null, call)
   // Not by a redirect: until it is purged, a kept landing page may lead back here.
@@ -49,7 +50,7 @@ export async function joinAndShow(sale: string, call: Call): Promise<Response> {
 /** A page for one visitor: what they asked for, or else their own place. */
 export async function visitorPage(
   sale: string,
-  now: SaleNow,
+  publicly: SaleNow,
   wanted: Extract<Shows, { kind: 'order' | 'problem' }> | null,
   call: Call,
 ): Promise<Response> {
@@ -57,6 +58,8 @@ export async function visitorPage(
   const { place, refusal } = caller
   const admitted = await findAdmission(sale, call)
   const holder = place ?? admitted
+  const line = holder ? (holder.claims.line ?? PUBLIC_LINE) : publicly.line
+  const now = line === publicly.line ? publicly : await saleNow(sale, call, line)
   if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
   // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
   const isReady = place !== null && now.place(place.claims.num).status === 'ready'

@@ -8,7 +8,7 @@ import { findOrderToken, refuseAdmission } from '../auth/credentials.ts'
 import { limitAddress } from '../auth/rate-limits.ts'
 import { type Call, refuse } from '../http.ts'
 import type { Shows } from '../pages/view.ts'
-import { saleNow } from '../queue/sale-cache.ts'
+import { publicNow } from '../queue/sale-cache.ts'
 import { callOrigin, passOn } from './checkout.ts'
 import { visitorPage } from './line.ts'
 
@@ -29,7 +29,7 @@ export const limitOrders = (call: Call) => limitAddress('order', call.config.STA
 
 /** `GET /sales/{sale}/order/{order}` */
 export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
-  const [now, shows] = await Promise.all([saleNow(sale, call), orderShown(sale, order, call)])
+  const [now, shows] = await Promise.all([publicNow(sale, call), orderShown(sale, order, call)])
   return visitorPage(sale, now, shows, call)
 }
 

@@ -2,11 +2,11 @@
  * The line: joining it, asking for one's status, leaving it. A place is a signed token that says everything, so a status
  * is a signature check and one line of arithmetic; only a new visitor's number comes from somewhere else.
  */
-import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
-import { challengeDifficulty, refuseBlocked, requireAccess } from '../auth/admit.ts'
+import { bestLine, challengeDifficulty, refuseBlocked, requireAccess } from '../auth/admit.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -20,8 +20,8 @@ import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.t
 import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
 import { requireTurnstile } from '../auth/turnstile.ts'
 import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
-import { type Call, isBrowser, refuse, sendJson, sendNothing } from '../http.ts'
-import { giveUp, hasLeft, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
+import { type Call, isBrowser, lineAsked, refuse, sendJson, sendNothing } from '../http.ts'
+import { forgetLine, giveUp, hasLeft, lineOf, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
 import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** `POST /sales/{sale}/queue` */
@@ -50,11 +50,11 @@ const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 
 async function placeOrRefusal(sale: string, call: Call) {
   limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
   const held = await findPlace(sale, call)
-  const now = await saleNow(sale, call)
+  const now = await saleNow(sale, call, held?.claims.line)
   if (held) await refuseBlocked(held.claims.sub, now.policy, call)
   return held && !(await isGone(held, now, call))
     ? { now, place: (await renewPlace(held, now.schedule, call)) ?? held, first: false }
-    : { now, ...(await newPlace(sale, now, held, call)) }
+    : newPlace(sale, now, held, call)
 }
 
 const hasPassed = (number: number, now: SaleNow) => now.place(number).status === 'missed_turn'
@@ -65,12 +65,16 @@ async function isGone({ claims }: Place, now: SaleNow, call: Call): Promise<bool
 }
 
 /** The place of a caller who has none, or has lost the one they held. */
-async function newPlace(sale: string, now: SaleNow, lost: Place | null, call: Call) {
-  refuseUnlessJoinable(now)
+async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: Call) {
+  const { phase } = known.schedule
+  if (isFinal(phase)) refuse(phase === 'ended' ? 'ended' : 'sold-out')
   const { config } = call
   // Also where nothing is asked for: what cannot be read is refused before anything is done.
-  await readJoin(call)
+  const wanted = await readJoin(call)
   const asking = await visitorOf(lost, call)
+  const best = await bestLine(known.policy, asking.name, wanted, call)
+  const now = best === known.line ? known : await saleNow(sale, call, best)
+  refuseUnlessJoinable(now)
   const { difficulty, turnstile } = await requireAccess(sale, asking.name, now, call)
   const proof = difficulty > 0 ? await requireProof(sale, difficulty, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
@@ -78,13 +82,20 @@ async function newPlace(sale: string, now: SaleNow, lost: Place | null, call: Ca
   const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
   if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   if (turnstile) await requireTurnstile(sale, call)
-  const request = { sale, visitor: visitor.name, paid_with: proof?.paidWith, instead_of: lost?.claims.num }
-  const { number, first } = visitor.known
-    ? await numberOf(request, now.ticketShards, call, (found) => hasPassed(found, now))
-    : await nextNumber(sale, now.ticketShards, call)
+  if (!visitor.known) {
+    const { number, first } = await nextNumber(roomName(sale, best), now.ticketShards, call)
+    setSecretCookie(visitor.secret, call)
+    return { now, place: await issuePlace(visitor.name, number, now.schedule, call), first }
+  }
+  const leaves = lost ? known.line : undefined
+  const line = await lineOf(sale, visitor.name, { wanted: best, leaves }, now, call)
+  const own = line === best ? now : await saleNow(sale, call, line)
+  const instead_of = line === leaves ? lost?.claims.num : undefined
+  const request = { sale: roomName(sale, line), visitor: visitor.name, paid_with: proof?.paidWith, instead_of }
+  const { number, first } = await numberOf(request, own.ticketShards, call, (found) => hasPassed(found, own))
   if (proof) count(sale, { proofs: 1 }, call)
   setSecretCookie(visitor.secret, call)
-  return { place: await issuePlace(visitor.name, number, now.schedule, call), first }
+  return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
 
 function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
@@ -104,11 +115,11 @@ export async function status(sale: string, call: Call): Promise<Response> {
   limitVisitor('status', place.claims.sub, config.STATUS_PER_VISITOR, call)
   let now: SaleNow
   try {
-    now = await saleNow(sale, call)
+    now = await saleNow(sale, call, place.claims.line)
   } catch (error) {
     if (problemIn(error).status !== 503) throw error
     // Nothing is known of the sale at this moment, but the place is in the token.
-    return sendJson(bodyOf(place.claims.num, UNKNOWN))
+    return sendJson(bodyOf(place.claims, UNKNOWN))
   }
   await refuseBlocked(place.claims.sub, now.policy, call)
   if (now.place(place.claims.num).status === 'ready') await refuseLeft(place.claims, now.ticketShards, call)
@@ -127,9 +138,15 @@ export async function leave(sale: string, call: Call): Promise<Response> {
   const { sub, num } = claims
   limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
   try {
-    const { schedule, ticketShards } = await saleNow(sale, call)
-    if (isDrawn(schedule) && !isFinal(schedule.phase)) await giveUp(claims, ticketShards, call)
-    else if (!isFinal(schedule.phase)) await numberOf({ sale, visitor: sub, has: num }, ticketShards, call)
+    const now = await saleNow(sale, call, claims.line)
+    const { schedule, ticketShards, line } = now
+    if (isDrawn(schedule) && !isFinal(schedule.phase))
+      await Promise.all([giveUp(claims, ticketShards, call), forgetLine(sale, sub, now, call)])
+    else if (!isFinal(schedule.phase))
+      await Promise.all([
+        numberOf({ sale: roomName(sale, line), visitor: sub, has: num }, ticketShards, call),
+        lineOf(sale, sub, { wanted: line }, now, call),
+      ])
   } catch (error) {
     // Without the line's objects the visitor leaves all the same.
     problemIn(error)
@@ -145,7 +162,10 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   // A holder too: they may need a number instead of one whose turn has passed.
   const { place } = await authenticate(sale, call)
   const visitor = await visitorOf(place, call)
-  const difficulty = await challengeDifficulty(sale, visitor.name, await saleNow(sale, call), call)
+  const known = await saleNow(sale, call)
+  const line = await bestLine(known.policy, visitor.name, { line: lineAsked(call) }, call)
+  const now = line === known.line ? known : await saleNow(sale, call, line)
+  const difficulty = await challengeDifficulty(sale, visitor.name, now, call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
   setSecretCookie(visitor.secret, call)
@@ -165,8 +185,7 @@ async function respond(
   const admission = current.status === 'ready' ? await issueAdmission(place.claims, call) : null
   const inCookies = isBrowser(call.request)
   const body: QueueAnswer = {
-    ...bodyOf(num, current),
-    line: PUBLIC_LINE,
+    ...bodyOf(place.claims, current),
     queue_token: inCookies || !isNew ? undefined : place.token,
     admission_token: inCookies ? undefined : admission?.token,
     admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
@@ -177,8 +196,8 @@ async function respond(
 const nothing = { position: null, position_in_queue: null, estimated_wait_time: null }
 const UNKNOWN: PlaceNow = { status: 'paused', now_serving: 0, ...nothing }
 
-function bodyOf(number: number, current: PlaceNow): QueueAnswer {
+function bodyOf({ num: number, line = PUBLIC_LINE }: Place['claims'], current: PlaceNow): QueueAnswer {
   const { status, position_in_queue, now_serving, estimated_wait_time } = current
   const poll_after_ms = pollAfterMs(current, Math.random())
-  return { status, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
+  return { status, line, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
 }

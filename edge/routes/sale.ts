@@ -1,15 +1,15 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { KEPT, keptFor } from '../cache.ts'
-import { type Call, isCached, wantsJson } from '../http.ts'
+import { type Call, isCached, lineAsked, refuse, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
-import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { finalResponse } from './final.ts'
 
 /** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
 export async function showSale(sale: string, call: Call): Promise<Response> {
-  const now = await saleNow(sale, call)
+  const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (isFinal(phase)) return finalResponse(sale, phase, now, call)
   return wantsJson(call.request) ? publicDocument(sale, now) : landingPage(sale, now, call)
@@ -47,16 +47,17 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
   return new Response(landing.page, { headers: landing.headers })
 }
 
-/** `GET /sales/{sale}/schedule` */
+/** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
 export async function schedule(sale: string, call: Call): Promise<Response> {
-  const now = await saleNow(sale, call)
+  const now = await lineNow(sale, lineAsked(call), call)
   const second = Math.floor(now.atMs / 1000)
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
     const { server_time_ms: _, ...rest } = now.schedule
     // A line paused for want of updates has the version it had: its phase tells the two apart. And the second, since a
     // cache to which nothing has changed hands out its copy as if it were of this moment, time and all.
-    const etag = `W/"${now.schedule.version}-${now.schedule.phase}-${second}"`
+    const { version, phase, line } = now.schedule
+    const etag = `W/"${line === undefined ? '' : `${line}-`}${version}-${phase}-${second}"`
     const headers = new Headers({ 'content-type': 'application/json', etag, ...keptFor(sale, KEPT.schedule) })
     written = { second, json: JSON.stringify(rest).slice(0, -1), etag, headers }
     schedules.set(now.schedule, written)
@@ -64,6 +65,12 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   const { json, etag, headers } = written
   if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
+}
+
+async function lineNow(sale: string, line: string | undefined, call: Call): Promise<SaleNow> {
+  const now = await publicNow(sale, call)
+  if (line === undefined || line === now.line) return now
+  return now.policy.lines.some((one) => one.line === line) ? saleNow(sale, call, line) : refuse('not-found')
 }
 
 /** Schedules as they are sent within one second, except the time: a great many ask for the same one. */

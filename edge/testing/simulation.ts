@@ -213,6 +213,8 @@ export function stateOf(
   const { available = 0, held = 0, sold = 0, arrivals = 0, hopeful = 0 } = stock
   return {
     sale: 'simulated',
+    line: 'public',
+    share: 1,
     name: 'A sale',
     phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
     read_ago_ms: 0,

@@ -1,5 +1,6 @@
 /** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
+import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
@@ -45,10 +46,23 @@ export class TestSale {
     }
   }
 
+  /** The same for another of its lines, which may open at another time. */
+  async publishLine(
+    line: string,
+    { opensInMs = -1_000, ...changes }: Partial<SaleState> & { opensInMs?: number } = {},
+  ) {
+    const opensAtMs = Date.now() + opensInMs
+    const phase = opensInMs > 0 ? 'upcoming' : 'open'
+    const times = { phase, opens_at: new Date(opensAtMs).toISOString(), opens_in_ms: opensInMs } as const
+    const state = { ...this.#state(), ...this.#published, ...times, line, ...changes }
+    await stub(`/internal/sales/${roomName(this.name, line)}`, 200, state)
+    return this
+  }
+
   /** Has the edge refresh now, as the origin does after an operator's change. */
-  async push() {
+  async push(line = PUBLIC_LINE) {
     const headers = { authorization: `Bearer ${edgeEnv.EDGE_TOKEN}` }
-    return call(`/internal/sales/${this.name}/refresh`, { method: 'POST', headers })
+    return call(`/internal/sales/${roomName(this.name, line)}/refresh`, { method: 'POST', headers })
   }
 
   get room() {
@@ -59,21 +73,29 @@ export class TestSale {
     return edgeEnv.TICKET_SHARD.getByName(`${this.name}/${index}`) as DurableObjectStub<TicketShard>
   }
 
-  async schedule(): Promise<Schedule> {
-    return (await call(`/sales/${this.name}/schedule`)).json()
+  async schedule(line?: string): Promise<Schedule> {
+    return (await call(`/sales/${this.name}/schedule${line === undefined ? '' : `?line=${line}`}`)).json()
   }
 
   /** Waits until the public schedule is as wanted. */
-  async until(wanted: (schedule: Schedule) => boolean, withinMs = 5_000): Promise<Schedule> {
+  async until(wanted: (schedule: Schedule) => boolean, withinMs = 5_000, line?: string): Promise<Schedule> {
     for (const began = performance.now(); performance.now() - began < withinMs; await scheduler.wait(20)) {
-      const schedule = await this.schedule()
+      const schedule = await this.schedule(line)
       if (wanted(schedule)) return schedule
     }
-    throw new Error(`not within ${withinMs} ms; the schedule is ${JSON.stringify(await this.schedule())}`)
+    throw new Error(`not within ${withinMs} ms; the schedule is ${JSON.stringify(await this.schedule(line))}`)
   }
 
   join(headers: Headers = {}, settings = edgeEnv) {
     return call(`/sales/${this.name}/queue`, { method: 'POST', headers }, settings)
+  }
+
+  /** Joins with what a program sends along. */
+  joinWith(body: unknown, headers: Headers = {}, settings = edgeEnv) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const type = { 'content-type': 'application/json', 'content-length': String(text.length) }
+    const init = { method: 'POST', headers: { ...type, ...headers }, body: text }
+    return call(`/sales/${this.name}/queue`, init, settings)
   }
 
   async joined(headers: Headers = {}, settings = edgeEnv): Promise<Joined> {

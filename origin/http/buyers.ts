@@ -1,6 +1,7 @@
 /** Routes of admitted visitors: check out, read an order, pay it, give it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
+import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shared/api/public.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -28,7 +29,7 @@ import { orderAt, processingOrder } from '../orders/order-json.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
-import { available } from '../sales/sale-state.ts'
+import { available, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type LoadShedder, VisitorCalls } from './load-shedder.ts'
 import {
@@ -90,11 +91,12 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       }
       beganMs = performance.now()
       const sale = sales.get(saleId) ?? (await sales.find(saleId)) ?? refuse(problem('unknown-sale'))
-      arrivals.arrived(saleId, admission.num)
+      const line = admission.line ?? PUBLIC_LINE
+      arrivals.arrived(roomName(saleId, line), admission.num)
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
       const buyer = { visitor: admission.sub, number: admission.num }
-      const answer = checkout.checkout(sale, buyer, request, key)
+      const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)
       return respond(outcome, saleId, admission.sub)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 import { createMetrics } from '../lib/metrics.ts'
-import { QueueReports } from '../sales/queue-reports.ts'
+import { QueueReports, reportIn } from '../sales/queue-reports.ts'
 
 const origin = useOrigin()
 
@@ -64,7 +64,8 @@ test('forgets a report after ten seconds', () => {
   onTestFinished(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
   const reports = new QueueReports(createMetrics())
-  reports.add({ sale_id: 'sale', rate_per_second: 100 }, REPORT, 0)
+  const report = reportIn(REPORT)
+  if (report) reports.add('sale', 100, report, 0)
   vi.advanceTimersByTime(9_000)
   expect(reports.latest('sale')).toMatchObject({ waiting: 600 })
   vi.advanceTimersByTime(2_000)

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
+import { roomName, roomsOf } from '../../shared/api/access.ts'
 import { AdmissionChange, MAX_UNITS, OversellPolicy, Restock, SaleConfig } from '../../shared/api/operator.ts'
 import { ID_FORM, OrderId, ProductId, SaleId } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
@@ -148,8 +149,11 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   })
 
   const saleIds = () => sales.inUse().map(({ sale_id }) => sale_id)
+  const notify = ({ sale_id, lines }: SaleRow) => {
+    for (const room of roomsOf(sale_id, lines)) deps.edge.notify(room)
+  }
   const notifyAll = () => {
-    for (const saleId of saleIds()) deps.edge.notify(saleId)
+    for (const sale of sales.inUse()) notify(sale)
   }
   app.route('/sales/:sale/rules', ruleRoutes({ sql, find: known, changed: publish }))
   const nowMs = () => sales.nowMs()
@@ -177,13 +181,32 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   /** After a change: this process and the edge learn of it at once, other origins within REFRESH_MS. */
   async function publish(saleId: string) {
     await sales.refresh()
-    deps.edge.notify(saleId)
-    return inspect(await known(saleId))
+    const sale = await known(saleId)
+    notify(sale)
+    return inspect(sale)
+  }
+
+  /** A line's own figures. */
+  function lineNow(saleId: string, line: string) {
+    const room = roomName(saleId, line)
+    const report = deps.queueReports.latest(room)
+    return {
+      line,
+      arrivals: deps.arrivals.counts(room).arrivals,
+      numbers_given: report?.numbers_given ?? null,
+      called: report?.called ?? null,
+      waiting: report?.waiting ?? null,
+      wait_seconds: report?.wait_seconds ?? null,
+      called_per_second: report?.called_per_second ?? null,
+      boost: report?.boost ?? null,
+      throttle: report?.throttle ?? null,
+    }
   }
 
   async function inspect(sale: SaleRow) {
     const agrees = await reconciler.agrees(sale)
-    const report = deps.queueReports.latest(sale.sale_id)
+    const lines = sale.lines.map(({ line }) => lineNow(sale.sale_id, line))
+    const [first] = lines
     const nowMs = sales.nowMs()
     const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
     const [total, held, sold] = [sum((p) => p.total), sum((p) => p.held), sum((p) => p.sold)]
@@ -205,16 +228,18 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
       },
       rates: {
         admission_per_second: sale.rate_per_second,
-        called_per_second: report?.called_per_second ?? null,
-        boost: report?.boost ?? null,
-        throttle: report?.throttle ?? null,
+        called_per_second: together(lines, 'called_per_second'),
+        boost: first?.boost ?? null,
+        throttle: first?.throttle ?? null,
       },
       queue: {
         ...deps.arrivals.counts(sale.sale_id),
-        numbers_given: report?.numbers_given ?? null,
-        called: report?.called ?? null,
-        waiting: report?.waiting ?? null,
-        wait_seconds: report?.wait_seconds ?? null,
+        arrivals: together(lines, 'arrivals') ?? 0,
+        numbers_given: together(lines, 'numbers_given'),
+        called: together(lines, 'called'),
+        waiting: together(lines, 'waiting'),
+        wait_seconds: longest(lines),
+        lines,
       },
       health: deps.healthOf(sale.sale_id),
       server_time: new Date(nowMs).toISOString(),
@@ -222,6 +247,21 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   }
 
   return app
+}
+
+type Figures = Readonly<
+  Record<'arrivals' | 'numbers_given' | 'called' | 'waiting' | 'wait_seconds' | 'called_per_second', number | null>
+>
+
+/** The sum over all lines; null if none has reported. */
+function together(lines: readonly Figures[], of: keyof Figures): number | null {
+  const known = lines.flatMap((line) => line[of] ?? [])
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one)
+}
+
+function longest(lines: readonly Figures[]): number | null {
+  const waits = lines.flatMap(({ wait_seconds }) => wait_seconds ?? [])
+  return waits.length === 0 ? null : Math.max(...waits)
 }
 
 /** A call that would change nothing must not look as if it had. */

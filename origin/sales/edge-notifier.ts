@@ -22,9 +22,9 @@ export class EdgeNotifier {
     this.#log = log
   }
 
-  /** Best effort, behind the response. */
-  notify(saleId: string): void {
-    if (this.#edge.EDGE_URL) void this.#send(saleId, this.#edge.EDGE_URL)
+  /** Has a room refresh: a sale's own, or that of another line. Best effort, behind the response. */
+  notify(room: string): void {
+    if (this.#edge.EDGE_URL) void this.#send(room, this.#edge.EDGE_URL)
   }
 
   async #send(saleId: string, url: string): Promise<void> {

@@ -2,6 +2,25 @@
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { ProductRow, SaleRow } from '../ledger/sales.ts'
 
+const early = new WeakMap<SaleRow, Map<string, SaleRow>>()
+
+/** The sale as a line has it: its lobby and its turns may begin earlier. As it is for a line that is not in the list. */
+export function inLine(sale: SaleRow, line: string): SaleRow {
+  const ms = 1000 * (sale.lines.find((one) => one.line === line)?.opens_early_seconds ?? 0)
+  if (ms === 0) return sale
+  const known = early.get(sale) ?? new Map<string, SaleRow>()
+  early.set(sale, known)
+  const { opens_at, pre_queue_opens_at: lobby } = sale
+  const earlier = (at: Date) => new Date(at.getTime() - ms)
+  const made = known.get(line) ?? {
+    ...sale,
+    opens_at: earlier(opens_at),
+    pre_queue_opens_at: lobby && earlier(lobby),
+  }
+  known.set(line, made)
+  return made
+}
+
 export const available = (p: Pick<ProductRow, 'total' | 'held' | 'sold'>) => Math.max(0, p.total - p.held - p.sold)
 
 /** Units of a product as the ledger had them a moment ago. */

@@ -21,6 +21,7 @@ interface Scripts {
   unfenceGate: Script<number>
   clockMs: Script<number>
   countWaitingForStock: Script<number>
+  replaceValue: Script<number>
 }
 
 const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
@@ -33,6 +34,7 @@ const SCRIPTS: Record<keyof Scripts, { file: string; numberOfKeys: number }> = {
   unfenceGate: { file: 'unfence', numberOfKeys: 1 },
   clockMs: { file: 'clock', numberOfKeys: 1 },
   countWaitingForStock: { file: 'waiting-for-stock', numberOfKeys: 1 },
+  replaceValue: { file: 'replace', numberOfKeys: 1 },
 }
 
 const source = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), 'utf8')

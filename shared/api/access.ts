@@ -65,6 +65,11 @@ export const ONE_LINE: readonly Line[] = [{ line: PUBLIC_LINE, weight: 1, opens_
  */
 export const roomName = (sale: string, line: string) => (line === PUBLIC_LINE ? sale : `${sale}~${line}`)
 
+/** All the rooms of a sale. Its own is always there: it knows of the others, and where no line is public nobody joins it. */
+export const roomsOf = (sale: string, lines: readonly { readonly line: string }[]): string[] => [
+  ...new Set([sale, ...lines.map(({ line }) => roomName(sale, line))]),
+]
+
 /** The sale and the line of a room's name. */
 export function lineOfRoom(room: string): { sale: string; line: string } {
   const [sale = '', line = PUBLIC_LINE] = room.split('~')

@@ -1,17 +1,20 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
-import { Policy } from './access.ts'
+import { Policy, PUBLIC_LINE } from './access.ts'
 import { PublicProduct } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
 
 /**
- * The origin's state of a sale (GET /internal/sales/{sale}): all that the edge knows of it. Moments to calculate with
- * are in milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people.
+ * The origin's state of a sale for one of its lines (GET /internal/sales/{room}, the room's name): all that the edge knows of
+ * it. Times, rate, `max_inside` and arrivals are the line's own. Moments to calculate with are in milliseconds from now, so that the two clocks need not agree; those in ISO 8601 are for people.
  */
 export const SaleState = v.object({
   sale: v.string(),
+  line: v.optional(v.string(), PUBLIC_LINE),
+  /** The part of what is available that this line may call people for, from 0 to 1. The version before knows one line. */
+  share: v.optional(v.number(), 1),
   name: v.string(),
   phase: v.picklist(['upcoming', 'open', 'paused', 'all_in_carts', 'sold_out', 'ended']),
   /** Age of the ledger's answer: one of several origins may be cut off from the ledger. The version before does not send it. */
@@ -53,6 +56,9 @@ export const LineFigures = v.object({
   waiting: figure,
   /** Seconds until the last in line is called at the present rate; left out while the line stands. */
   wait_seconds: v.optional(figure),
+  /** Those called who may still come: in units that they may take, and at most in people. The version before sends neither. */
+  coming_units: v.optional(figure),
+  coming_people: v.optional(figure),
   /** Positions called a second now: the configured rate times `boost` times `throttle`. */
   called_per_second: figure,
   /** Makes up for visitors who do not turn up; 1 or more. */

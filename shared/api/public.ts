@@ -69,6 +69,7 @@ export type Status = (typeof STATUSES)[number]
 
 export const QueueAnswer = v.object({
   status: v.picklist(STATUSES),
+  /** The version before does not send it. */
   line: v.optional(v.string()),
   queue_token: v.optional(v.string()),
   number: v.number(),
@@ -130,6 +131,8 @@ const hex32 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 /** The public admission schedule. schedule.ts computes with it, and does so in the browser without valibot. */
 export const Schedule = v.object({
   sale: v.string(),
+  /** Left out for the public line. */
+  line: v.optional(v.string()),
   /** Grows with every publication; of two documents the higher version holds. */
   version: count,
   phase: v.picklist(PHASES),
