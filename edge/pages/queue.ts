@@ -86,7 +86,7 @@ function signInNote({ signIn, othersSignIn }: SaleView, words: Words): Html | fa
   const url = signIn === undefined ? othersSignIn : signIn
   if (url === undefined) return false
   const note = signIn === undefined ? words.signInForLine : words.signInNeeded
-  return html`<p class="note">${note} ${url !== null && html`<a href="${url}">${words.signIn}</a>`}</p>`
+  return html`<p class="note">${note} ${url !== null && html`${words.notSignedIn} <a href="${url}">${words.signIn}</a>`}</p>`
 }
 
 /** This page is the same for all, and so does not know who has a place; the script leads them there by itself. */

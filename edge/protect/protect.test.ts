@@ -1,6 +1,7 @@
 /** The waiting room before another site: here, a plain HTTP server that knows nothing of it. */
 import { decodeJwt } from 'jose'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { OPEN_TO_ALL } from '../../shared/api/access.ts'
 import { ADMISSION, ADMISSION_TTL_SECONDS, readToken, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { call, cookiesOf, edgeEnv, product, requestsTo, stub, TestSale } from '../testing/visitors.ts'
@@ -27,6 +28,25 @@ async function ready(sale: TestSale) {
   const admission = `admission-${sale.name}=${admission_token}`
   return { secret, place, admission, cookie: `${secret}; ${place}; ${admission}` }
 }
+
+it('keeps who is blocked off the site, admitted or not', async () => {
+  const sale = await new TestSale().publish()
+  const env = protecting(sale)
+  const path = `/${sale.name}/lamp`
+  await stub(path, 200, 'the shop’s own page')
+  const { secret, place, admission } = await ready(sale)
+  const statuses = () =>
+    Promise.all(
+      [`${secret}; ${place}`, `${secret}; ${admission}`].map(
+        async (cookie) =>
+          (await call(path, { headers: { ...page, cookie, 'cf-connecting-ip': '192.0.2.7' } }, env)).status,
+      ),
+    )
+  expect(await statuses()).toEqual([200, 200])
+  await sale.publish({ policy: { ...OPEN_TO_ALL, version: 'v2', blocks: [{ address: '192.0.2.0/24' }] } })
+  await sale.push()
+  await expect.poll(statuses, { timeout: 2_000 }).toEqual([403, 403])
+})
 
 it('holds visitors of protected paths until their turn, and lets them through then', async () => {
   const sale = await new TestSale().publish()

@@ -192,6 +192,7 @@ export const de: Words = {
   earlierLine: 'Eine Schlange öffnet früher, für manche. Wenn du dazugehörst, geht es hier hinein.',
   joinEarlier: 'In die frühere Schlange',
   signInNeeded: 'Dieser Verkauf ist für alle, die im Shop angemeldet sind.',
+  notSignedIn: 'Noch nicht angemeldet?',
   signIn: 'Anmelden',
   checkAway: 'Die Prüfung, dass du kein Bot bist, ließ sich nicht laden. Bitte lade diese Seite neu.',
   proofNeedsScript:

@@ -195,6 +195,7 @@ export const en = {
   earlierLine: 'There is a line that opens earlier, for some. If you may join it, this is the way in.',
   joinEarlier: 'Join the earlier line',
   signInNeeded: 'This sale is for people who are signed in to the shop.',
+  notSignedIn: 'Not signed in yet?',
   signIn: 'Sign in',
   checkAway: 'The check that you are no bot could not be loaded. Please load this page again.',
   proofNeedsScript: 'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
