@@ -2,8 +2,6 @@
  * The edge's settings: the one place for the name, the form, the default and the description of each. They come with every
  * request and are read once per isolate. What is wrong with one is said by its name, never by its value.
  */
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_DIFFICULTY } from '../shared/api/access.ts'
@@ -20,6 +18,7 @@ import {
   type TokenKeys,
   webCryptoKey,
 } from '../shared/tokens.ts'
+import { derivedKey, type VisitorKey, visitorKey } from './auth/visitor-secret.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import type { Brand } from './pages/view.ts'
@@ -49,6 +48,16 @@ const rate = v.pipe(
     return text === 'off' ? null : { calls, seconds }
   }),
   v.check((limit) => !limit || (limit.calls > 0 && limit.seconds > 0), 'must be above 0/0'),
+)
+
+const multiples = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?\/\d+(\.\d+)?$/, 'must be two numbers, such as 8/64'),
+  v.transform((text) => text.split('/').map(Number)),
+  v.check(
+    ([near = 0, wide = 0]) => near >= 1 && wide >= near,
+    'must be at least 1, and the second no less than the first',
+  ),
 )
 
 const colour = v.pipe(v.string(), v.regex(HEX_COLOUR, 'must be a colour such as #0b6450'))
@@ -94,14 +103,23 @@ const Worker = v.object({
   QUEUE_KEYS: required(QueueKeySetting, 'JWK set that signs places in line, symmetric'),
   ADMISSION_KEYS: required(AdmissionKeySetting, 'JWK set that signs admissions, symmetric or Ed25519'),
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
-  JOINS_PER_ADDRESS: setting(rate, '120/60', 'Joins per address; also leaving and challenges, counted apart'),
+  JOINS_PER_ADDRESS: setting(
+    rate,
+    '20/600',
+    'New places per address, from each isolate; also leaving and challenges, counted apart',
+  ),
   JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
   STATUS_PER_ADDRESS: setting(
     rate,
     '2400/60',
-    'Status calls per address; also checkouts and calls for orders, counted apart',
+    'Status calls per address; also checkouts, calls for orders and joins of holders, counted apart',
   ),
   STATUS_PER_VISITOR: setting(rate, '120/60', 'Status calls per visitor; also checkouts, counted apart'),
+  NETWORK_MULTIPLES: setting(
+    multiples,
+    '8/64',
+    "Times an address's rates for the networks around it: a /24 of IPv4 or /56 of IPv6, then a /48",
+  ),
   ADDRESS_HEADER: setting(v.string(), 'CF-Connecting-IP', "Header with the caller's address"),
   POW_DIFFICULTY: setting(
     whole(0, MAX_DIFFICULTY),
@@ -179,6 +197,10 @@ export type Env = { readonly [Name in Required]: string } & {
 } & {
   readonly WAITING_ROOM: DurableObjectNamespace
   readonly TICKET_SHARD: DurableObjectNamespace
+  /** Cloudflare's counters of joins. */
+  readonly JOINS_BY_ADDRESS?: RateLimit
+  readonly JOINS_BY_NETWORK?: RateLimit
+  readonly JOINS_BY_WIDE_NETWORK?: RateLimit
 }
 
 /** One line for each setting that is wrong. */
@@ -267,23 +289,21 @@ interface Keys {
   /** What `/.well-known/jwks.json` answers. */
   readonly jwks: string
   /**
-   * Signs challenges of the proof of work, and makes visitors' names of their secrets. Both are derived from the last of
-   * QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped. Places and turns hold the
-   * visitor's name and are not affected; whoever has neither is a new visitor then.
+   * Signs challenges of the proof of work, and makes of visitors' secrets their names and the tags of their cookies. Both
+   * are derived from the last of QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped.
+   * Places and turns hold the visitor's name and are not affected; whoever has neither is a new visitor then.
    */
   readonly proof: string
-  readonly visitor: ReturnType<typeof hmac.create>
+  readonly visitor: VisitorKey
 }
 
 async function keysOf(queue: SecretJwkSet, admission: JwkSet): Promise<Keys> {
-  const last = base64url.decode(queue.keys.at(-1)?.k ?? '')
-  const derived = (purpose: string) => hmac(sha256, last, new TextEncoder().encode(purpose))
   return {
     queue: await importKeys(queue, webCryptoKey),
     admission: await importKeys(admission, webCryptoKey),
     kid: admission.keys[0]?.kid ?? '',
     jwks: JSON.stringify(publicJwks(admission)),
-    proof: base64url.encode(derived('proof of work')),
-    visitor: hmac.create(sha256, derived('names of visitors')),
+    proof: base64url.encode(derivedKey(queue, 'proof of work')),
+    visitor: visitorKey(queue),
   }
 }

@@ -26,6 +26,12 @@ export default defineConfig(async () => ({
           WAITING_ROOM: { className: 'WaitingRoom', useSQLite: true },
           TICKET_SHARD: { className: 'TicketShard', useSQLite: true },
         },
+        // As in wrangler.toml.
+        ratelimits: {
+          JOINS_BY_ADDRESS: { namespace_id: '1001', simple: { limit: 20, period: 60 } },
+          JOINS_BY_NETWORK: { namespace_id: '1002', simple: { limit: 160, period: 60 } },
+          JOINS_BY_WIDE_NETWORK: { namespace_id: '1003', simple: { limit: 1280, period: 60 } },
+        },
         bindings: {
           ORIGIN_URL: inject<string>('originUrl'),
           EDGE_TOKEN: 'the token of the edge',

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
+import { identityOf, type VisitorKey, visitorKey } from '../edge/auth/visitor-secret.ts'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { createSale, eventually, saleOf } from './origin-process.ts'
 import { ledgerDatabase } from './servers.ts'
@@ -15,9 +16,11 @@ const AT_ONCE = 60
 const MOST = 3_000
 
 let system: System
+let key: VisitorKey
 
 beforeAll(async () => {
   system = await startSystem({ databaseUrl: (await ledgerDatabase()).url })
+  key = visitorKey(system.secrets.queueKeys)
   await createSale(system, SALE, saleOf(10))
 })
 afterAll(() => system?.stop())
@@ -54,7 +57,7 @@ async function join(visitor: string): Promise<{ status: number; number: number }
   try {
     const response = await fetch(`${system.edgeUrl}/sales/${SALE}/queue`, {
       method: 'POST',
-      headers: { cookie: `visitor-secret=${visitor}` },
+      headers: { cookie: `visitor-secret=${identityOf(visitor, key).cookie}` },
     })
     const { number = 0 } = (await response.json()) as QueueAnswer
     return { status: response.status, number }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startCdn } from '../../dev/cdn.ts'
+import { identityOf, visitorKey } from '../../edge/auth/visitor-secret.ts'
 import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { placeIn } from '../lib/responses.ts'
@@ -21,6 +22,7 @@ const PLACES = 500
 const CALLED = 100
 /** More than a run can use up. */
 const UNSEEN_PER_SECOND = 30_000
+const KNOWN_PER_SECOND = 20_000
 const FINAL_TRIES = 100
 const JSON_TYPE = 'accept: application/json'
 const HTML_TYPE = 'accept: text/html'
@@ -67,12 +69,15 @@ export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<T
       )()
     }
     let turn = 0
-    let newcomer = 0
     const joinPath = `/sales/${live}/queue`
     const joins = same('POST', joinPath, JSON_TYPE)
-    const knownJoins: Next = ({ host }) => {
-      const secret = `bench-visitor-${process.pid}-${++newcomer}`
-      return requestText('POST', joinPath, host, [JSON_TYPE, `cookie: visitor-secret=${secret}`])
+    const known = (server: Server | typeof edge) => () => {
+      const cookies = knownCookies(stage, Math.ceil(seconds * KNOWN_PER_SECOND))
+      const knownJoins: Next = ({ host }) => {
+        const cookie = cookies.pop()
+        return cookie === undefined ? null : requestText('POST', joinPath, host, [JSON_TYPE, `cookie: ${cookie}`])
+      }
+      return run(server, knownJoins, 201)()
     }
     const statuses = polls(() => places[turn++ % PLACES])
     const schedule = same('GET', `/sales/${live}/schedule`, JSON_TYPE)
@@ -81,8 +86,8 @@ export async function* againstEdge(stage: Stage, bench: Bench): AsyncGenerator<T
       bare: run(await worker(BARE), same('GET', '/'), 200),
       join: at(joins, 201),
       'join, floor': run(floor, joins, 201),
-      known: at(knownJoins, 201),
-      'known, floor': run(floor, knownJoins, 201),
+      known: known(edge),
+      'known, floor': known(floor),
       status: at(statuses, isWaiting),
       'status, floor': run(floor, statuses, isWaiting),
       unseen: unseen(edge),
@@ -194,6 +199,12 @@ function unseenPlaces({ system }: Stage, sale: string, count: number): string[] 
   return Array.from({ length: count }, (_, i) =>
     signToken(QUEUE, keys, { sub: randomUUID(), sale, num: CALLED + i + 1, iat, exp: iat + 3_600 }),
   )
+}
+
+/** Cookies of visitors who have not joined yet, tagged as the edge would. */
+function knownCookies({ system }: Stage, count: number): string[] {
+  const key = visitorKey(system.secrets.queueKeys)
+  return Array.from({ length: count }, () => `visitor-secret=${identityOf(randomUUID(), key).cookie}`)
 }
 
 /** The queue tokens of new visitors. */

@@ -19,7 +19,7 @@ import {
   signToken,
 } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
-import { call, cookiesOf, edgeEnv, keySet, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, keySet, knownCookie, stub, TestSale } from '../testing/visitors.ts'
 
 it.concurrent('publishes the public halves of Ed25519 keys, by which anyone can check an admission', async () => {
   const { privateKey } = await generateKeyPair('Ed25519', { extractable: true })
@@ -48,7 +48,7 @@ it.concurrent('keeps every place and turn while keys are rotated', async () => {
   })
   const [before, during, after] = [withKeys('old'), withKeys('new', 'old'), withKeys('new')]
   const path = `/sales/${sale.name}`
-  const cookie = 'visitor-secret=somebody-who-is-known'
+  const cookie = knownCookie('somebody-who-is-known', before)
   const first = await sale.joined({ cookie }, before)
   // The place that the old key signed, and the visitor by their cookie alone, are known while both keys are there.
   expect(await sale.statusOf(first.queue_token, during)).toMatchObject({ number: first.number })

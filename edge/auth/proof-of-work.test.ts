@@ -3,7 +3,7 @@ import { type Challenge, solveChallenge } from 'altcha-lib'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Env } from '../config.ts'
 import { MAX_SPENT } from '../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, knownCookie, TestSale } from '../testing/visitors.ts'
 import { deriveKey } from './proof-of-work.ts'
 
 const priced: Env = { ...edgeEnv, POW_DIFFICULTY: '2000' }
@@ -60,14 +60,14 @@ it('gives one number for one proof, however often and by whomever it is sent', a
   const answers = await Promise.all(Array.from({ length: 10 }, () => joinWith(sale, proof)))
   const places = await Promise.all(answers.map((a) => a.json<{ number: number; queue_token: string }>()))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
-  expect((await joinWith(sale, proof, { cookie: 'visitor-secret=somebody-else-entirely' })).status).toBe(401)
+  expect((await joinWith(sale, proof, { cookie: knownCookie('somebody-else-entirely') })).status).toBe(401)
   await sale.leave(places[0]?.queue_token ?? '')
   expect((await joinWith(sale, proof)).status).toBe(401)
 })
 
 it('gives no second number for a proof, even after other proofs', async () => {
   const sale = await new TestSale().publish()
-  const cookie = 'visitor-secret=somebody-with-two-proofs'
+  const cookie = knownCookie('somebody-with-two-proofs')
   const [first, second] = [await solved(sale, { cookie }), await solved(sale, { cookie })]
   const joinAndLeave = async (proof: string) => {
     const joined = await joinWith(sale, proof, { cookie })

@@ -1,61 +1,59 @@
 /**
- * Rate limits in the memory of one isolate: cheap, approximate, and enough to make hammering useless. What must be exact
- * (one number per visitor, one order per visitor) is exact elsewhere.
+ * Limits on calls, by address and by visitor: enough to make hammering useless and many places for one caller slow. Each
+ * kind of call is counted by itself, in the memory of this isolate; joins are also counted by Cloudflare, for all isolates
+ * of one location.
  */
-import { Recent } from '../../shared/recent-map.ts'
 import type { Rate } from '../config.ts'
 import { type Call, refuse } from '../http.ts'
+import { Limiter } from './limiter.ts'
+import { networksOf } from './networks.ts'
 
-/** Most keys remembered; beyond it the least recently used are forgotten. */
-const MAX_KEYS = 50_000
+/** By what is counted, one for each size of network: a crowd of one kind must not use up another. */
+const limiters = new Map<string, Limiter>()
 
 /**
- * A steady rate with a burst of as many calls as the rate allows in its period (GCRA): one number per key, the moment
- * at which the key's calls would be used up at the steady rate.
+ * Counts a call of an address and of the networks around it; throws `too-many-requests` if it is one too many for one of
+ * them. The smallest comes first: what an address is refused does not count for its neighbours.
  */
-export class Limiter {
-  readonly #usedUntilMs = new Recent<string, number>(MAX_KEYS)
-
-  /** Takes one call; returns the milliseconds to wait if it is one too many, else 0. */
-  take(key: string, rate: Rate, nowMs: number): number {
-    const periodMs = rate.seconds * 1000
-    const usedUntilMs = Math.max(nowMs, this.#usedUntilMs.get(key) ?? 0) + periodMs / rate.calls
-    // A clock that was put back must not lock anyone out.
-    const waitMs = Math.min(periodMs, usedUntilMs - nowMs - periodMs)
-    if (waitMs > 0) return waitMs
-    this.#usedUntilMs.set(key, usedUntilMs)
-    return 0
+export function limitAddress(what: string, rate: Rate | null, call: Call): void {
+  if (!rate) return
+  for (const [size, network] of networksOfCaller(call).entries()) {
+    const calls = rate.calls * (multiplesOf(call)[size] ?? 1)
+    limit(`${what} of network ${size}`, network, { ...rate, calls }, call)
   }
 }
 
-/** What counts as one address: an IPv4 address (also in IPv6 form), or the /64 that one subscriber has of IPv6. */
-export function addressKey(address: string): string {
-  const mapped = /^::ffff:(?=\d+\.)/i
-  if (mapped.test(address)) return address.replace(mapped, '')
-  if (!address.includes(':')) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head === '' ? [] : head.split(':')
-  if (tail !== undefined) {
-    const after = tail === '' ? 0 : tail.split(':').length
-    while (groups.length < 8 - after) groups.push('0')
-  }
-  return groups.slice(0, 4).join(':')
+const multiplesOf = ({ config }: Call) => [1, ...config.NETWORK_MULTIPLES]
+
+/** Calls without the header count as one address, or leaving it out would be a way round. */
+const networksOfCaller = ({ request, config }: Call) => networksOf(request.headers.get(config.ADDRESS_HEADER) ?? '')
+
+/** Counts a call of a visitor by their name. */
+export function limitVisitor(what: string, name: string, rate: Rate | null, call: Call): void {
+  if (rate) limit(`${what} of visitor`, name, rate, call)
 }
 
-const limiter = new Limiter()
-
-/** Counts a call of an address; throws `too-many-requests` if it is one too many. */
-export function limitAddress(what: string, rate: Rate | null, { request, config, nowMs }: Call): void {
-  // Calls without the header count as one address, or leaving it out would be a way round.
-  if (rate) limit(what, addressKey(request.headers.get(config.ADDRESS_HEADER) ?? ''), rate, nowMs)
-}
-
-/** The same for a visitor's name. */
-export function limitVisitor(what: string, name: string, rate: Rate | null, { nowMs }: Call): void {
-  if (rate) limit(what, name, rate, nowMs)
-}
-
-function limit(what: string, who: string, rate: Rate, nowMs: number): void {
-  const waitMs = limiter.take(`${what} ${who}`, rate, nowMs)
+function limit(what: string, who: string, rate: Rate, { nowMs }: Call): void {
+  const limiter = limiters.get(what) ?? new Limiter()
+  limiters.set(what, limiter)
+  const waitMs = limiter.take(who, rate, nowMs)
   if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
+}
+
+/** What Cloudflare counts in: `[[ratelimits]]` of wrangler.toml, by the size of the network. None elsewhere. */
+const JOIN_COUNTERS = ['JOINS_BY_ADDRESS', 'JOINS_BY_NETWORK', 'JOINS_BY_WIDE_NETWORK'] as const
+/** Its period: how long until it counts anew at the latest. */
+const COUNTER_SECONDS = 60
+
+/** Counts somebody who asks for a new place. */
+export async function limitJoins(call: Call): Promise<void> {
+  const { JOINS_PER_ADDRESS } = call.config
+  limitAddress('join', JOINS_PER_ADDRESS, call)
+  if (!JOINS_PER_ADDRESS) return
+  for (const [size, network] of networksOfCaller(call).entries()) {
+    const counter = call.env[JOIN_COUNTERS[size] ?? 'JOINS_BY_ADDRESS']
+    if (!counter) return
+    const { success } = await counter.limit({ key: network })
+    if (!success) refuse('too-many-requests', { retry_after_seconds: COUNTER_SECONDS })
+  }
 }

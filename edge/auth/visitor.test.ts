@@ -1,11 +1,12 @@
 /** Visitors: signed in with the shop, or known by a cookie. */
+import { runInDurableObject } from 'cloudflare:test'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, it } from 'vitest'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import type { Call } from '../http.ts'
-import { call, cookiesOf, edgeEnv, keySet, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, keySet, knownCookie, requestsTo, stub, TestSale } from '../testing/visitors.ts'
 import { authenticate, visitorOf } from './visitor.ts'
 
 const env: Env = {
@@ -154,16 +155,55 @@ it('does not accept in a cookie an account’s name, or the public name that an 
   }
 })
 
+/** Who somebody with this cookie is, and the cookie that they have then. */
+async function joinedWith(sale: TestSale, cookie: string) {
+  const response = await sale.join({ cookie })
+  const { queue_token } = await response.json<{ queue_token: string }>()
+  return { name: decodeJwt(queue_token).sub, secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1] }
+}
+
+it('records nobody for a cookie that the edge has not given out', async () => {
+  const sale = await new TestSale().publish({ ticket_shards: 1 })
+  const [secret = '', tag = ''] = knownCookie('a-made-up-secret').replace('visitor-secret=', '').split('.')
+  const otherTag = `${tag.startsWith('A') ? 'B' : 'A'}${tag.slice(1)}`
+  const recorded = () =>
+    runInDurableObject(sale.shard(0), (_, { storage }) => {
+      const hasTable = storage.sql.exec("select 1 from sqlite_master where name = 'visitors'").toArray().length > 0
+      return hasTable ? storage.sql.exec('select count(*) as many from visitors').one().many : 0
+    })
+  for (const made of [secret, `${secret}.${otherTag}`, `${secret}.`, `${secret}.${tag}x`, 'short', 'x'.repeat(65)]) {
+    const numbers = [
+      await sale.joined({ cookie: `visitor-secret=${made}` }),
+      await sale.joined({ cookie: `visitor-secret=${made}` }),
+    ]
+    expect(new Set(numbers.map(({ number }) => number)).size, made).toBe(2)
+    expect(await recorded(), made).toBe(0)
+  }
+  const { number } = await sale.joined({ cookie: knownCookie('a-made-up-secret') })
+  expect(await recorded()).toBe(1)
+  expect((await sale.joined({ cookie: knownCookie('a-made-up-secret') })).number).toBe(number)
+})
+
+it('finds the number of a visitor with a cookie of the version before, and gives them one with a tag', async () => {
+  const sale = await new TestSale().publish({ ticket_shards: 1 })
+  const [cookie, before] = [knownCookie('known-for-a-year'), 'visitor-secret=known-for-a-year']
+  const { name } = await joinedWith(sale, cookie)
+  const { number } = await sale.joined({ cookie })
+  expect((await sale.joined({ cookie: before })).number).toBe(number)
+  expect(await joinedWith(sale, before)).toEqual({ name, secret: cookie.replace('visitor-secret=', '') })
+  // Their place is bound to the secret in both forms.
+  const page = await sale.line({ cookie: before, 'sec-fetch-site': 'none' })
+  expect(await page.text()).not.toContain('This needs cookies')
+  // Who left the line has no number there any more.
+  await sale.until((schedule) => schedule.phase === 'open')
+  const { queue_token } = await sale.joined({ cookie: before })
+  await sale.leave(queue_token)
+  expect((await sale.joined({ cookie: before })).number).toBeGreaterThan(number)
+})
+
 it('knows a visitor by a secret, from which nobody can derive or choose the name', async () => {
   const sale = await new TestSale().publish()
-  const joined = async (cookie: string) => {
-    const response = await sale.join({ cookie })
-    const { queue_token } = await response.json<{ queue_token: string }>()
-    return {
-      name: decodeJwt(queue_token).sub,
-      secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1],
-    }
-  }
+  const joined = (cookie: string) => joinedWith(sale, cookie)
   const { name, secret } = await joined('')
   expect(secret).not.toBe(name)
   expect(await joined(`visitor-secret=${secret}`)).toEqual({ name, secret })
@@ -243,7 +283,7 @@ it('refreshes the shop’s keys behind the responses, once for all requests, and
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
   await stub(path, 200, { keys: [jwk] })
   const visitor = await signedInAt(path)
-  const ada = { name: 'user:ada', secret: null, known: true }
+  const ada = { name: 'user:ada', cookie: null, known: true }
   const nowMs = Date.now()
   expect(await visitor(nowMs)).toEqual(ada)
   await stub(path, 503, {}, HANGS_MS)

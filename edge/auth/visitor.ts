@@ -8,14 +8,12 @@ import { type Call, refuse } from '../http.ts'
 import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
 import { deletePlaceCookie, type Place, readPlace } from './credentials.ts'
 import { accountOf, mayUse } from './session.ts'
+import { identityOf, NAME_BYTES } from './visitor-secret.ts'
 
-/** Enough that no two random secrets are the same, nor two names. */
-const NAME_BYTES = 16
-const SECRET = /^[A-Za-z0-9_-]{16,64}$/
+/** The secret, and the tag by which we know our own. */
+const SECRET = /^([A-Za-z0-9_-]{16,64})(?:\.([A-Za-z0-9_-]{22}))?$/
 /** It outlives the sale, so that the next one knows the visitor. */
 const SECRET_TTL_SECONDS = 365 * 24 * 3600
-
-const encoder = new TextEncoder()
 
 /** What a request shows of the place it comes from. */
 export interface Caller {
@@ -35,14 +33,13 @@ export async function authenticate(sale: string, call: Call): Promise<Caller> {
 }
 
 /** The place of the caller, null for a newcomer; throws where it cannot be used. */
-export async function findPlace(sale: string, call: Call): Promise<Place | null> {
-  const { place, refusal } = await authenticate(sale, call)
+export function placeOf(sale: string, { place, refusal }: Caller, call: Call): Place | null {
   return refusal ? refusePlace(sale, refusal, call) : place
 }
 
 /** The same for a route that needs a place. */
 export async function requirePlace(sale: string, call: Call): Promise<Place> {
-  return (await findPlace(sale, call)) ?? refusePlace(sale, 'invalid-token', call)
+  return placeOf(sale, await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
 }
 
 /** A browser's bad cookie is deleted, so that it can join again. */
@@ -53,23 +50,32 @@ function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call
 
 export interface Visitor {
   readonly name: string
-  /** What the name is derived from; null where something else says who they are. */
-  readonly secret: string | null
-  /** Someone who may have been here before, and so is looked up and recorded. */
+  /** By which they are known again; null where something else says who they are. */
+  readonly cookie: string | null
+  /** Someone who was here before, and so is looked up and recorded. */
   readonly known: boolean
+  /**
+   * The cookie has no tag: it is one of the version before (they last for a year), or made up. Whoever has a number finds it;
+   * nobody else is recorded for it.
+   */
+  readonly untagged?: true
 }
 
 /** The visitor behind a request, by their place if they have one; a new one if nothing says who they are. */
 export async function visitorOf(place: Place | null, call: Call): Promise<Visitor> {
-  if (place) return { name: place.claims.sub, secret: null, known: true }
+  if (place) return { name: place.claims.sub, cookie: null, known: true }
   const account = await accountOf(call)
-  if (account !== null) return { name: account, secret: null, known: true }
-  const cookie = readCookie(SECRET_COOKIE, call)
-  const kept = cookie !== null && SECRET.test(cookie) ? cookie : null
-  const secret = kept ?? base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
-  // Of two blocks of text WebCrypto's way there and back costs several times as much.
-  const mac = call.config.keys.visitor.clone().update(encoder.encode(secret)).digest()
-  return { name: base64url.encode(mac.subarray(0, NAME_BYTES)), secret, known: kept !== null }
+  if (account !== null) return { name: account, cookie: null, known: true }
+  const key = call.config.keys.visitor
+  const [shown, secret, tag] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
+  if (secret !== undefined) {
+    const identity = identityOf(secret, key)
+    if (tag === undefined) return { ...identity, known: false, untagged: true }
+    // Not in constant time: whoever guessed a tag would have no more than any join gives them.
+    if (identity.cookie === shown) return { ...identity, known: true }
+  }
+  const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
+  return { ...identityOf(fresh, key), known: false }
 }
 
 /**
@@ -77,11 +83,10 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
  * the account. A token alone could be handed to a hundred others.
  */
 export async function isVisitor(name: string, call: Call): Promise<boolean> {
-  const visitor = await visitorOf(null, call)
-  return visitor.known && visitor.name === name
+  return (await visitorOf(null, call)).name === name
 }
 
 /** Sets the cookie by which a visitor is known again. */
-export function setSecretCookie(secret: string | null, call: Call): void {
-  if (secret !== null) setCookie(SECRET_COOKIE, secret, SECRET_TTL_SECONDS, call)
+export function setSecretCookie({ cookie }: Visitor, call: Call): void {
+  if (cookie !== null) setCookie(SECRET_COOKIE, cookie, SECRET_TTL_SECONDS, call)
 }

@@ -1,7 +1,7 @@
 /** Numbers when the platform evicts the objects in mid-crowd: unique, never moved back, and in order within a lease's life. */
 import { abortAllDurableObjects } from 'cloudflare:test'
 import { expect, it } from 'vitest'
-import { TestSale } from '../testing/visitors.ts'
+import { knownCookie, TestSale } from '../testing/visitors.ts'
 import { LEASE_MS } from './lease.ts'
 
 it('never gives a number twice, however often the objects are evicted in mid-crowd', async () => {
@@ -11,7 +11,7 @@ it('never gives a number twice, however often the objects are evicted in mid-cro
   const crowd = Array.from({ length: 12 }, async (_, visitor) => {
     for (let i = 0; i < 40; i++) {
       // One in three is known by a cookie of their own.
-      const cookie: Record<string, string> = i % 3 ? {} : { cookie: `visitor-secret=visitor-number-${visitor}-${i}` }
+      const cookie: Record<string, string> = i % 3 ? {} : { cookie: knownCookie(`visitor-number-${visitor}-${i}`) }
       let response = await sale.join(cookie)
       for (; response.status === 503; response = await sale.join(cookie)) await scheduler.wait(10)
       // A known visitor may find a number whose response was lost.
@@ -35,7 +35,7 @@ it('never gives a number twice, however often the objects are evicted in mid-cro
 
 it('returns the same number to a known visitor after an eviction', async () => {
   const sale = await new TestSale().publish()
-  const cookie = 'visitor-secret=somebody-who-is-known'
+  const cookie = knownCookie('somebody-who-is-known')
   const first = await sale.join({ cookie })
   expect(first.status).toBe(201)
   const { number } = await first.json<{ number: number }>()
@@ -67,7 +67,7 @@ it('keeps the order of arrival within the life of a lease', async () => {
     for (let i = 0; i < 25; i++) {
       const atMs = performance.now()
       const cookie: Record<string, string> =
-        visitor % 2 ? { cookie: `visitor-secret=one-of-a-crowd-${visitor}-${i}` } : {}
+        visitor % 2 ? { cookie: knownCookie(`one-of-a-crowd-${visitor}-${i}`) } : {}
       const { number } = await sale.joined(cookie)
       arrivals.push({ atMs, number })
       roundTripMs = Math.max(roundTripMs, performance.now() - atMs)

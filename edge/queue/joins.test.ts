@@ -1,10 +1,10 @@
 /** Known visitors who join at the same moment share calls to their shard, and each gets an answer of their own. */
 import { expect, it } from 'vitest'
-import { edgeEnv, TestSale, withShards } from '../testing/visitors.ts'
+import { edgeEnv, knownCookie, TestSale, withShards } from '../testing/visitors.ts'
 import type { JoinRequest } from './rpc.ts'
 
 const CROWD = 50
-const cookieOf = (visitor: number) => ({ cookie: `visitor-secret=together-visitor-${visitor}` })
+const cookieOf = (visitor: number) => ({ cookie: knownCookie(`together-visitor-${visitor}`) })
 
 /** Settings in which each `joinAll` goes through `respond`; the other calls go to the shards. */
 function withJoins(respond: (requests: JoinRequest[], name: string) => Promise<object>) {

@@ -115,6 +115,13 @@ export async function numberOf(
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 
+/** The number of a visitor who may have joined; null if they are not recorded. Throws `try-again`. */
+export async function findNumber(room: string, visitor: string, shards: number, call: Call): Promise<number | null> {
+  const found = await joinShard({ sale: room, visitor, look_up: true }, shardFor(visitor, shards), call)
+  if (found?.joined) return found.number
+  return found?.reason === 'unknown' ? null : refuseUnreachable()
+}
+
 /** A visitor's own shard, in the room of their line. */
 const ownShard = ({ sale, line = PUBLIC_LINE, sub }: QueueClaims, shards: number, call: Call) =>
   shardOf(roomName(sale, line), shardFor(sub, shards), call.env)

@@ -45,11 +45,13 @@ export interface JoinRequest {
   readonly has?: number
   /** The payment for the number (a proof of work), where one is required; a payment never buys a second number. */
   readonly paid_with?: string | undefined
+  /** Only finds the visitor's number, and records nobody. The version before records. */
+  readonly look_up?: true
 }
 
 export type JoinResponse =
   | { readonly joined: true; readonly number: number; readonly first: boolean }
-  | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' }
+  | { readonly joined: false; readonly reason: 'closed' | 'paid-already' | 'try-again' | 'unknown' }
 
 /** A visitor gives up their place. */
 export interface LeaveRequest {

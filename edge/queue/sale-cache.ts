@@ -8,7 +8,7 @@ import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
-import { Limiter } from '../auth/rate-limits.ts'
+import { Limiter } from '../auth/limiter.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { CountSum } from './counts.ts'
 import { type SnapshotRequest, shardOf, withRetries } from './rpc.ts'
@@ -68,7 +68,7 @@ interface Refresh {
 
 const sales = new Recent<string, CachedSale>(MAX_SALES)
 const refreshes = new Recent<string, Refresh>(MAX_SALES)
-const lookups = new Limiter()
+const lookups = new Limiter(1)
 
 /** A sale at the moment of a request, as one of its lines has it. */
 export interface SaleNow {

@@ -1,8 +1,8 @@
 /** The number of ticket shards is the sale's own, fixed when it was created; the setting counts where it has none. */
 import { expect, it } from 'vitest'
-import { edgeEnv, TestSale, withShards } from '../testing/visitors.ts'
+import { edgeEnv, knownCookie, TestSale, withShards } from '../testing/visitors.ts'
 
-const cookieOf = (visitor: number) => ({ cookie: `visitor-secret=spread-over-shards-${visitor}` })
+const cookieOf = (visitor: number) => ({ cookie: knownCookie(`spread-over-shards-${visitor}`) })
 const CROWD = 40
 
 /** The shards of a sale that a crowd's joins, of known and unknown visitors, call for numbers. */

@@ -38,6 +38,7 @@ export const MAX_SPENT = 100_000
 const RETURN_MS = 75
 
 const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
+const UNKNOWN: JoinResponse = { joined: false, reason: 'unknown' }
 const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
 
 /** The policy is not sent again to whoever has it. */
@@ -173,7 +174,8 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
     this.#batch = null
     const batch: Batch = requests.map(() => null)
     for (let leases = 0; ; leases++) {
-      for (const [i, request] of requests.entries()) batch[i] ??= this.#find(request) ?? this.#enter(request)
+      for (const [i, request] of requests.entries())
+        batch[i] ??= this.#find(request) ?? (request.look_up ? UNKNOWN : this.#enter(request))
       const waiting = requests.filter((_, i) => batch[i] === null)
       const [next] = waiting
       if (!next || leases === MAX_LEASES_PER_CALL) return batch

@@ -100,7 +100,8 @@ async function missingPlace({ place, refusal }: Caller, call: Call) {
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
   // The address stays when the place was given up: whoever is known all the same has a browser that keeps cookies.
-  return (await visitorOf(null, call)).known ? null : shows(problem('cookies-required'))
+  const { known, untagged } = await visitorOf(null, call)
+  return known || untagged ? null : shows(problem('cookies-required'))
 }
 
 const pageOf = (view: SaleView, status: number) =>

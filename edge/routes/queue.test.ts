@@ -5,7 +5,7 @@ import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
 import type { SnapshotRequest } from '../queue/rpc.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, product, stub, TestSale, withShards } from '../testing/visitors.ts'
+import { call, cookiesOf, edgeEnv, knownCookie, product, stub, TestSale, withShards } from '../testing/visitors.ts'
 
 async function problemOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -27,7 +27,7 @@ it('gives each newcomer the next number, and the same visitor the same number ag
 
 it.concurrent('gives one visitor one number, however many tabs join at once', async () => {
   const sale = await new TestSale().publish()
-  const cookie = 'visitor-secret=someone-with-many-tabs'
+  const cookie = knownCookie('someone-with-many-tabs')
   const places = await Promise.all(Array.from({ length: 20 }, () => sale.joined({ cookie })))
   expect(new Set(places.map((place) => place.number)).size).toBe(1)
 })
@@ -126,7 +126,7 @@ it('responds 425 when it is too early to join', async () => {
 
 it('lets a visitor leave and join again at the end', async () => {
   const sale = await new TestSale().publish()
-  const cookie = 'visitor-secret=someone-who-changes-mind'
+  const cookie = knownCookie('someone-who-changes-mind')
   const place = await sale.joined({ cookie })
   const left = await sale.leave(place.queue_token)
   expect(left.status).toBe(204)
@@ -166,7 +166,7 @@ it('admits the holder of a place although its shard does not respond', async () 
 
 it('keeps the lot of a visitor who leaves the lobby, known before or not', async () => {
   const sale = await new TestSale().publish({ opensInMs: 60_000 })
-  for (const known of [{ cookie: 'visitor-secret=someone-who-wants-many-lots' }, {}]) {
+  for (const known of [{ cookie: knownCookie('someone-who-wants-many-lots') }, {}]) {
     const first = await sale.join(known)
     const { number, queue_token } = await first.json<{ number: number; queue_token: string }>()
     expect((await sale.leave(queue_token)).status).toBe(204)

@@ -17,11 +17,11 @@ import {
 } from '../auth/credentials.ts'
 import { readJoin } from '../auth/join-request.ts'
 import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
-import { limitAddress, limitVisitor } from '../auth/rate-limits.ts'
+import { limitAddress, limitJoins, limitVisitor } from '../auth/rate-limits.ts'
 import { requireTurnstile } from '../auth/turnstile.ts'
-import { authenticate, findPlace, requirePlace, setSecretCookie, visitorOf } from '../auth/visitor.ts'
+import { authenticate, placeOf, requirePlace, setSecretCookie, type Visitor, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, lineAsked, refuse, sendJson, sendNothing } from '../http.ts'
-import { forgetLine, giveUp, hasLeft, lineOf, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
+import { findNumber, forgetLine, giveUp, hasLeft, lineOf, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'
 import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 
 /** `POST /sales/{sale}/queue` */
@@ -48,8 +48,10 @@ export async function takePlace(sale: string, call: Call) {
 const REFUSALS = new Set(['refused', 'sign-in-required', 'invitation-required', 'proof-required', 'too-many-requests'])
 
 async function placeOrRefusal(sale: string, call: Call) {
-  limitAddress('join', call.config.JOINS_PER_ADDRESS, call)
-  const held = await findPlace(sale, call)
+  const caller = await authenticate(sale, call)
+  if (caller.place) limitAddress('rejoin', call.config.STATUS_PER_ADDRESS, call)
+  else await limitJoins(call)
+  const held = placeOf(sale, caller, call)
   const now = await saleNow(sale, call, held?.claims.line)
   if (held) await refuseBlocked(held.claims.sub, now.policy, call)
   return held && !(await isGone(held, now, call))
@@ -79,12 +81,15 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const proof = difficulty > 0 ? await requireProof(sale, difficulty, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
   if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
-  const visitor = proof && !asking.known ? { name: proof.visitor, secret: null, known: true } : asking
-  if (visitor.known) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
+  const visitor: Visitor = proof && !asking.known ? { name: proof.visitor, cookie: null, known: true } : asking
+  const isKnown =
+    visitor.known ||
+    (visitor.untagged && (await findNumber(roomName(sale, best), visitor.name, now.ticketShards, call)) !== null)
+  if (isKnown) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   if (turnstile) await requireTurnstile(sale, call)
-  if (!visitor.known) {
+  if (!isKnown) {
     const { number, first } = await nextNumber(roomName(sale, best), now.ticketShards, call)
-    setSecretCookie(visitor.secret, call)
+    setSecretCookie(visitor, call)
     return { now, place: await issuePlace(visitor.name, number, now.schedule, call), first }
   }
   const leaves = lost ? known.line : undefined
@@ -94,7 +99,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const request = { sale: roomName(sale, line), visitor: visitor.name, paid_with: proof?.paidWith, instead_of }
   const { number, first } = await numberOf(request, own.ticketShards, call, (found) => hasPassed(found, own))
   if (proof) count(sale, { proofs: 1 }, call)
-  setSecretCookie(visitor.secret, call)
+  setSecretCookie(visitor, call)
   return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
 
@@ -168,7 +173,7 @@ export async function challenge(sale: string, call: Call): Promise<Response> {
   const difficulty = await challengeDifficulty(sale, visitor.name, now, call)
   if (difficulty === 0) refuse('not-found')
   const challenge = await challengeFor(sale, visitor.name, difficulty, call)
-  setSecretCookie(visitor.secret, call)
+  setSecretCookie(visitor, call)
   return sendJson(challenge)
 }
 

@@ -4,6 +4,8 @@ import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import type { Schedule } from '../../shared/schedule.ts'
+import type { SecretJwkSet } from '../../shared/tokens.ts'
+import { identityOf, visitorKey } from '../auth/visitor-secret.ts'
 import type { Env } from '../config.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
 import type { WaitingRoom } from '../queue/waiting-room.ts'
@@ -151,6 +153,11 @@ export class TestSale {
 
 type Headers = Record<string, string>
 type Joined = QueueAnswer & { queue_token: string }
+
+/** The cookie of a visitor who was here before, as the Worker gave it out. */
+export function knownCookie(secret: string, { QUEUE_KEYS }: Env = edgeEnv): string {
+  return `visitor-secret=${identityOf(secret, visitorKey(JSON.parse(QUEUE_KEYS) as SecretJwkSet)).cookie}`
+}
 
 /** It has the form of the origin's tokens. */
 export const ORDER_TOKEN = `e30.e30.${'A'.repeat(43)}`
