@@ -1,6 +1,8 @@
-/** The price of entry in a real browser: the widget does its work when the form is sent, by mouse or by keyboard. */
+/** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
 import { existsSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import { installChromium, launchChromium } from './chromium.ts'
@@ -45,5 +47,103 @@ describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
     await page.getByRole('button', { name: 'Take a place in the lobby' }).click()
     expect(await page.locator('h1').textContent()).toBe('A small task comes first')
     await context.close()
+  })
+})
+
+describe.skipIf(!existsSync(executablePath))('where the sale asks', () => {
+  const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
+  const opens_at = new Date(Date.now() + 600_000).toISOString()
+  const TOKEN = 'a-token-of-the-widget'
+  let siteverify: Server
+  let system: System
+  let browser: Browser
+
+  beforeAll(async () => {
+    siteverify = createServer(async (request, response) => {
+      const body = new URLSearchParams((await request.toArray()).join(''))
+      const success = body.get('secret') === 'a-secret' && body.get('response') === TOKEN
+      response.end(JSON.stringify({ success, 'error-codes': success ? [] : ['invalid-input-response'] }))
+    })
+    await new Promise<void>((resolve) => siteverify.listen(0, '127.0.0.1', resolve))
+    const edgeVars = {
+      TURNSTILE_SITE_KEY: 'a-site-key',
+      TURNSTILE_SECRET_KEY: 'a-secret',
+      TURNSTILE_VERIFY_URL: `http://127.0.0.1:${(siteverify.address() as AddressInfo).port}`,
+    }
+    system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars })
+    browser = await launchChromium(executablePath)
+    await createSale(system, 'ruled', saleOf(5, { opens_at, access }))
+    await createSale(system, 'checked', saleOf(5, { opens_at, access: { ...access, turnstile: true } }))
+    await createSale(
+      system,
+      'both',
+      saleOf(5, { opens_at, access: { ...access, proof_of_work: 5_000, turnstile: true } }),
+    )
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await system?.stop()
+    siteverify?.close()
+  }, 60_000)
+
+  /** Cloudflare's script is not ours: a stand-in with its calls, which gives a token after some time. */
+  async function pageWith(script: string | null): Promise<Page> {
+    const page = await browser.newPage()
+    await page.route('https://challenges.cloudflare.com/**', (route) =>
+      script === null ? route.abort() : route.fulfill({ contentType: 'text/javascript', body: script }),
+    )
+    return page
+  }
+  const STAND_IN = `globalThis.turnstile = {
+    render(box, options) {
+      const field = document.createElement('input')
+      Object.assign(field, { type: 'hidden', name: options['response-field-name'] })
+      box.append(field)
+      setTimeout(() => { field.value = '${TOKEN}'; options.callback(field.value) }, 500)
+      return options.sitekey
+    },
+    remove() {},
+  }`
+  const join = (page: Page) => page.getByRole('button', { name: 'Take a place in the lobby' }).press('Enter')
+  const inLobby = (page: Page) => page.getByRole('heading', { name: 'You are in the lobby' }).waitFor()
+
+  test('a visitor whom a rule asks for a proof joins from the page that asks for it', async () => {
+    const rule = { when: { user_agent: 'Chrome' }, action: 'prove', note: '' }
+    const headers = { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' }
+    const rules = `${system.originUrl}/admin/sales/ruled/rules`
+    const made = await fetch(rules, { method: 'POST', headers, body: JSON.stringify(rule) })
+    expect(made.status).toBe(201)
+    const page = await browser.newPage()
+    await page.waitForTimeout(2_000)
+    await page.goto(`${system.edgeUrl}/sales/ruled`)
+    expect(await page.locator('altcha-widget').count()).toBe(0)
+    await join(page)
+    await page.getByRole('heading', { name: 'A small task comes first' }).waitFor()
+    await page.locator('altcha-widget input').first().waitFor()
+    await page.getByRole('button', { name: 'Try again' }).press('Enter')
+    await inLobby(page)
+    await page.close()
+  })
+
+  test.each(['checked', 'both'])(
+    "a form of the sale %s waits for Turnstile's token, under the strict policy",
+    async (sale) => {
+      const page = await pageWith(STAND_IN)
+      const complaints: string[] = []
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+      await page.goto(`${system.edgeUrl}/sales/${sale}`)
+      await join(page)
+      await inLobby(page)
+      expect(complaints).toEqual([])
+      await page.close()
+    },
+  )
+
+  test("a page on which Turnstile's script does not load says so", async () => {
+    const page = await pageWith(null)
+    await page.goto(`${system.edgeUrl}/sales/checked`)
+    await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor()
+    await page.close()
   })
 })
