@@ -207,13 +207,18 @@ it('sends the origin what was counted of those who join, once', async () => {
   await sale.joined()
   await sale.join({ authorization: `Bearer ${one.queue_token}` })
   for (let i = 0; i < 3; i++) await sale.join(from('192.0.2.7'))
-  await sale.join({ 'user-agent': 'curl/8' })
+  const curl = { 'user-agent': 'curl/8' }
+  await sale.join(curl)
+  const challenge = await challengeOf(sale, curl)
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  for (const status of [201, 200]) expect((await joinWith(sale, { altcha }, curl)).status).toBe(status)
   const sent = async () => {
     const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
     const counts = requests.flatMap(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '[]'))
     const sum = (of: (one: JoinCounts) => number | undefined) => counts.reduce((all, c) => all + (of(c) ?? 0), 0)
     return {
       joins: sum((c) => c.joins),
+      solved: sum((c) => c.proofs),
       refused: sum((c) => c.refusals.refused),
       proof: sum((c) => c.refusals['proof-required']),
       met: sum((c) => c.met[refused]),
@@ -223,7 +228,7 @@ it('sends the origin what was counted of those who join, once', async () => {
   // Nobody asks for anything meanwhile.
   await expect
     .poll(sent, { timeout: 3_000, interval: 200 })
-    .toEqual({ joins: 2, refused: 3, proof: 1, met: 3, asked: 1 })
+    .toEqual({ joins: 3, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
 })
 
 // -- Proofs ------------------------------------------------------------------------------------------------------------

@@ -224,8 +224,9 @@ const counts = new Recent<string, CountSum>(MAX_SALES)
 
 const takeCounts = (name: string) => counts.get(name)?.take()
 
-/** Counts what happened to those who join a sale. It is sent with the next refresh. */
+/** Counts what happened to those who join a sale, if this isolate knows it. It is sent with the next refresh. */
 export function count(name: string, counted: Partial<JoinCounts>, call: Call): void {
+  if (!sales.get(name)) return
   const sum = counts.get(name) ?? new CountSum()
   counts.set(name, sum)
   if (sum.isEmpty()) call.ctx.waitUntil(sendCounts(name, sum, call))

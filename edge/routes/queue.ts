@@ -98,7 +98,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const instead_of = line === leaves ? lost?.claims.num : undefined
   const request = { sale: roomName(sale, line), visitor: visitor.name, paid_with: proof?.paidWith, instead_of }
   const { number, first } = await numberOf(request, own.ticketShards, call, (found) => hasPassed(found, own))
-  if (proof) count(sale, { proofs: 1 }, call)
+  if (proof && first) count(sale, { proofs: 1 }, call)
   setSecretCookie(visitor, call)
   return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
