@@ -28,6 +28,11 @@ const DECIDED = ['ORIGIN_URL', 'EDGE_TOKEN', 'QUEUE_KEYS', 'ADMISSION_KEYS', 'EN
 /** Settings of the Worker that a person may set in the environment of `npm start`. */
 export const WORKER_SETTINGS = SETTINGS.map(({ name }) => name).filter((name) => !DECIDED.includes(name))
 
+/** How many calls production allows, for a system that is attacked on purpose. */
+export const PRODUCTION_LIMITS: Readonly<Record<string, string>> = Object.fromEntries(
+  SETTINGS.flatMap(({ name, default: preset = '' }) => (/^\d+\/\d+$/.test(preset) ? [[name, preset]] : [])),
+)
+
 export async function startEdge({ port, originUrl, ...options }: EdgeOptions): Promise<Server> {
   const folder = resolve(options.dataDir)
   const objects = join(folder, 'objects')

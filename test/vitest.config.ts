@@ -15,7 +15,7 @@ const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', i
 const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 
 /** The files that run whole systems. */
-const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/rehearse.test.ts']
+const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
 const WORKERS = availableParallelism() + 1
 // Tests start some two hundred processes: each loads its modules faster from the cache.

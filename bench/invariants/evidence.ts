@@ -112,6 +112,31 @@ export interface Attempts {
   secondOrders: number
 }
 
+/** What one attack got. */
+export interface Gains {
+  readonly attack: string
+  readonly bots: number
+  readonly calls: number
+  /** Places in line, and turns that came. */
+  readonly places: number
+  readonly admissions: number
+  /** Units that the ledger has as sold to it, and those that it kept from others meanwhile, on average. */
+  readonly bought: number
+  readonly held: number
+  /** Answers of 400 and above, most frequent first. */
+  readonly refusals: readonly (readonly [what: string, times: number])[]
+}
+
+/** What attackers did beside the crowd. */
+export interface AttackRecord {
+  readonly gains: readonly Gains[]
+  readonly orders: ReadonlySet<string>
+  /** Visitors of the crowd who were told to slow down. */
+  readonly refusedByLimit: number
+  /** True if nobody has a place without an account. */
+  readonly needsAccount: boolean
+}
+
 export interface FaultRecord {
   /** Kills by part, for every part that was to be killed. */
   readonly kills: Readonly<Record<string, number>>
@@ -153,6 +178,8 @@ export interface Evidence extends Records {
   /** Responses of 500 and above that are no honest 503. */
   readonly bareErrors: number
   readonly bots: boolean
+  /** Null where nothing was attacked, and nobody limited. */
+  readonly attackers: AttackRecord | null
   /** Null where nothing was killed. */
   readonly faults: FaultRecord | null
 }

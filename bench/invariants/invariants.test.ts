@@ -3,7 +3,18 @@ import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { isGood } from './check.ts'
-import type { Attempts, Charge, Evidence, FaultRecord, LedgerOrder, Seen, StoreRecords, Story } from './evidence.ts'
+import type {
+  AttackRecord,
+  Attempts,
+  Charge,
+  Evidence,
+  FaultRecord,
+  Gains,
+  LedgerOrder,
+  Seen,
+  StoreRecords,
+  Story,
+} from './evidence.ts'
 import { judge } from './invariants.ts'
 import { inversions, mostWithin } from './queue.ts'
 
@@ -111,6 +122,7 @@ function good(): Evidence {
     charges: [charge('a'), charge('b'), charge('d', { status: 'declined' })],
     attempts: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, repeats: 4, secondOrders: 0 },
     bots: true,
+    attackers: null,
     bareErrors: 0,
     stores: agreed,
     faults: null,
@@ -132,6 +144,12 @@ const failed = (evidence: Evidence) =>
     .map((c) => c.what)
 
 const changed = (changes: Partial<Evidence>): Evidence => ({ ...good(), ...changes })
+const withAttackers = (changes: Partial<AttackRecord> = {}, gain: Partial<Gains> = {}): Evidence => {
+  const gains = [
+    { attack: 'squat', bots: 20, calls: 90, places: 1, admissions: 1, bought: 0, held: 0, refusals: [], ...gain },
+  ]
+  return changed({ attackers: { gains, orders: new Set(), refusedByLimit: 0, needsAccount: true, ...changes } })
+}
 const withStory = (number: number, changes: Partial<Story>): Evidence => {
   const evidence = good()
   const stories = evidence.stories.map((s) => (s.number === number ? { ...s, ...changes } : s))
@@ -324,6 +342,13 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   'no bot enters without an admission': {
     'a bot let in': withAttempts({ letIn: 1 }),
   },
+  'attackers get at most 2 % of the units': {
+    'a unit that was kept from others for a while': withAttackers({}, { held: 0.05 }),
+    'a unit that was bought': withAttackers({}, { bought: 1 }),
+  },
+  'no honest visitor is refused by a limit': {
+    'one who was': withAttackers({ refusedByLimit: 1 }),
+  },
   'repeated checkouts make one order': {
     'a second order': withAttempts({ secondOrders: 1 }),
   },
@@ -389,6 +414,24 @@ describe('the judgement', () => {
     expect(failed({ ...unreachable, faults: null })).toContain('accepted payments end as their method does')
     const promised = withStory(9, { order: 'lost', statuses: ['processing'] })
     expect(failed({ ...promised, faults: withFaults().faults })).toContain('every order in a response is in the ledger')
+  })
+
+  test('judges what attackers got only where an account is required', () => {
+    expect(failed(withAttackers())).toEqual([])
+    const anyone = withAttackers({ needsAccount: false, refusedByLimit: 3 }, { held: 1 })
+    expect(failed(anyone)).toEqual([])
+    expect(judge(anyone).find(({ what }) => what.startsWith('attackers'))?.detail).toMatch(/^50 %: 0 bought, 1 kept/)
+  })
+
+  test('counts what attackers bought as sold, and knows their orders', () => {
+    const orders = [...good().orders, ordered('bot', 9, 'confirmed')]
+    const charges = [...(good().charges as Charge[]), charge('bot')]
+    const inventory = { total: 3, available: 0, held: 0, sold: 3 }
+    const stores = { ...agreed, row: { total: 3, held: 0, sold: 3 }, orders: { held: 0, sold: 3 } }
+    const sold = { stock: 3, orders, charges, inventory, stores }
+    expect(failed(changed(sold))).toEqual(['sold exactly', 'no live order unknown to its buyer'])
+    const record = { orders: new Set(['bot']), needsAccount: false }
+    expect(failed({ ...withAttackers(record, { bought: 1 }), ...sold })).toEqual([])
   })
 
   test('accepts that somebody comes to pay too late', () => {

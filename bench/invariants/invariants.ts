@@ -3,6 +3,7 @@
  * says by how much.
  */
 import { n } from '../lib/figures.ts'
+import { attackChecks } from './attackers.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence } from './evidence.ts'
 import { orderChecks } from './orders.ts'
@@ -15,6 +16,7 @@ export const judge = (e: Evidence): Check[] => [
   ...storeChecks(e),
   ...queueChecks(e),
   ...attempts(e),
+  ...attackChecks(e),
 ]
 
 const noBareErrors = ({ bareErrors }: Evidence): Check =>

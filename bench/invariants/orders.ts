@@ -44,9 +44,10 @@ export function orderChecks(e: Evidence): Check[] {
  * If anyone saw "sold out", every unit is sold. However it ended, the ledger's sum is right, nothing is held, and the
  * clients who saw "confirmed" have exactly the units sold.
  */
-function soldExactly({ stock, stories, inventory }: Evidence): Check {
+function soldExactly({ stock, stories, inventory, attackers }: Evidence): Check {
   const buyers = stories.filter((s) => s.end === 'bought')
   const bought = buyers.reduce((units, s) => units + s.quantity, 0)
+  const toBots = (attackers?.gains ?? []).reduce((units, gain) => units + gain.bought, 0)
   const refused = count(stories, (s) => s.end === 'sold_out')
   const { total, available, held, sold } = inventory
   const right =
@@ -54,14 +55,14 @@ function soldExactly({ stock, stories, inventory }: Evidence): Check {
     available + held + sold === total &&
     available >= 0 &&
     held === 0 &&
-    sold === (refused > 0 ? stock : bought) &&
-    bought === sold
+    sold === (refused > 0 ? stock : bought + toBots) &&
+    bought + toBots === sold
   const anyServed = buyers.length + refused > 0
   const anyWilling = stories.some((s) => s.method !== null && PAID_ENDS[s.method] === 'bought')
   return check(
     'sold exactly',
     right && !anyServed && !anyWilling ? null : right && anyServed,
-    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to clients; ${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
+    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}; ${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
   )
 }
 
@@ -154,9 +155,10 @@ function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
 }
 
 /** A live order that no client knows of is a unit sold to nobody. */
-function noUnknownOrders({ stories, orders }: Evidence): Check {
+function noUnknownOrders({ stories, orders, attackers }: Evidence): Check {
   const known = new Set(stories.map((s) => s.order))
-  const unknown = count(orders, (o) => isLive(o.status) && !known.has(o.order_id))
+  const isKnown = (order: string) => known.has(order) || attackers?.orders.has(order)
+  const unknown = count(orders, (o) => isLive(o.status) && !isKnown(o.order_id))
   return check(
     'no live order unknown to its buyer',
     ifAny(orders.length, unknown === 0),

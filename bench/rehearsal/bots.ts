@@ -14,7 +14,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
   const { number } = visitor
   const cookie = /\r\nset-cookie: *(visitor-secret=[^;\r\n]+)/i.exec(joined.head)?.[1]
   const join = (header: string, isRight: (number: number) => boolean) => {
-    const text = crowd.saleText('POST', '/queue', ['accept: application/json', header])
+    const text = crowd.visitorText(visitor, 'POST', '/queue', ['accept: application/json', header])
     for (let i = 0; i < REJOINS; i++)
       crowd.sendBeside('join', text, (answer) => {
         const place = placeIn(answer)
@@ -37,7 +37,7 @@ export function rejoin(crowd: Crowd, visitor: Visitor, joined: Answer): void {
 /** Sends checkouts without an admission, with nothing or with the token it has. */
 export function hammerWhileWaiting(crowd: Crowd, visitor: Visitor): void {
   const key = `bot-${visitor.id}`
-  const bare = crowd.saleText('POST', '/checkout', [`idempotency-key: ${key}`], '{}')
+  const bare = crowd.visitorText(visitor, 'POST', '/checkout', [`idempotency-key: ${key}`], '{}')
   const withPlace = crowd.checkoutText(visitor, key)
   for (let i = 0; i < HAMMERS; i++) {
     crowd.sendBeside('checkout', i % 2 === 0 ? bare : withPlace, (answer) => {

@@ -290,6 +290,9 @@ describe('the command line', () => {
   test('has defaults for everything', () => {
     expect(readOptions([])).toMatchObject({ visitors: 2_000, stock: 100, rate: 200, arrivals: 'spike' })
     expect(readOptions(['--help'])).toBe('help')
+    expect(readOptions(['--bots', '0.2'])).toMatchObject({ attacks: [], shares: { bots: 0.2 } })
+    const attacked = readOptions(['--bots', 'squat,share', '--visitors', '300', '--limits'])
+    expect(attacked).toMatchObject({ attacks: ['squat', 'share'], attackBots: 100, limits: true, shares: { bots: 0 } })
   })
 
   test('gives every crowd the time to come and to buy', () => {
@@ -316,6 +319,10 @@ describe('the command line', () => {
     ['--faults=disk'],
     ['--faults=redis', '--edge=http://127.0.0.1:1', '--origin=http://127.0.0.1:1'],
     ['--minutes=1'],
+    ['--identities=names'],
+    ['--bots=squat,typo'],
+    ['--bots=squat', '--faults=redis'],
+    ['--limits', '--edge=http://127.0.0.1:1', '--origin=http://127.0.0.1:1'],
   ])('refuses %s with one sentence', (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError)
     expect(() => readOptions(args)).toThrow(/^[^\n]+\.( See npm run rehearse -- --help)?$/)

@@ -13,6 +13,7 @@ import { DrawTable } from '../invariants/draw-table.ts'
 import type { End } from '../invariants/evidence.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { problemType } from '../lib/responses.ts'
+import type { Identity } from './identities.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -26,6 +27,8 @@ export interface CrowdOptions {
   /** The share of calls that are hung up almost at once. */
   readonly hangUps: number
   readonly random: () => number
+  /** What a visitor shows of themselves with each call. */
+  readonly identityOf: (id: number) => Identity
 }
 
 const TICK_MS = 1
@@ -55,6 +58,7 @@ const HANG_UP_MS = 60
 const NOT_SERVED = Symbol('not served')
 /** Full responses, although they say "not yet": units in carts, not open. */
 const isServed = (status: number) => status === 409 || status === 425
+const isLimit = (answer: Answer) => answer.status === 429 && problemType(answer) === '/problems/too-many-requests'
 const inLine = (step: Step) => (step === 'wait' || step === 'claim' ? 1 : 0)
 
 export class Crowd {
@@ -152,6 +156,7 @@ export class Crowd {
       tally.underWay -= underWay
       if (visitor.end) return
       tally.refused(kind, answer)
+      visitor.refusedByLimit ||= isLimit(answer)
       const triesAgain = answered(answer, meantMs) === NOT_SERVED && !visitor.end && !isServed(answer.status)
       if (triesAgain) visitor.meantMs = meantMs
       else tally.latency[kind].add(answer.answeredMs - meantMs)
@@ -163,7 +168,7 @@ export class Crowd {
     const { tally, options } = this
     const { status } = answer
     const tries = visitor.attempts + 1
-    const mayHelp = isServed(status) || status === 503 || status === 0
+    const mayHelp = isServed(status) || status === 503 || status === 0 || isLimit(answer)
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
     if (tries > (mayHelp ? MAX_TRIES : MAX_ERRORS)) {
@@ -247,13 +252,19 @@ export class Crowd {
     return `${this.options.sale}-${visitor.id}${visitor.has(PLAN.pair) ? '-pair' : ''}`
   }
 
+  /** A call of one visitor about the sale. */
+  visitorText({ id }: Visitor, method: string, path: string, headers: readonly string[], body?: string): string {
+    return this.saleText(method, path, [...headers, ...this.options.identityOf(id).headers], body)
+  }
+
   saleText(method: string, path: string, headers: readonly string[], body?: string): string {
     return requestText(method, `/sales/${this.options.sale}${path}`, this.#host, headers, body)
   }
 
   checkoutText(visitor: Visitor, key: string): string {
     const method = visitor.has(PLAN.payAtOnce) ? visitor.method() : null
-    return this.saleText(
+    return this.visitorText(
+      visitor,
       'POST',
       '/checkout',
       ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
@@ -267,7 +278,11 @@ export class Crowd {
       method,
       `/orders/${visitor.order?.order}${path}`,
       this.#host,
-      ['accept: application/json', `authorization: Bearer ${visitor.token}`],
+      [
+        'accept: application/json',
+        `authorization: Bearer ${visitor.token}`,
+        ...this.options.identityOf(visitor.id).headers,
+      ],
       body && JSON.stringify(body),
     )
   }

@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
 import { ADMIN_TOKEN_FILE } from '../../dev/data-folder.ts'
+import { ATTACKS, type Attack } from '../attacks/attacks.ts'
 import { SHAPES } from './arrivals.ts'
 import { FAULTS, type Fault } from './faults.ts'
+import { IDENTITIES } from './identities.ts'
 import { NOBODY } from './visitors.ts'
 
 export const HELP = `Runs a whole sale with a crowd of real HTTP clients, and judges it.
@@ -24,6 +26,8 @@ The crowd
   --pollers SHARE      of visitors whose client has no script, and polls the status (0.02)
   --known SHARE        of visitors who bring a cookie (0.02)
   --bots SHARE         of visitors who are bots (0; 0.1 with --arrivals bots)
+  --identities WHO     what visitors have: cookies (the default), invitations, or accounts of the shop, which the sale
+                       then asks for (only with its own system)
   --think SECONDS      from one click to the next, on average (0.5)
   --seed N             repeats a crowd, and its faults (a new one each time)
 
@@ -34,6 +38,12 @@ The sale
   --claim SECONDS      how long a turn may be claimed (20; 60 likewise; only with its own system)
   --shards N           ticket shards (1; only with its own system)
   --cdn                a real HTTP cache (Varnish) before the edge (only with its own system)
+
+Attackers, each attack with a third as many bots as there are visitors
+  --bots LIST          which: ${ATTACKS.join(',')}
+  --limits             the edge limits calls as in production; visitors come from as many networks (only with its own system)
+  --bot-networks N     networks that each attack comes from, half of them /24, half /48 (4)
+  --bot-identities N   invitations or accounts that each attack has (1)
 
 Faults, on its own system
   --faults LIST        kills these in turn under load: ${FAULTS.join(',')}; Redis sometimes loses its data
@@ -66,6 +76,8 @@ const FAULT_SHARES = {
 }
 const CALM_SHARES = { ...NOBODY, abandon: 0.1, declines: 0.05, timeouts: 0.01, pollers: 0.02, known: 0.02 }
 const FAULT_HANG_UPS = 0.05
+/** Bots of each attack for every visitor. */
+const BOTS_PER_VISITOR = 1 / 3
 
 const text = { type: 'string' } as const
 const OPTIONS = {
@@ -81,7 +93,9 @@ const OPTIONS = {
   },
   ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
   ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
+  ...{ identities: text, 'bot-networks': text, 'bot-identities': text },
   out: text,
+  limits: { type: 'boolean' },
   cdn: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -93,16 +107,22 @@ type Name = {
 export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>
 
 export function readOptions(args: readonly string[]) {
-  const values = optionsOf(OPTIONS, 'run rehearse', args)
-  if (values.help) return 'help'
+  const given = optionsOf(OPTIONS, 'run rehearse', args)
+  if (given.help) return 'help'
+  const attacks = attacksOf(given.bots)
+  const values = { ...given, bots: attacks.length > 0 ? undefined : given.bots }
   const number = (name: Name, usual: number, min: number, max: number) => numberOf(name, values[name], usual, min, max)
   const whole = (name: Name, usual: number, min: number, max: number) => wholeOf(name, values[name], usual, min, max)
   const faults = faultsOf(values.faults)
   const calm = faults.length === 0
+  const identities = IDENTITIES.find((who) => who === (values.identities ?? 'cookies'))
+  if (!identities) throw new UsageError(`--identities is one of ${IDENTITIES.join(', ')}.`)
+  if (!calm && attacks.length > 0) throw new UsageError('--faults and a list of --bots do not go together.')
   for (const name of ['edge', 'origin'] as const) {
     const url = values[name]
     if (url === undefined) continue
-    const needs = calm ? values.cdn && '--cdn' : '--faults'
+    const ofItsEdge = (values.limits && '--limits') || (identities === 'accounts' && '--identities accounts')
+    const needs = calm ? ofItsEdge || (values.cdn && '--cdn') : '--faults'
     if (needs) throw new UsageError(`${needs} needs its own system, without --${name}.`)
     if (!/^http:\/\/[^/]+\/?$/.test(url)) throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
   }
@@ -132,6 +152,12 @@ export function readOptions(args: readonly string[]) {
     rate: number('rate', 200, 0.01, 100_000),
     arrivals,
     spreadSeconds,
+    identities,
+    attacks,
+    limits: values.limits ?? false,
+    attackBots: Math.ceil(visitors * BOTS_PER_VISITOR),
+    botNetworks: whole('bot-networks', 4, 1, 65_536),
+    botIdentities: whole('bot-identities', 1, 1, 10_000_000),
     shares: sharesOf(calm ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0 } : FAULT_SHARES, (name, usual) =>
       number(name, usual, 0, 1),
     ),
@@ -156,6 +182,16 @@ function faultsOf(list: string | undefined): Fault[] {
     const fault = FAULTS.find((known) => known === name.trim())
     if (!fault && name !== '') throw new UsageError(`--faults is a list of ${FAULTS.join(',')}.`)
     return fault ?? []
+  })
+}
+
+/** Empty where `--bots` is a share of the crowd. */
+function attacksOf(list: string | undefined): Attack[] {
+  if (list === undefined || Number.isFinite(Number(list))) return []
+  return list.split(',').map((name) => {
+    const attack = ATTACKS.find((known) => known === name.trim())
+    if (!attack) throw new UsageError(`--bots is a share, or a list of ${ATTACKS.join(',')}.`)
+    return attack
   })
 }
 

@@ -4,22 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cdn } from '../../dev/cdn.ts'
 import { UsageError } from '../../dev/command.ts'
 import { startSystem } from '../../dev/system.ts'
+import { PRODUCTION_LIMITS } from '../../dev/workerd.ts'
+import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
 import { judge } from '../invariants/invariants.ts'
 import { n } from '../lib/figures.ts'
-import type { Percentiles } from '../lib/histogram.ts'
+import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { seeded } from '../lib/random.ts'
 import type { Dot } from '../report/charts.ts'
 import { arrivalTimes, leadMs } from './arrivals.ts'
 import { Crowd } from './crowd.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
+import { Issuer, Shop, UNKNOWN } from './identities.ts'
 import { Live } from './live.ts'
 import type { Options } from './options.ts'
-import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
+import { admin, evidenceOf, importInvitations, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 import { KINDS, type Kind } from './tally.ts'
 import { visit } from './visit.ts'
-import { visitorsOf } from './visitors.ts'
+import { PLAN, visitorsOf } from './visitors.ts'
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -37,11 +40,13 @@ export type Result = Awaited<ReturnType<Rehearsal['play']>>
 export class Rehearsal {
   readonly #options: Options
   readonly #sale = `rehearsal-${randomUUID().slice(0, 8)}`
+  readonly #shop: Shop | undefined
   #live: Live | undefined
   #endSale = async (_timeoutMs?: number) => {}
 
   constructor(options: Options) {
     this.#options = options
+    this.#shop = options.identities === 'accounts' ? new Shop() : undefined
   }
 
   /** Stops drawing, and ends the sale. */
@@ -53,6 +58,7 @@ export class Rehearsal {
   /** `failed` is called when a part of its own system ends by itself. */
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
+    await this.#shop?.start()
     const { to, killable, cdn } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
@@ -63,11 +69,12 @@ export class Rehearsal {
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
+      this.#shop?.stop()
     }
   }
 
   async #target(failed: (how: string) => void) {
-    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn } = this.#options
+    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn, limits } = this.#options
     if (edge && origin) {
       if (!adminToken)
         throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
@@ -86,7 +93,12 @@ export class Rehearsal {
     const settings = {
       cdn,
       originEnv: { LOG_LEVEL: 'warn' },
-      edgeVars: { CLAIM_SECONDS: String(claimSeconds), TICKET_SHARDS: String(shards) },
+      edgeVars: {
+        CLAIM_SECONDS: String(claimSeconds),
+        TICKET_SHARDS: String(shards),
+        ...(limits && PRODUCTION_LIMITS),
+        ...this.#shop?.edgeVars,
+      },
     }
     const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
     const system = killable?.system ?? (await startSystem(settings))
@@ -110,8 +122,16 @@ export class Rehearsal {
       limit_per_visitor: limit,
       products: [{ product_id: PRODUCT, name: 'Unit', ...PRICE, total: options.stock }],
       admission: { rate_per_second: options.rate },
+      access: {
+        sign_in: options.identities === 'accounts' ? 'required' : 'optional',
+        invitation: options.identities === 'invitations' ? 'required' : 'off',
+      },
+      expected_visitors: options.identities === 'accounts' ? options.visitors : null,
     })
+    const issuer = new Issuer({ ...options, kind: options.identities, shop: this.#shop })
+    if (options.identities === 'invitations') await importInvitations(to, sale, issuer.invitations(options.attacks))
 
+    const isPlain = options.identities === 'cookies' && !options.limits
     const random = seeded(options.seed)
     const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map((ms) => opensAtMs + ms)
     const crowd = new Crowd(
@@ -122,6 +142,7 @@ export class Rehearsal {
         thinkMs: options.thinkSeconds * 1000,
         hangUps: options.hangUps,
         random,
+        identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
       },
       visit,
     )
@@ -141,7 +162,17 @@ export class Rehearsal {
     const killSeconds = options.spreadSeconds + opensInMs / 1000
     const killing = killable && startFaults(killable, options.faults, killSeconds, crowd, seeded(options.seed))
     const before = await cdn?.counts()
+    const attackers = new Attackers({
+      ...options,
+      ...{ edge: to.edge, sale, issuer, random: seeded(options.seed + 1) },
+      bots: options.attackBots,
+      holdMs: options.holdSeconds * 1000,
+      comeWithinMs: Math.max(0, opensAtMs - performance.now() - LEAD_MS / 2),
+    })
+    attackers.start()
     await crowd.play()
+    const lastedMs = performance.now() - opensAtMs
+    await attackers.stop()
     const after = await cdn?.counts()
     const toEdge = before && after && after.toEdge - before.toEdge
     clearTimeout(end)
@@ -150,9 +181,16 @@ export class Rehearsal {
 
     console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
     await crowd.schedule.read().catch(() => {})
+    const records = await settledRecords(to, sale, options.holdSeconds)
+    const gains = attackers.gains(records.orders, lastedMs)
+    const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length
+    const isAttacked = options.attacks.length > 0 || options.limits
     const checks = judge({
-      ...evidenceOf(crowd),
-      ...(await settledRecords(to, sale, options.holdSeconds)),
+      ...evidenceOf(crowd, attackers.numbers()),
+      ...records,
+      attackers: isAttacked
+        ? { gains, orders: attackers.orders(), refusedByLimit, needsAccount: options.identities === 'accounts' }
+        : null,
       stock: options.stock,
       rate: options.rate,
       limit,
@@ -171,6 +209,9 @@ export class Rehearsal {
       good: isGood(checks),
       checks,
       ends: crowd.tally.ends,
+      /** What each attack got, and what the crowd lost to attacks and to defences. */
+      attacks: gains,
+      honest: honestOf(crowd, opensAtMs, refusedByLimit),
       requests: crowd.tally.requests,
       /** Failures and problem responses, by kind and status. */
       refusals: byTimes(crowd.tally.refusals),
@@ -226,6 +267,15 @@ function latenciesOf({ tally, schedule }: Crowd) {
     settled: tally.settled.summary(),
     schedule: schedule.latency.summary(),
   }
+}
+
+/** What became of the crowd beside the attackers: the waits are from the join, or from the opening, to the turn. */
+function honestOf({ visitors, tally }: Crowd, opensAtMs: number, refusedByLimit: number) {
+  const waits = new Histogram()
+  for (const { admittedMs, joinAnsweredMs } of visitors)
+    if (admittedMs > 0) waits.add(admittedMs - Math.max(opensAtMs, joinAnsweredMs))
+  const { bought, failed, gave_up, missed_turn } = tally.ends
+  return { bought, lost: failed + gave_up + missed_turn, refusedByLimit, waits: waits.summary() }
 }
 
 /** Visitors by the moment of joining and their position. */

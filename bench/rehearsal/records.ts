@@ -68,6 +68,17 @@ export async function admin(
   throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
 }
 
+/** Lets those in who have one of these codes. */
+export async function importInvitations(to: Target, sale: string, codes: Iterable<string>): Promise<void> {
+  const response = await fetch(`${to.origin}/admin/sales/${sale}/invitations`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'text/csv' },
+    body: [...codes].join('\n'),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  })
+  if (!response.ok) throw new Error(`the origin responded ${response.status} to the import of invitations`)
+}
+
 /** All records, once nothing moves any more: holds have ended, charges are captured, intents recorded. */
 export async function settledRecords(to: Target, sale: string, holdSeconds: number): Promise<Records> {
   const stores = openStores(to)
@@ -204,13 +215,13 @@ function storiesOf({ visitors, schedule }: Crowd): Story[] {
 }
 
 /** What the crowd itself knows; the records and the terms of the sale come from elsewhere. */
-export function evidenceOf(crowd: Crowd) {
+export function evidenceOf(crowd: Crowd, others: readonly number[] = []) {
   const { schedule, visitors, tally } = crowd
   return {
     // Before the draw the queue is announced to begin at the opening, on the edge's clock.
     opensAtMs: schedule.seen[0]?.schedule.anchor_at_ms ?? 0,
     stories: storiesOf(crowd),
-    otherNumbers: tally.otherNumbers,
+    otherNumbers: [...tally.otherNumbers, ...others],
     documents: schedule.seen,
     servedByMs: servedBy(schedule.seen, SCHEDULE_LATE_MS),
     positions: tally.positions,

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { paint, run, writableFolder } from '../../dev/command.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
-import { percentileTexts, reportHtml, requestsText } from '../report/report.ts'
+import { attackRows, honestText, percentileTexts, reportHtml, requestsText } from '../report/report.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
 import { KINDS } from './tally.ts'
@@ -25,6 +25,12 @@ function print(r: Result): void {
   title('Visitors')
   for (const [end, times] of Object.entries(r.ends))
     if (times > 0) console.log(`  ${end.replaceAll('_', ' ').padEnd(16)}${n(times).padStart(10)}`)
+
+  if (r.attacks.length > 0) {
+    title('Attackers')
+    for (const line of attackRows(r)) console.log(`  ${line.map((text) => text.padStart(12)).join('')}`)
+    console.log(`  ${honestText(r)}`)
+  }
 
   const head = ['count', 'p50', 'p90', 'p99', 'p99.9', 'slowest'].map((name) => name.padStart(10)).join('')
   title(`Latency         ${paint('dim', head)}`)

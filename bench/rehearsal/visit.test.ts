@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import { sampleSchedule } from '../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
+import { UNKNOWN } from './identities.ts'
 import { visit } from './visit.ts'
 import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
 
@@ -83,7 +84,7 @@ const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
 const crowdAt = (...arrivalsMs: number[]) =>
   new Crowd(
     visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
-    { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5 },
+    { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5, identityOf: () => UNKNOWN },
     visit,
   )
 

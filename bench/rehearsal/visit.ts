@@ -63,7 +63,9 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { sale } = crowd.options
   const headers = inBrowser(visitor) ? [...BY_SCRIPT] : ['accept: application/json']
   if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${sale}-visitor-${visitor.id}`)
-  const text = crowd.saleText('POST', '/queue', headers)
+  const { invitation } = crowd.options.identityOf(visitor.id)
+  const body = invitation === null ? undefined : JSON.stringify({ invitation })
+  const text = crowd.visitorText(visitor, 'POST', '/queue', headers, body)
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
     if (inBrowser(visitor)) {
@@ -131,7 +133,10 @@ function readSchedule(crowd: Crowd, visitor: Visitor, dueMs: number) {
 function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (!inBrowser(visitor)) return askStatus(crowd, visitor, intendedMs, 'admission')
   const { sale, random } = crowd.options
-  const text = crowd.saleText('GET', '/line', ['accept: text/html', `cookie: queue-${sale}=${visitor.token}`])
+  const text = crowd.visitorText(visitor, 'GET', '/line', [
+    'accept: text/html',
+    `cookie: queue-${sale}=${visitor.token}`,
+  ])
   crowd.send(visitor, 'admission', text, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'admission', answer)
     const token = cookieIn(answer, `admission-${sale}`)
@@ -143,7 +148,7 @@ function claimTurn(crowd: Crowd, visitor: Visitor, intendedMs: number) {
 }
 
 function askStatus(crowd: Crowd, visitor: Visitor, intendedMs: number, kind: 'admission' | 'status') {
-  const text = crowd.saleText('GET', '/queue/status', [
+  const text = crowd.visitorText(visitor, 'GET', '/queue/status', [
     'accept: application/json',
     `authorization: Bearer ${visitor.token}`,
   ])

@@ -76,6 +76,8 @@ export class Visitor {
   /** The queue token, later the admission token; '' before and afterwards. */
   token = ''
   order: OrderSeen | null = null
+  /** True once a limit turned one of their calls away. */
+  refusedByLimit = false
 
   constructor(id: number, arrivalMs: number, plan: number) {
     this.id = id

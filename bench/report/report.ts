@@ -8,6 +8,9 @@ import type { Result } from '../rehearsal/play.ts'
 import { KINDS, type Kind } from '../rehearsal/tally.ts'
 import { bars, escaped, lineChart, type Point, scatter, table } from './charts.ts'
 
+/** Kinds of refusals shown of each attack. */
+const MAX_REFUSALS = 4
+
 const nameOf = (kind: Kind) => (kind === 'final' ? 'final page' : kind)
 
 export function reportHtml(r: Result): string {
@@ -45,7 +48,7 @@ ${bars(
     .filter(([, times]) => times > 0)
     .map(([end, times]) => ({ name: end.replaceAll('_', ' '), value: times, note: n(times) })),
 )}</section>
-<section><h2>The queue over time</h2>
+${attackSection(r)}<section><h2>The queue over time</h2>
 ${lineChart('People by seconds since the opening', { x: 'seconds since the opening', y: 'people' }, [
   {
     name: 'still in the sale',
@@ -115,6 +118,29 @@ ${
 </main>
 </body>
 </html>
+`
+}
+
+/** What each attack got, with a head. */
+export const attackRows = ({ attacks }: Result): string[][] => [
+  ['attack', 'bots', 'calls', 'places', 'turns', 'bought', 'held'],
+  ...attacks.map((a) => [a.attack, ...[a.bots, a.calls, a.places, a.admissions, a.bought, a.held].map(n)]),
+]
+
+/** What was left to the crowd. */
+export const honestText = ({ honest: { bought, lost, refusedByLimit, waits } }: Result) =>
+  `The crowd bought in ${n(bought)} orders; ${n(lost)} visitors had no honest end, ${n(refusedByLimit)} were told to slow down; they waited ${duration(waits.p50)} (p50) and ${duration(waits.p99)} (p99) for their turn.`
+
+function attackSection(r: Result): string {
+  if (r.attacks.length === 0) return ''
+  const [head = [], ...rows] = attackRows(r)
+  const refusals = r.attacks.flatMap((a) =>
+    a.refusals.slice(0, MAX_REFUSALS).map(([what, times]) => [`${a.attack}: ${what}`, times] as const),
+  )
+  return `<section><h2>Attackers beside the crowd</h2>
+<p class="quiet">Units bought, and units kept from others without paying, on average. ${honestText(r)}</p>
+${table('Attackers', head, rows)}
+${countTable('Refusals of attackers', 'response', refusals)}</section>
 `
 }
 

@@ -1,0 +1,85 @@
+/** The attackers of one rehearsal: starts their bots beside the crowd, stops them after it, and says what they got. */
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Gains, LedgerOrder } from '../invariants/evidence.ts'
+import { HttpClient } from '../lib/http.ts'
+import type { Issuer } from '../rehearsal/identities.ts'
+import { type Attack, PLAYS } from './attacks.ts'
+import { Bot } from './bot.ts'
+import { gainsOf, Loot } from './loot.ts'
+
+/** Sockets of one attacker. */
+const CONNECTIONS = 1_000
+/** What is in flight when the crowd has left is waited for so long. */
+const STOP_WITHIN_MS = 10_000
+
+interface Options {
+  readonly edge: string
+  readonly sale: string
+  readonly attacks: readonly Attack[]
+  /** Of each attack. */
+  readonly bots: number
+  readonly holdMs: number
+  /** The bots come within this time, all of them before the opening. */
+  readonly comeWithinMs: number
+  readonly issuer: Issuer
+  readonly random: () => number
+}
+
+export class Attackers {
+  readonly #options: Options
+  readonly #loot: ReadonlyMap<Attack, Loot>
+  readonly #clients: HttpClient[] = []
+  readonly #stop = new AbortController()
+  #playing: Promise<unknown> = Promise.resolve()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#loot = new Map(options.attacks.map((attack) => [attack, new Loot()]))
+    setMaxListeners(0, this.#stop.signal)
+  }
+
+  start(): void {
+    this.#playing = Promise.all([...this.#loot].map(([attack, loot]) => this.#attack(attack, loot)))
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await Promise.race([this.#playing, sleep(STOP_WITHIN_MS, undefined, { ref: false })])
+    for (const client of this.#clients) client.close()
+  }
+
+  /** Every number that they were given. */
+  numbers(): number[] {
+    return [...this.#loot.values()].flatMap(({ numbers }) => [...numbers])
+  }
+
+  orders(): Set<string> {
+    return new Set([...this.#loot.values()].flatMap(({ orders }) => [...orders]))
+  }
+
+  gains(ledger: readonly LedgerOrder[], lastedMs: number): Gains[] {
+    return [...this.#loot].map(([attack, loot]) => gainsOf(attack, this.#options.bots, loot, ledger, lastedMs))
+  }
+
+  async #attack(attack: Attack, loot: Loot): Promise<void> {
+    const { edge, sale, bots, holdMs, comeWithinMs, issuer, random } = this.#options
+    // Nobody's calls wait for a socket behind those of another attacker.
+    const client = new HttpClient({ url: edge, connections: CONNECTIONS })
+    this.#clients.push(client)
+    const { together, play } = PLAYS[attack]
+    const { signal } = this.#stop
+    const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
+    const ground = { client, sale, holdMs, random, pause, over: () => signal.aborted, loot }
+    const all = Array.from({ length: bots }, (_, i) => new Bot(ground, () => issuer.ofBot(attack, i, random)))
+    const groups = Array.from({ length: Math.ceil(bots / together) }, (_, i) =>
+      all.slice(i * together, (i + 1) * together),
+    )
+    await Promise.all(
+      groups.map(async (group) => {
+        await pause(random() * comeWithinMs)
+        await play(ground, group)
+      }),
+    )
+  }
+}

@@ -1,0 +1,108 @@
+/** The attacks that a rehearsal plays beside its honest crowd: what each bot of one does, from the lobby to the end. */
+import { randomUUID } from 'node:crypto'
+import { orderIn, problemType } from '../lib/responses.ts'
+import { type Bot, type Ground, patienceOf } from './bot.ts'
+
+export const ATTACKS = ['squat', 'stuff', 'hammer', 'share'] as const
+export type Attack = (typeof ATTACKS)[number]
+
+/** A bot that was refused a place comes again so often; one that wants in for good, for as long as the sale lasts. */
+const TRIES = 5
+/** A squatter gives its unit back this long before the hold would end, and takes one again at once. */
+const BEFORE_END_MS = 500
+/** Who shares one admission or one session. */
+const SHARERS = 100
+/** Calls of a hammer in one second, at most: a thousand sockets of one machine. */
+const MAX_OPEN = 1_000
+const HAMMER_PLACES = 5
+const HAMMER_EVERY_MS = 1_000
+/** Whatever comes to nothing is tried again a little later. */
+const AGAIN_MS = 500
+
+/** Plays for some bots of an attack, which are the clients that it gets. */
+type Play = (ground: Ground, bots: readonly Bot[]) => Promise<void>
+
+/** `together`: how many bots act as one. */
+export const PLAYS: Readonly<Record<Attack, { readonly together: number; readonly play: Play }>> = {
+  squat: { together: 1, play: squat },
+  stuff: { together: 1, play: stuff },
+  hammer: { together: MAX_OPEN, play: hammer },
+  share: { together: SHARERS, play: share },
+}
+
+/**
+ * Holds a unit without ever paying: gives it back just before the hold ends and takes it again. It comes back as somebody new
+ * when its turn has passed, or when it is told that others come first.
+ */
+async function squat(ground: Ground, [bot]: readonly Bot[]) {
+  while (bot && !ground.over()) {
+    if (!(await bot.join(TRIES))) return
+    while (await bot.wait()) if (!(await holdAgainAndAgain(ground, bot))) break
+    await ground.pause(AGAIN_MS)
+  }
+}
+
+/** True while its place may bring another admission. */
+async function holdAgainAndAgain(ground: Ground, bot: Bot): Promise<boolean> {
+  while (!ground.over()) {
+    const answer = await bot.checkout(randomUUID())
+    const order = orderIn(answer)
+    if (order) {
+      const fromMs = performance.now()
+      await ground.pause(ground.holdMs - BEFORE_END_MS)
+      await bot.giveBack(order.order_id)
+      ground.loot.hold(order.order_id, fromMs, performance.now())
+      continue
+    }
+    const type = problemType(answer)
+    if (type === '/problems/not-admitted') {
+      bot.admission = ''
+      return true
+    }
+    if (answer.status === 410 || type === '/problems/too-many-orders') return false
+    await ground.pause(patienceOf(answer))
+  }
+  return false
+}
+
+/** As many lots as it can get, each as a visitor of its own; buys with every one that is called. */
+async function stuff(ground: Ground, [bot]: readonly Bot[]) {
+  if (bot && (await bot.join(TRIES)) && (await bot.wait())) await buy(ground, bot)
+}
+
+async function buy(ground: Ground, bot: Bot) {
+  const key = randomUUID()
+  for (let i = 0; i < TRIES && !ground.over(); i++) {
+    const answer = await bot.checkout(key)
+    const order = orderIn(answer)
+    if (order && order.status !== 'processing') {
+      await bot.pay(order.order_id)
+      return
+    }
+    if (answer.status === 410) return
+    await ground.pause(patienceOf(answer))
+  }
+}
+
+/** Many open calls with one place, and with its admission: of the few places that it takes, that of the first to be called. */
+async function hammer(ground: Ground, bots: readonly Bot[]) {
+  const places = bots.slice(0, HAMMER_PLACES)
+  for (const bot of places) void bot.join(TRIES).then((joined) => joined && bot.wait())
+  while (!ground.over()) {
+    const one = places.find((bot) => bot.admission !== '') ?? places[0]
+    const calls = bots.map((_, i) => (i % 2 === 0 ? one?.poll() : one?.checkout(randomUUID())))
+    await ground.pause(HAMMER_EVERY_MS)
+    const seen = (await Promise.all(calls)).map((answer) => answer && orderIn(answer))
+    const reserved = new Set(seen.flatMap((order) => (order?.status === 'reserved' ? [order.order_id] : [])))
+    // What it gets it pays for: to keep units from others is what squatters are for.
+    for (const order of reserved) await one?.pay(order)
+  }
+}
+
+/** One admission, and the session where there is one, for a hundred: each asks for a unit with a key of its own. */
+async function share(ground: Ground, bots: readonly Bot[]) {
+  const [leader] = bots
+  if (!leader || !(await leader.join(TRIES)) || !(await leader.wait())) return
+  for (const bot of bots) bot.admission = leader.admission
+  await Promise.all(bots.map((bot) => buy(ground, bot)))
+}

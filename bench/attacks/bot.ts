@@ -1,0 +1,118 @@
+/** One client of an attacker: real calls, one after the other or many at once, each of them counted. */
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http.ts'
+import { orderIn, placeIn, problemType } from '../lib/responses.ts'
+import type { Identity } from '../rehearsal/identities.ts'
+import type { Loot } from './loot.ts'
+
+export interface Ground {
+  readonly client: HttpClient
+  readonly sale: string
+  readonly holdMs: number
+  readonly random: () => number
+  /** Resolves after a while, or at once when the attack is over. */
+  readonly pause: (ms: number) => Promise<void>
+  readonly over: () => boolean
+  readonly loot: Loot
+}
+
+/** Between two tries after a refusal; a bot is patient, but not for ever. */
+const PAUSE_MS = 1_000
+const PAUSE_MAX_MS = 15_000
+
+export class Bot {
+  readonly #ground: Ground
+  /** Called for each call: its address may be another each time. */
+  readonly #identity: () => Identity
+  #place = ''
+  admission = ''
+
+  constructor(ground: Ground, identity: () => Identity) {
+    this.#ground = ground
+    this.#identity = identity
+  }
+
+  /** Joins as somebody new. True with a place; a refusal that waiting may mend is tried again. */
+  async join(tries: number): Promise<boolean> {
+    const { loot } = this.#ground
+    this.#place = this.admission = ''
+    for (let i = 0; i < tries && !this.#ground.over(); i++) {
+      const { invitation } = this.#identity()
+      const body = invitation === null ? undefined : JSON.stringify({ invitation })
+      const answer = await this.call('POST', `/sales/${this.#ground.sale}/queue`, '', [], body)
+      const place = placeIn(answer)
+      if (place?.queue_token) {
+        this.#place = place.queue_token
+        loot.numbers.add(place.number)
+        this.#see(place)
+        return true
+      }
+      if (answer.status === 410) return false
+      await this.#ground.pause(patienceOf(answer))
+    }
+    return false
+  }
+
+  /** Waits for the turn. True with an admission; false when the place is none any more, or the sale is over. */
+  async wait(): Promise<boolean> {
+    while (!this.#ground.over() && this.admission === '') {
+      const answer = await this.poll()
+      const place = placeIn(answer)
+      if (place) {
+        if (this.#see(place)) break
+        if (place.status === 'missed_turn' || place.status === 'sold_out' || place.status === 'ended') return false
+        await this.#ground.pause(Math.max(PAUSE_MS, place.poll_after_ms))
+      } else if (answer.status === 401 || answer.status === 410) return false
+      else await this.#ground.pause(patienceOf(answer))
+    }
+    return this.admission !== ''
+  }
+
+  poll(): Promise<Answer> {
+    return this.call('GET', `/sales/${this.#ground.sale}/queue/status`, this.#place)
+  }
+
+  /** Asks for a unit, with a key of its own. */
+  async checkout(key: string): Promise<Answer> {
+    const { sale, loot } = this.#ground
+    const headers = [`idempotency-key: ${key}`]
+    const answer = await this.call('POST', `/sales/${sale}/checkout`, this.admission || this.#place, headers, '{}')
+    const order = orderIn(answer)
+    if (order) loot.orders.add(order.order_id)
+    return answer
+  }
+
+  pay(order: string): Promise<Answer> {
+    return this.call('POST', `/orders/${order}/payment`, this.admission, [], '{"payment_method":"pm_ok"}')
+  }
+
+  giveBack(order: string): Promise<Answer> {
+    return this.call('DELETE', `/orders/${order}`, this.admission)
+  }
+
+  call(method: string, path: string, token: string, headers: readonly string[] = [], body?: string): Promise<Answer> {
+    const { client, loot } = this.#ground
+    const authorization = token === '' ? [] : [`authorization: Bearer ${token}`]
+    const lines = ['accept: application/json', ...authorization, ...this.#identity().headers, ...headers]
+    loot.calls++
+    return client.ask(requestText(method, path, client.host, lines, body)).then((answer) => {
+      if (answer.status >= 400) loot.refusals.set(refusalOf(answer), (loot.refusals.get(refusalOf(answer)) ?? 0) + 1)
+      return answer
+    })
+  }
+
+  #see({ admission_token }: QueueAnswer): boolean {
+    if (!admission_token) return false
+    this.admission = admission_token
+    this.#ground.loot.admissions++
+    return true
+  }
+}
+
+const refusalOf = (answer: Answer) => `${answer.status} ${problemType(answer).replace('/problems/', '')}`
+
+/** How long to wait after a refusal. */
+export function patienceOf(answer: Answer): number {
+  const askedMs = Number(headerOf(answer, 'retry-after')) * 1000 || PAUSE_MS
+  return Math.min(PAUSE_MAX_MS, askedMs)
+}

@@ -1,0 +1,63 @@
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { networksOf } from '../../edge/auth/networks.ts'
+import { seeded } from '../lib/random.ts'
+import { botAddress, homeAddress, Issuer, Shop } from './identities.ts'
+
+const shop = new Shop()
+beforeAll(() => shop.start())
+afterAll(() => shop.stop())
+
+const issuer = (changes: object = {}) =>
+  new Issuer({
+    ...{ kind: 'accounts', shop, limits: true, visitors: 10, botIdentities: 1, botNetworks: 4, ...changes },
+  } as ConstructorParameters<typeof Issuer>[0])
+
+const sizes = (addresses: string[], tier: number) => {
+  const counts = new Map<string, number>()
+  for (const address of addresses) {
+    const network = networksOf(address)[tier] ?? ''
+    counts.set(network, (counts.get(network) ?? 0) + 1)
+  }
+  return [...counts.values()]
+}
+
+test('nine visitors in ten have a network of their own, the tenth shares an address with nineteen others', () => {
+  const addresses = Array.from({ length: 20_000 }, (_, id) => homeAddress(id))
+  expect(new Set(addresses).size).toBe(18_000 + 2_000 / 20)
+  expect(Math.max(...sizes(addresses, 0))).toBe(20)
+  expect(Math.max(...sizes(addresses, 1))).toBe(80)
+})
+
+test('bots have as many networks as they were given, and many addresses in each', () => {
+  const random = seeded(1)
+  const addresses = Array.from({ length: 2_000 }, (_, i) => botAddress(i % 4, random))
+  const largest = addresses.map((address) => networksOf(address).at(-1))
+  expect(new Set(largest).size).toBe(4)
+  expect(new Set(addresses.map((address) => networksOf(address)[0])).size).toBeGreaterThan(1_000)
+})
+
+test('an account has a session that the shop’s keys verify, the same for all calls of one visitor', async () => {
+  const identities = issuer()
+  const [address, session = ''] = identities.ofVisitor(3).headers
+  expect(address).toBe(`cf-connecting-ip: ${homeAddress(3)}`)
+  const served = (await (await fetch(shop.edgeVars.SHOP_JWKS_URL ?? '')).json()) as JSONWebKeySet
+  const keys = createLocalJWKSet(served)
+  const token = session.replace('x-shop-authorization: Bearer ', '')
+  const { payload } = await jwtVerify(token, keys, {
+    issuer: shop.edgeVars.SHOP_ISSUER ?? '',
+    audience: shop.edgeVars.SHOP_AUDIENCE ?? '',
+  })
+  expect(payload.sub).toBe('visitor-3')
+  expect(identities.ofVisitor(3)).toBe(identities.ofVisitor(3))
+})
+
+test('bots of one attack share the few invitations that it has', () => {
+  const identities = issuer({ kind: 'invitations', shop: undefined, botIdentities: 2 })
+  const codes = new Set(Array.from({ length: 9 }, (_, i) => identities.ofBot('squat', i, Math.random).invitation))
+  expect(codes.size).toBe(2)
+  const all = [...identities.invitations(['squat', 'stuff'])]
+  expect(all.length).toBe(10 + 2 * 2)
+  expect(new Set(all).size).toBe(all.length)
+  for (const code of codes) expect(all).toContain(code)
+})
