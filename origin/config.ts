@@ -82,6 +82,11 @@ const Settings = v.object({
     'auto',
     'Proof of work of sales that leave it open (`access.proof_of_work`); development asks for none',
   ),
+  CALLS_PER_VISITOR: setting(
+    v.pipe(number(/^\d{1,5}$/, 'a whole number is required'), v.minValue(1, '1 or more is required')),
+    '6',
+    'Calls of one visitor in progress, in each process: as many as a browser has connections to one host; 100 in development',
+  ),
   PAYMENT_PROVIDER: setting(
     oneOf('sandbox', 'stripe'),
     'sandbox',
@@ -138,7 +143,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = set.NODE_ENV !== 'development'
   // A whole crowd comes from one machine in development.
-  const given = production ? set : { PROOF_OF_WORK: 'off', ...set }
+  const given = production ? set : { PROOF_OF_WORK: 'off', CALLS_PER_VISITOR: '100', ...set }
   const errors: string[] = []
   const warnings: string[] = []
 

@@ -20,6 +20,7 @@ import {
 } from '../../shared/tokens.ts'
 import type { Checkout } from '../checkout/checkout.ts'
 import { type Outcome, tryAgain } from '../checkout/outcome.ts'
+import type { Config } from '../config.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
 import type { Reservation } from '../ledger/record.ts'
@@ -46,7 +47,7 @@ import {
 } from './request.ts'
 
 interface BuyerDeps {
-  readonly config: { readonly EDGE_TOKEN: string; readonly ALLOW_DIRECT: boolean }
+  readonly config: Pick<Config, 'EDGE_TOKEN' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
   readonly sql: Sql
   readonly sales: Sales
   readonly blocks: Pick<Blocks, 'refuse'>
@@ -64,7 +65,7 @@ const MAX_ADMISSIONS = 50_000
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { config, sql, sales, blocks, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
-  const visitorCalls = new VisitorCalls()
+  const visitorCalls = new VisitorCalls(config.CALLS_PER_VISITOR)
   const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
   const app = new Hono()
   // The edge knows more of a buyer than the token says: their session.

@@ -50,8 +50,8 @@ test('unknown sales fill the room that is left, and have no share', () => {
   expect(loadShedder.enter(undefined)).toBe(false)
 })
 
-test('a visitor has six calls in progress, whatever others have', () => {
-  const calls = new VisitorCalls()
+test('a visitor has so many calls in progress, whatever others have', () => {
+  const calls = new VisitorCalls(6)
   const entered = (visitor: string) => Array.from({ length: 8 }, () => calls.enter(visitor)).filter(Boolean).length
   expect([entered('ann'), entered('bob')]).toEqual([6, 6])
   calls.leave('ann')

@@ -9,8 +9,6 @@
 const SLOW_FROM = 400
 /** .. and from which further calls are shed before any work: half a second of it. */
 const MAX_IN_PROGRESS = 2_000
-/** Calls of one visitor in progress: as many as a browser has connections to one host. */
-const MAX_OF_VISITOR = 6
 
 export class LoadShedder {
   #total = 0
@@ -52,13 +50,18 @@ export class LoadShedder {
 }
 
 export class VisitorCalls {
+  readonly #most: number
   /** Only visitors with a call in progress. */
   readonly #inProgress = new Map<string, number>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
 
   /** Begins a call unless the visitor has too many; `leave` ends it. */
   enter(visitor: string): boolean {
     const calls = this.#inProgress.get(visitor) ?? 0
-    if (calls >= MAX_OF_VISITOR) return false
+    if (calls >= this.#most) return false
     this.#inProgress.set(visitor, calls + 1)
     return true
   }

@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 
-const origin = useOrigin()
+// As in production.
+const origin = useOrigin(undefined, { CALLS_PER_VISITOR: '6' })
 
 /** The most checkouts of one process at once, and some more. */
 const ROOM = 2_000
