@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { tryAgain } from './checkout/outcome.ts'
 import { sendProblem } from './http/request.ts'
-import { isLedgerAway } from './ledger/connection.ts'
+import { isLedgerAway, isUnstorable } from './ledger/connection.ts'
 import { Overloaded } from './lib/batcher.ts'
 import { isRedisAway } from './lib/redis.ts'
 import { TimeoutError } from './lib/with-timeout.ts'
@@ -30,6 +30,9 @@ export function createApp({ routes, log }: AppDeps): Hono {
 
   app.onError((error, c) => {
     if (error instanceof ProblemError) return sendProblem(error.problem)
+    // Nobody reads this, and no store is to blame.
+    if (isCallerGone(error)) return sendProblem(problem('invalid-request'))
+    if (isUnstorable(error)) return sendProblem(problem('invalid-request', { detail: 'Text must not hold NUL.' }))
     if (isAway(error)) {
       log.warn({ path: c.req.path, error: String(error) }, 'store away or overloaded')
       return sendProblem(tryAgain('The shop is busy.'))
@@ -54,6 +57,9 @@ export function createApp({ routes, log }: AppDeps): Hono {
   for (const [path, its] of Object.entries(routes)) app.route(path, its)
   return app
 }
+
+/** The connection ended in the middle of a body. */
+const isCallerGone = (error: Error & { code?: string }) => error.code === 'ECONNRESET' && error.message === 'aborted'
 
 /** Errors that mean "not now": a store is away, a call took too long, or a queue is full. */
 export function isAway(error: Error & { code?: string }): boolean {

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
 import { ProblemError } from '../../shared/problem.ts'
-import { type Call, formFields } from '../http.ts'
+import { type Call, formFields, refuse } from '../http.ts'
 
 const NOTHING: JoinRequest = {}
 /** The fields of a form that this page's own script or ALTCHA's widget adds beside ours. */
@@ -30,7 +30,7 @@ async function readOnce({ request }: Call): Promise<JoinRequest> {
   const length = Number(headers.get('content-length') ?? Number.NaN)
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
   if (!isJson) return parse(FormFields, withoutEmpty((await formFields(request)) ?? {}))
-  const text = await request.text()
+  const text = await request.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
   return text === '' ? NOTHING : parseJson(JoinRequest, text)
 }
 

@@ -312,3 +312,15 @@ it('responds 503 while the origin has another EDGE_TOKEN: nothing the visitor di
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({ type: '/problems/try-again', retry_after_seconds: 2 })
 })
+
+it('responds to HEAD as the origin does, without a body to read', async () => {
+  const order = newOrder()
+  const authorization = `Bearer ${await admission('headed')}`
+  const problem = { 'content-type': 'application/problem+json' }
+  for (const status of [200, 403, 404, 410])
+    for (const accept of ['text/html', 'application/json']) {
+      await stub(`/orders/${order}`, status, '', 0, problem)
+      const response = await call(`/orders/${order}`, { method: 'HEAD', headers: { authorization, accept } })
+      expect([response.status, await response.text()], accept).toEqual([status, ''])
+    }
+})

@@ -55,7 +55,10 @@ export async function passOn(path: string, token: string, call: Call): Promise<R
     const value = request.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  const response = await callOrigin(path, { method: request.method, headers, body: request.body }, call)
+  const { method } = request
+  // With these a body has no meaning (RFC 9110, 9.3.1), and may not be sent on.
+  const body = method === 'GET' || method === 'HEAD' ? null : request.body
+  const response = await callOrigin(path, { method, headers, body }, call)
   // One visitor's, where the origin does not say so.
   const passed = new Response(response.body, {
     status: response.status,
@@ -76,7 +79,7 @@ export async function callOrigin(path: string, init: RequestInit, { config, requ
     const headers = new Headers(init.headers)
     headers.set(EDGE_TOKEN_HEADER, config.EDGE_TOKEN)
     const response = await fetch(config.ORIGIN_URL + path, { ...init, headers, redirect: 'manual', signal })
-    if (await isEdgeRefused(response)) throw new Error('it has another EDGE_TOKEN')
+    if (init.method !== 'HEAD' && (await isEdgeRefused(response))) throw new Error('it has another EDGE_TOKEN')
     return response
   } catch (error) {
     console.warn(JSON.stringify({ msg: 'origin did not serve', path, why: String(error) }))
@@ -85,7 +88,7 @@ export async function callOrigin(path: string, init: RequestInit, { config, requ
   }
 }
 
-/** While the token is being changed: no fault of the visitor's. */
+/** While the token is being changed: no fault of the visitor's. Only the body says so, of which HEAD has none. */
 async function isEdgeRefused(response: Response): Promise<boolean> {
   if (response.status !== 403) return false
   const body = (await response.clone().json()) as Partial<Problem>

@@ -121,3 +121,12 @@ test('blocks a visitor by an order of theirs, and lets one that is being paid fi
   expect(await origin.admin('POST', '/blocks', { order: crypto.randomUUID() })).toMatchObject({ status: 404 })
   await origin.admin('DELETE', `/blocks/${block.body.block}`)
 })
+
+test('refuses text that the ledger cannot hold', async () => {
+  const sale = await origin.sale()
+  const refused = { status: 400, body: { type: '/problems/invalid-request' } }
+  expect(await origin.admin('DELETE', '/blocks/%00')).toMatchObject(refused)
+  expect(await origin.admin('POST', '/blocks', { visitor: 'a\0b' })).toMatchObject(refused)
+  const rule = { when: { user_agent: 'a\0b' }, action: 'refuse' }
+  expect(await origin.admin('POST', `/sales/${sale}/rules`, rule)).toMatchObject(refused)
+})

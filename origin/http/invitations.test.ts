@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
 
@@ -71,7 +74,8 @@ describe('an import', () => {
   test('names what it cannot read', async () => {
     const sale = await origin.sale()
     expect(await put(sale, '{}', 'application/json')).toMatchObject({ status: 415 })
-    expect(await put(sale, '"open quote', 'text/csv')).toMatchObject({ status: 400 })
+    for (const csv of ['"open quote', 'code-1,"2\ncode-2,a "quote', 'co"de-1,1'])
+      expect(await put(sale, csv, 'text/csv')).toMatchObject({ status: 400 })
     expect(await put(sale, 'x'.repeat(5_000), 'application/x-ndjson')).toMatchObject({ status: 400 })
     for (const line of ['code-1,0', 'code-1,many', 'abc', `code-1\ncode-2,-1`])
       expect(await put(sale, line)).toMatchObject({ status: 422 })
@@ -79,6 +83,21 @@ describe('an import', () => {
     expect(await put('no-such-sale', 'code-1')).toMatchObject({ status: 404 })
   })
 })
+
+test.each(['text/csv', 'application/x-ndjson', 'application/json'])(
+  'an import of %s that breaks off leaves the origin alive',
+  async (type) => {
+    const sale = await origin.sale()
+    const { hostname, port } = new URL(origin.url())
+    const socket = connect(Number(port), hostname)
+    const headers = `host: x\r\nauthorization: Bearer ${ADMIN_TOKEN}\r\ncontent-type: ${type}\r\ncontent-length: 100`
+    socket.end(`PUT /admin/sales/${sale}/invitations HTTP/1.1\r\n${headers}\r\n\r\ncode-1\n`)
+    await once(socket.resume(), 'close')
+    await sleep(100)
+    expect(await counts(sale)).toMatchObject({ invitations: 0 })
+    expect(origin.log()).not.toContain('store away')
+  },
+)
 
 describe('an invitation', () => {
   test('lets in as many visitors as it allows, each as often as they come, also at the same moment', async () => {

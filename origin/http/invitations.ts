@@ -1,6 +1,6 @@
 /** The operators' calls for invitations: import codes as a stream of any length, count them, make signed links. */
-import { Readable } from 'node:stream'
-import { parse as parseCsv } from 'csv-parse'
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse as parseCsv } from 'csv-parse'
 import { type Context, Hono } from 'hono'
 import { InvitationLinks, InvitationRow } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -72,10 +72,11 @@ async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
   const type = c.req.header('content-type') ?? ''
   const body = c.req.raw.body
   if (!body) return
-  const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
   const isCsv = /^text\/csv\b/i.test(type)
   if (!isCsv && !/^application\/(x-)?ndjson\b/i.test(type))
     refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
+  // Not before it is read: a stream that fails without a reader ends the process.
+  const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
   let line = 0
   const read = (value: unknown): Invitation => {
     const row = tryParse(InvitationRow, value)
@@ -93,14 +94,13 @@ const isHeader = (row: unknown) => (row as { code?: unknown }).code === 'code'
 
 async function* csvRows(stream: Readable) {
   const options = { bom: true, trim: true, relaxColumnCount: true, skipEmptyLines: true, maxRecordSize: MAX_LINE }
-  const parser = stream.pipe(parseCsv(options))
-  stream.once('error', (error) => parser.destroy(error))
+  // Failures reach the loop below.
+  const parser = pipeline(stream, parseCsv(options), () => {})
   try {
     for await (const [code, uses = '1'] of parser as AsyncIterable<string[]>)
       yield { code, uses: uses === '' ? 1 : Number(uses) }
   } catch (error) {
-    if (/^CSV_/.test((error as { code?: string }).code ?? ''))
-      refuse(problem('invalid-request', { detail: (error as Error).message }))
+    if (error instanceof CsvError) refuse(problem('invalid-request', { detail: error.message }))
     throw error
   }
 }

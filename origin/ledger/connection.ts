@@ -104,6 +104,9 @@ export function mayHaveCommitted({ code }: Error & { code?: string }): boolean {
   return /^(CONNECTION_CLOSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code ?? '')
 }
 
+/** True for text that no column can hold: with a NUL, or half of a character. */
+export const isUnstorable = ({ code }: Error & { code?: string }) => code === '22021' || code === '22P05'
+
 /**
  * True for temporary failures: of the network, of the driver, and of Postgres by SQLSTATE (connections, resources, shutdown,
  * timeouts, a standby not promoted yet (25006), conflicts with others (40001, 40P01, 55P03)).
