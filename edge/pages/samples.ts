@@ -105,6 +105,9 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
     }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
     'sale-invitation': landing('open', { invites: true }),
+    'sale-lines-upcoming': landing('upcoming', { line: 'public', othersOpenEarlier: true, othersInvite: true }),
+    'sale-lines-lobby': landing('pre_queue', { line: 'public', othersInvite: true, othersSignIn: '/sign-in' }),
+    'line-of-members': line({ ...open, line: 'members' }, NUMBER, { line: 'members' }),
     'problem-sign-in-required': renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
       ...{ lang, brand, home: '/sales/demo', mayReload: false },
     }),
