@@ -426,6 +426,33 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await button(page, 'Join the line').waitFor(WITHIN)
   })
 
+  test('the page of all leads a member into the members’ line, whose schedule its script follows', async () => {
+    const members = { line: 'members', opens_early_seconds: 700, access: { sign_in: 'required' } }
+    const url = await sale('two-lines', 600_000, { ...SLOW, lines: [members, { line: 'public' }] })
+    const page = await visitor(url)
+    await page.getByText('There is a line of its own').filter({ visible: true }).waitFor()
+    await link(page, 'Sign in').filter({ visible: true }).click()
+    await page.getByLabel('Account').fill('mia')
+    await button(page, 'Sign in').click()
+    const schedules: string[] = []
+    page.on('request', (request) => schedules.push(new URL(request.url()).search))
+    await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in line').waitFor(WITHIN)
+    await page.getByText('Your line: members').waitFor()
+    await page.evaluate(RETURNING)
+    await expect.poll(() => schedules).toContain('?line=members')
+    await hasText(page.locator('#connection'), 'Connected')
+    const tab = await newTab(page, url)
+    await heading(tab, 'You are in line').waitFor(WITHIN)
+    // The tab begins on the page of all, with the public line's schedule.
+    await page.evaluate(RETURNING)
+    expect(await heading(page, 'You are in line').isVisible()).toBe(true)
+    const stranger = await visitor(url)
+    await button(stranger, 'Take a place in the lobby').click()
+    await heading(stranger, 'You are in the lobby').waitFor()
+    await stranger.getByText('Your line: public').waitFor()
+  })
+
   test('a problem is a page in the visitor’s language', async () => {
     const url = await sale('wrong', -1_000, SLOW)
     const page = await visitor(`${system.edgeUrl}/sales/no-such-sale`, { locale: 'de-DE' })

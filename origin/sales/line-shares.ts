@@ -11,8 +11,8 @@ import type { Store } from '../stock/scripts.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'
 import { available, inLine } from './sale-state.ts'
 
-/** Other origins may have replaced the notes meanwhile: each line asks once a second. */
-const MAX_TRIES = 4
+/** Others may have replaced the notes meanwhile. One of those who try at once succeeds, and a sale has ten lines at most. */
+const MAX_TRIES = 20
 const REDIS_TIMEOUT_MS = 300
 const KEPT_MS = 10 * 60_000
 
