@@ -10,7 +10,7 @@ import { proofScript, proofStyle, script, style, turnstileScript } from './asset
 import { drawCard } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
-import { BEFORE, during, finalPage, landingPage, linePage, proofFields } from './queue.ts'
+import { BEFORE, during, finalPage, landingPage, linePage, proofFields, texts } from './queue.ts'
 import { type Again, type Brand, type Content, homeOf, type SaleView, type Shown } from './view.ts'
 import { WORDS, type Words } from './words.ts'
 
@@ -198,8 +198,8 @@ ${aside && html`<aside>${aside}</aside>`}
 }
 
 /** On every page of a sale that asks for a proof: its content may be replaced by one with the form. */
-const proofHead = ({ challenge, turnstile }: Pick<SaleView, 'challenge' | 'turnstile'>) =>
-  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}"></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
+const proofHead = ({ challenge, turnstile, lang }: Pick<SaleView, 'challenge' | 'turnstile' | 'lang'>) =>
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(WORDS[lang].proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
 
 /**
  * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can

@@ -188,7 +188,7 @@ export type AheadTexts = Plural & { readonly next: string }
 export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
 
 /** Texts for the script, as data attributes of the element that will show them. */
-const texts = (of: Readonly<Record<string, string>>) =>
+export const texts = (of: Readonly<Record<string, string>>) =>
   Object.entries(of).map(
     ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
   )

@@ -194,6 +194,15 @@ export const de: Words = {
   signInNeeded: 'Dieser Verkauf ist für alle, die im Shop angemeldet sind.',
   notSignedIn: 'Noch nicht angemeldet?',
   signIn: 'Anmelden',
+  proof: {
+    label: 'Ich bin kein Bot',
+    verifying: 'Einen Moment …',
+    verified: 'Erledigt',
+    error: 'Das hat nicht geklappt. Bitte versuch es noch einmal.',
+    expired: 'Das ist eine Weile her. Bitte versuch es noch einmal.',
+    verificationRequired: 'Bitte setz hier zuerst das Häkchen.',
+    waitAlert: 'Einen Moment, bitte.',
+  },
   checkAway: 'Die Prüfung, dass du kein Bot bist, ließ sich nicht laden. Bitte lade diese Seite neu.',
   proofNeedsScript:
     'Gegen Bots löst dein Browser eine kleine Aufgabe, bevor du dich anstellst. Dafür braucht er JavaScript.',

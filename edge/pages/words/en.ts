@@ -197,6 +197,16 @@ export const en = {
   signInNeeded: 'This sale is for people who are signed in to the shop.',
   notSignedIn: 'Not signed in yet?',
   signIn: 'Sign in',
+  /** On ALTCHA's widget, by its own names. */
+  proof: {
+    label: 'I am not a bot',
+    verifying: 'One moment …',
+    verified: 'Done',
+    error: 'That did not work. Please try again.',
+    expired: 'That was some time ago. Please try again.',
+    verificationRequired: 'Please tick this first.',
+    waitAlert: 'One moment, please.',
+  },
   checkAway: 'The check that you are no bot could not be loaded. Please load this page again.',
   proofNeedsScript: 'To keep bots out, your browser solves a small task before you join. That needs JavaScript.',
   /** By the type of the problem; other types are shown as `problem`. */
