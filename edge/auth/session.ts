@@ -4,6 +4,7 @@
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
+import { Recent } from '../../shared/recent-map.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { readShopCookie } from './cookies.ts'
 
@@ -20,11 +21,18 @@ const RETRY_MS = 30_000
 const MISSING_RETRY_MS = 2_000
 const FETCH_TIMEOUT_MS = 3_000
 
+/** Sessions remembered as verified, until the keys are fetched again: some 15 MB, as sessions are about a kilobyte long. */
+const MAX_VERIFIED = 8_000
+/** Longer ones are verified each time. */
+const MAX_REMEMBERED_LENGTH = 4_096
+
 /** Whoever is signed in at the shop, and what the shop says of them. */
 export interface Session {
   readonly account: string
   readonly claims: Readonly<Record<string, unknown>>
 }
+
+type Shop = NonNullable<Call['config']['shop']>
 
 const sessions = new WeakMap<Call, Promise<Session | null>>()
 
@@ -77,7 +85,7 @@ const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() 
 
 /** Plain values, since promises are not shared between requests. */
 interface ShopKeys {
-  readonly url: string
+  readonly shop: Shop
   /** Null until they could be fetched. */
   find: ReturnType<typeof createLocalJWKSet> | null
   fetchedAtMs: number
@@ -85,6 +93,8 @@ interface ShopKeys {
   fetchingUntilMs: number
   /** The last fetch failed; older keys are used meanwhile. */
   failed: boolean
+  /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
+  verified: Recent<string, JWTPayload>
 }
 
 let shopKeys: ShopKeys | null = null
@@ -95,22 +105,21 @@ function refuseForNow(): never {
 }
 
 /** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
-async function verifySession(
-  token: string,
-  { SHOP_JWKS_URL: url, SHOP_ISSUER: issuer, SHOP_AUDIENCE: audience }: NonNullable<Call['config']['shop']>,
-  call: Call,
-): Promise<JWTPayload> {
-  if (shopKeys?.url !== url)
-    shopKeys = { url, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false }
-  const keys = shopKeys
+async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload> {
+  const keys = keysOf(shop)
   if (!keys.find) await awaitKeys(keys, MISSING_RETRY_MS, call)
   else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
     call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
   const verify = async () => {
-    if (!keys.find) return refuseForNow()
-    const currentDate = new Date(call.nowMs)
+    const { find, verified } = keys
+    if (!find) return refuseForNow()
+    const known = verified.get(token)
+    if (known && isInTime(known, call)) return known
+    const [issuer, audience, currentDate] = [shop.SHOP_ISSUER, shop.SHOP_AUDIENCE, new Date(call.nowMs)]
     const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
-    return (await jwtVerify(token, keys.find, rules)).payload
+    const { payload } = await jwtVerify(token, find, rules)
+    if (token.length <= MAX_REMEMBERED_LENGTH) verified.set(token, payload)
+    return payload
   }
   try {
     return await verify()
@@ -121,6 +130,20 @@ async function verifySession(
     if (keys.failed) refuseForNow()
     return verify()
   }
+}
+
+/** As jose checks it, which then says what is wrong. */
+function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
+  const nowSeconds = Math.floor(nowMs / 1000)
+  return nbf <= nowSeconds && nowSeconds < exp
+}
+
+function keysOf(shop: Shop): ShopKeys {
+  const isSame = (name: keyof Shop) => shopKeys?.shop[name] === shop[name]
+  if (shopKeys && isSame('SHOP_JWKS_URL') && isSame('SHOP_ISSUER') && isSame('SHOP_AUDIENCE')) return shopKeys
+  const verified = new Recent<string, JWTPayload>(MAX_VERIFIED)
+  shopKeys = { shop, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false, verified }
+  return shopKeys
 }
 
 /** A clock that was put back must not keep the keys from being fetched. */
@@ -141,9 +164,11 @@ async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
   keys.fetchedAtMs = nowMs
   keys.fetchingUntilMs = Date.now() + FETCH_TIMEOUT_MS
   try {
-    const response = await fetch(keys.url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+    const response = await fetch(keys.shop.SHOP_JWKS_URL, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
     if (!response.ok) throw new Error(`status ${response.status}`)
     keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    // What a key signed that the shop has dropped is not good any more.
+    keys.verified = new Recent(MAX_VERIFIED)
     keys.failed = false
   } catch (error) {
     keys.failed = true

@@ -1,7 +1,7 @@
 /** Visitors: signed in with the shop, or known by a cookie. */
 import { runInDurableObject } from 'cloudflare:test'
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
@@ -336,6 +336,24 @@ it('checks a session’s expiry by the time of the request', async () => {
   const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
   expect(await inHours(1)).toBe('user:ada')
   expect(await inHours(3)).not.toMatch(/^user:/)
+})
+
+it('verifies a session once, until the shop drops its key', async () => {
+  const path = '/remembered/jwks'
+  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'one' }] })
+  const visitor = await signedInAt(path)
+  const verify = vi.spyOn(crypto.subtle, 'verify')
+  const nowMs = Date.now()
+  const ada = { name: 'user:ada', cookie: null, known: true }
+  for (const laterMs of [0, 1_000, 2_000, 60_000]) expect(await visitor(nowMs + laterMs)).toEqual(ada)
+  expect(verify).toHaveBeenCalledTimes(1)
+  verify.mockRestore()
+  // The keys are old by then, and fetched behind the response.
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'another' }] })
+  expect(await visitor(nowMs + 6 * 60_000)).toEqual(ada)
+  await vi.waitUntil(async () => (await keysAsked(path)) === 2)
+  await vi.waitUntil(async () => !(await visitor(nowMs + 7 * 60_000)).known)
 })
 
 it('prefers the place in the header to that in the cookie, unless the header has other credentials', async () => {
