@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gains, LedgerOrder } from '../invariants/evidence.ts'
 import { HttpClient } from '../lib/http.ts'
 import type { Issuer } from '../rehearsal/identities.ts'
+import { ProofServer, type Prover } from '../rehearsal/prover.ts'
 import { type Attack, PLAYS } from './attacks.ts'
 import { Bot } from './bot.ts'
 import { gainsOf, Loot } from './loot.ts'
@@ -24,6 +25,8 @@ interface Options {
   readonly comeWithinMs: number
   readonly issuer: Issuer
   readonly random: () => number
+  /** Null where the sale asks for no proof of work. */
+  readonly prover: Prover | null
 }
 
 export class Attackers {
@@ -63,14 +66,23 @@ export class Attackers {
   }
 
   async #attack(attack: Attack, loot: Loot): Promise<void> {
-    const { edge, sale, bots, holdMs, comeWithinMs, issuer, random } = this.#options
+    const { edge, sale, bots, holdMs, comeWithinMs, issuer, random, prover } = this.#options
     // Nobody's calls wait for a socket behind those of another attacker.
     const client = new HttpClient({ url: edge, connections: CONNECTIONS })
     this.#clients.push(client)
     const { together, play } = PLAYS[attack]
     const { signal } = this.#stop
     const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
-    const ground = { client, sale, holdMs, random, pause, over: () => signal.aborted, loot }
+    const ground = {
+      client,
+      sale,
+      holdMs,
+      random,
+      pause,
+      over: () => signal.aborted,
+      loot,
+      proofs: prover && new ProofServer(prover),
+    }
     const all = Array.from({ length: bots }, (_, i) => new Bot(ground, () => issuer.ofBot(attack, i, random)))
     const groups = Array.from({ length: Math.ceil(bots / together) }, (_, i) =>
       all.slice(i * together, (i + 1) * together),

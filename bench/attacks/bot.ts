@@ -3,6 +3,7 @@ import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
 import type { Identity } from '../rehearsal/identities.ts'
+import type { ProofServer } from '../rehearsal/prover.ts'
 import type { Loot } from './loot.ts'
 
 export interface Ground {
@@ -14,6 +15,8 @@ export interface Ground {
   readonly pause: (ms: number) => Promise<void>
   readonly over: () => boolean
   readonly loot: Loot
+  /** Null where the sale asks for no proof of work. */
+  readonly proofs: ProofServer | null
 }
 
 /** Between two tries after a refusal; a bot is patient, but not for ever. */
@@ -37,9 +40,7 @@ export class Bot {
     const { loot } = this.#ground
     this.#place = this.admission = ''
     for (let i = 0; i < tries && !this.#ground.over(); i++) {
-      const { invitation } = this.#identity()
-      const body = invitation === null ? undefined : JSON.stringify({ invitation })
-      const answer = await this.call('POST', `/sales/${this.#ground.sale}/queue`, '', [], body)
+      const answer = await this.#joinOnce()
       const place = placeIn(answer)
       if (place?.queue_token) {
         this.#place = place.queue_token
@@ -51,6 +52,18 @@ export class Bot {
       await this.#ground.pause(patienceOf(answer))
     }
     return false
+  }
+
+  /** The answer to the join, or to the challenge before it where that is refused. */
+  async #joinOnce(): Promise<Answer> {
+    const { sale, proofs, pause } = this.#ground
+    const invitation = this.#identity().invitation ?? undefined
+    if (!proofs) return this.call('POST', `/sales/${sale}/queue`, '', [], JSON.stringify({ invitation }))
+    const challenge = await this.call('GET', `/sales/${sale}/challenge`, '')
+    if (challenge.status !== 200) return challenge
+    const { altcha, takesMs } = await proofs.solve(challenge.body)
+    await pause(takesMs)
+    return this.call('POST', `/sales/${sale}/queue`, '', [], JSON.stringify({ invitation, altcha }))
   }
 
   /** Waits for the turn. True with an admission; false when the place is none any more, or the sale is over. */

@@ -14,6 +14,7 @@ import type { End } from '../invariants/evidence.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { problemType } from '../lib/responses.ts'
 import type { Identity } from './identities.ts'
+import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
 import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
@@ -29,6 +30,8 @@ export interface CrowdOptions {
   readonly random: () => number
   /** What a visitor shows of themselves with each call. */
   readonly identityOf: (id: number) => Identity
+  /** Null where the sale asks for no proof of work. */
+  readonly prover: Prover | null
 }
 
 const TICK_MS = 1
@@ -40,7 +43,7 @@ const CONNECTIONS = 256
  */
 const POOL_OF: Readonly<Record<Kind, 'pages' | 'line' | 'shop'>> = {
   ...{ page: 'pages', final: 'pages' },
-  ...{ join: 'line', admission: 'line', status: 'line' },
+  ...{ challenge: 'line', join: 'line', admission: 'line', status: 'line' },
   ...{ checkout: 'shop', payment: 'shop', order: 'shop' },
 }
 /** Tries of one step before a visitor gives up; a person would long before. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
 import { ADMIN_TOKEN_FILE } from '../../dev/data-folder.ts'
+import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
 import { SHAPES } from './arrivals.ts'
 import { FAULTS, type Fault } from './faults.ts'
@@ -38,6 +39,9 @@ The sale
   --claim SECONDS      how long a turn may be claimed (20; 60 likewise; only with its own system)
   --shards N           ticket shards (1; only with its own system)
   --cdn                a real HTTP cache (Varnish) before the edge (only with its own system)
+
+  --proof WHAT         the proof of work the sale asks for: off (the default), auto or a difficulty; the time it takes a
+                       phone, or an attacker's server, is waited for (only with its own system)
 
 Attackers, each attack with a third as many bots as there are visitors
   --bots LIST          which: ${ATTACKS.join(',')}
@@ -93,7 +97,7 @@ const OPTIONS = {
   },
   ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
   ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
-  ...{ identities: text, 'bot-networks': text, 'bot-identities': text },
+  ...{ identities: text, proof: text, 'bot-networks': text, 'bot-identities': text },
   out: text,
   limits: { type: 'boolean' },
   cdn: { type: 'boolean' },
@@ -121,7 +125,10 @@ export function readOptions(args: readonly string[]) {
   for (const name of ['edge', 'origin'] as const) {
     const url = values[name]
     if (url === undefined) continue
-    const ofItsEdge = (values.limits && '--limits') || (identities === 'accounts' && '--identities accounts')
+    const ofItsEdge =
+      (values.limits && '--limits') ||
+      (identities === 'accounts' && '--identities accounts') ||
+      (values.proof && '--proof')
     const needs = calm ? ofItsEdge || (values.cdn && '--cdn') : '--faults'
     if (needs) throw new UsageError(`${needs} needs its own system, without --${name}.`)
     if (!/^http:\/\/[^/]+\/?$/.test(url)) throw new UsageError(`--${name} is an address such as http://127.0.0.1:8787.`)
@@ -153,6 +160,7 @@ export function readOptions(args: readonly string[]) {
     arrivals,
     spreadSeconds,
     identities,
+    proof: proofOf(values.proof, () => whole('proof', 1, 1, MAX_DIFFICULTY)),
     attacks,
     limits: values.limits ?? false,
     attackBots: Math.ceil(visitors * BOTS_PER_VISITOR),
@@ -184,6 +192,8 @@ function faultsOf(list: string | undefined): Fault[] {
     return fault ?? []
   })
 }
+
+const proofOf = (text = 'off', difficulty: () => number) => (text === 'off' || text === 'auto' ? text : difficulty())
 
 /** Empty where `--bots` is a share of the crowd. */
 function attacksOf(list: string | undefined): Attack[] {

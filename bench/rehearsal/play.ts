@@ -19,6 +19,7 @@ import { startFaults, startKillableSystem } from './faults.ts'
 import { Issuer, Shop, UNKNOWN } from './identities.ts'
 import { Live } from './live.ts'
 import type { Options } from './options.ts'
+import { Prover } from './prover.ts'
 import { admin, evidenceOf, importInvitations, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 import { KINDS, type Kind } from './tally.ts'
 import { visit } from './visit.ts'
@@ -59,13 +60,13 @@ export class Rehearsal {
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
     await this.#shop?.start()
-    const { to, killable, cdn } = await this.#target(failed)
+    const { to, killable, cdn, prover } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
       await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
     }
     try {
-      const result = await this.#play(to, killable, cdn)
+      const result = await this.#play(to, killable, cdn, prover)
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
@@ -74,7 +75,7 @@ export class Rehearsal {
   }
 
   async #target(failed: (how: string) => void) {
-    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn, limits } = this.#options
+    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn, limits, proof, seed } = this.#options
     if (edge && origin) {
       if (!adminToken)
         throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
@@ -87,7 +88,7 @@ export class Rehearsal {
         databaseUrl: DATABASE_URL || undefined,
         redisUrl: REDIS_URL || undefined,
       }
-      return { to, killable: undefined, cdn: undefined }
+      return { to, killable: undefined, cdn: undefined, prover: null }
     }
     console.log('Starting a system ...')
     const settings = {
@@ -105,10 +106,16 @@ export class Rehearsal {
     if (!killable) void system.failed.then(failed)
     const { edgeUrl, originUrl, databaseUrl, redisUrl } = system
     const to = { edge: edgeUrl, origin: originUrl, adminToken: system.adminToken, databaseUrl, redisUrl }
-    return { to, killable, cdn: system.cdn }
+    const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
+    return { to, killable, cdn: system.cdn, prover }
   }
 
-  async #play(to: Target, killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined, cdn: Cdn | undefined) {
+  async #play(
+    to: Target,
+    killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined,
+    cdn: Cdn | undefined,
+    prover: Prover | null,
+  ) {
     const options = this.#options
     const sale = this.#sale
     const spreadMs = options.spreadSeconds * 1000
@@ -125,6 +132,7 @@ export class Rehearsal {
       access: {
         sign_in: options.identities === 'accounts' ? 'required' : 'optional',
         invitation: options.identities === 'invitations' ? 'required' : 'off',
+        proof_of_work: options.proof,
       },
       expected_visitors: options.identities === 'accounts' ? options.visitors : null,
     })
@@ -143,6 +151,7 @@ export class Rehearsal {
         hangUps: options.hangUps,
         random,
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
+        prover,
       },
       visit,
     )
@@ -164,7 +173,7 @@ export class Rehearsal {
     const before = await cdn?.counts()
     const attackers = new Attackers({
       ...options,
-      ...{ edge: to.edge, sale, issuer, random: seeded(options.seed + 1) },
+      ...{ edge: to.edge, sale, issuer, prover, random: seeded(options.seed + 1) },
       bots: options.attackBots,
       holdMs: options.holdSeconds * 1000,
       comeWithinMs: Math.max(0, opensAtMs - performance.now() - LEAD_MS / 2),

@@ -4,7 +4,10 @@ import { Histogram } from '../lib/histogram.ts'
 import type { Answer } from '../lib/http.ts'
 
 /** The requests that are counted and timed. `final` is the page of a sale that is over. */
-export const KINDS = ['page', 'join', 'admission', 'status', 'checkout', 'payment', 'order', 'final'] as const
+export const KINDS = [
+  ...(['page', 'challenge', 'join', 'admission', 'status'] as const),
+  ...(['checkout', 'payment', 'order', 'final'] as const),
+] as const
 export type Kind = (typeof KINDS)[number]
 
 const MAX_COMPLAINTS = 100

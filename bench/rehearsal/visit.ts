@@ -30,6 +30,7 @@ const CLAIM_AGAIN_MS = 3_000
 
 const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => void> = {
   arrive: loadPage,
+  prove,
   join,
   wait: (crowd, visitor, dueMs) =>
     inBrowser(visitor) ? readSchedule(crowd, visitor, dueMs) : askStatus(crowd, visitor, dueMs, 'status'),
@@ -49,8 +50,28 @@ function loadPage(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   if (visitor.attempts === 0) crowd.tally.counts.arrived++
   crowd.send(visitor, 'page', crowd.texts.page, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'page', answer)
-    crowd.go(visitor, 'join')
-    join(crowd, visitor, answer.answeredMs)
+    comeIn(crowd, visitor, answer.answeredMs)
+  })
+}
+
+/** Joins, with a proof of work where the sale asks for one. */
+function comeIn(crowd: Crowd, visitor: Visitor, nowMs: number) {
+  const proves = crowd.options.prover !== null
+  crowd.go(visitor, proves ? 'prove' : 'join')
+  if (proves) prove(crowd, visitor, nowMs)
+  else join(crowd, visitor, nowMs)
+}
+
+function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  const text = crowd.visitorText(visitor, 'GET', '/challenge', ['accept: application/json'])
+  crowd.send(visitor, 'challenge', text, intendedMs, (answer) => {
+    if (answer.status !== 200) return crowd.again(visitor, 'challenge', answer)
+    const solved = ({ altcha, phoneMs }: { altcha: string; phoneMs: number }) => {
+      visitor.proof = altcha
+      crowd.go(visitor, 'join')
+      crowd.at(visitor, performance.now() + phoneMs)
+    }
+    void crowd.options.prover?.solve(answer.body).then(solved)
   })
 }
 
@@ -64,10 +85,17 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const headers = inBrowser(visitor) ? [...BY_SCRIPT] : ['accept: application/json']
   if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${sale}-visitor-${visitor.id}`)
   const { invitation } = crowd.options.identityOf(visitor.id)
-  const body = invitation === null ? undefined : JSON.stringify({ invitation })
+  const altcha = visitor.proof
+  const brings = invitation !== null || altcha !== null
+  const body = brings ? JSON.stringify({ invitation: invitation ?? undefined, altcha: altcha ?? undefined }) : undefined
   const text = crowd.visitorText(visitor, 'POST', '/queue', headers, body)
   crowd.send(visitor, 'join', text, intendedMs, (answer, meantMs) => {
     if (answer.status === 410) return refusedForGood(crowd, visitor, answer)
+    if (answer.status === 401 && problemType(answer) === '/problems/proof-required') {
+      // It has become dearer meanwhile.
+      crowd.go(visitor, 'prove')
+      return crowd.at(visitor, answer.answeredMs + crowd.think())
+    }
     if (inBrowser(visitor)) {
       const page = ownPageIn(answer, sale)
       if (!page) return crowd.again(visitor, 'join', answer)
@@ -103,6 +131,7 @@ function joined(
   if (before !== null && before !== number) tally.otherNumbers.push(before)
   visitor.number = number
   visitor.token = token
+  visitor.proof = null
   tally.counts.joined++
   crowd.go(visitor, 'wait')
 }
@@ -256,7 +285,7 @@ function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
   visitor.admittedAtServing = null
   visitor.position = null
   tally.counts.joined--
-  crowd.go(visitor, 'join')
+  crowd.go(visitor, crowd.options.prover ? 'prove' : 'join')
   crowd.at(visitor, answer.answeredMs + crowd.think())
 }
 

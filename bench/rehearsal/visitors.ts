@@ -23,7 +23,18 @@ export const PLAN = {
 } as const
 
 /** What a visitor is about to do, or waits for. */
-export type Step = 'arrive' | 'join' | 'wait' | 'claim' | 'checkout' | 'pay' | 'giveBack' | 'settle' | 'leave' | 'gone'
+export type Step =
+  | 'arrive'
+  | 'prove'
+  | 'join'
+  | 'wait'
+  | 'claim'
+  | 'checkout'
+  | 'pay'
+  | 'giveBack'
+  | 'settle'
+  | 'leave'
+  | 'gone'
 
 /** Shares of visitors by what they do. The first six exclude each other, and so do bots, pollers and noShows. */
 export const NOBODY = {
@@ -76,6 +87,8 @@ export class Visitor {
   /** The queue token, later the admission token; '' before and afterwards. */
   token = ''
   order: OrderSeen | null = null
+  /** The solved proof of work to join with, where the sale asks for one. */
+  proof: string | null = null
   /** True once a limit turned one of their calls away. */
   refusedByLimit = false
 
