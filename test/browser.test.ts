@@ -286,7 +286,17 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await signIn(stranger, 'bob')
     await button(stranger, 'Join the line').click()
     await heading(stranger, 'It is your turn').waitFor(WITHIN)
-    expect(await numberOf(stranger)).not.toBe(await numberOf(page))
+    const number = await numberOf(stranger)
+    expect(number).not.toBe(await numberOf(page))
+    // Their session ends, and the place waits for the next one.
+    await stranger.context().clearCookies({ name: 'shop_session' })
+    await stranger.goto(url)
+    await heading(stranger, 'You are signed out of the shop').waitFor(WITHIN)
+    await link(stranger, 'Sign in').click()
+    await stranger.getByLabel('Account').fill('bob')
+    await button(stranger, 'Sign in').click()
+    await heading(stranger, 'It is your turn').waitFor(WITHIN)
+    expect(await numberOf(stranger)).toBe(number)
   })
 
   test('a page is painted before its script has arrived', async () => {

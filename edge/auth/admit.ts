@@ -23,7 +23,7 @@ import { NetworkShares, USUAL_DIFFICULTY } from './difficulty.ts'
 import { requireInvitation } from './invitations.ts'
 import { readJoin } from './join-request.ts'
 import { networksOf } from './networks.ts'
-import { sessionOf } from './session.ts'
+import { sessionOf, signInUrl } from './session.ts'
 import { visitorOf } from './visitor.ts'
 
 /** What joining still asks for after the checks. */
@@ -171,13 +171,6 @@ function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { conf
 
 export function refuseSignIn(sale: string, call: Call): never {
   return refuse('sign-in-required', { sign_in_url: signInUrl(sale, call) })
-}
-
-/** Where visitors sign in and come back to the sale from; null where the shop has not said. */
-export function signInUrl(sale: string, { config, request }: Call): string | null {
-  const template = config.shop?.SHOP_SIGN_IN_URL
-  if (template === undefined) return null
-  return template.replace('{return}', encodeURIComponent(new URL(`/sales/${sale}`, request.url).href))
 }
 
 /** To the end of the line: nobody has a lot in the draw, so there is no end to go to before it. */

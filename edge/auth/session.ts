@@ -62,6 +62,13 @@ export async function mayUse(visitor: string, call: Call): Promise<boolean> {
   return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
 }
 
+/** Where visitors sign in and come back to the sale from; null where the shop has not said. */
+export function signInUrl(sale: string, { config, request }: Call): string | null {
+  const template = config.shop?.SHOP_SIGN_IN_URL
+  if (template === undefined) return null
+  return template.replace('{return}', encodeURIComponent(new URL(`/sales/${sale}`, request.url).href))
+}
+
 async function readSession(call: Call): Promise<Session | null> {
   const { request, config } = call
   const { shop } = config

@@ -14,6 +14,7 @@ const env: Env = {
   SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/jwks`,
   SHOP_ISSUER: 'the shop',
   SHOP_AUDIENCE: 'the line',
+  SHOP_SIGN_IN_URL: 'https://shop.test/sign-in?to={return}',
 }
 
 let keys: Awaited<ReturnType<typeof generateKeyPair>>
@@ -88,6 +89,7 @@ it('keeps the place of an account whose session has expired, and offers no other
   const sale = await new TestSale().publish()
   const { number, queue_token } = await join(sale, await signedIn('ada'))
   const cookie = `queue-${sale.name}=${queue_token}`
+  const sign_in_url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}`)}`
   const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
     call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
   for (const [path, method] of [
@@ -97,10 +99,11 @@ it('keeps the place of an account whose session has expired, and offers no other
   ] as const) {
     const response = await way(path, { method })
     expect(response.status).toBe(401)
-    expect(await response.json()).toMatchObject({ type: '/problems/signed-out' })
+    expect(await response.json()).toMatchObject({ type: '/problems/signed-out', sign_in_url })
     expect(response.headers.getSetCookie()).toEqual([])
   }
   const page = await way('/line')
+  expect(await page.clone().text()).toContain(`class="button" href="${sign_in_url}"`)
   // The page's script shows it as the current page.
   expect(page.status).toBe(200)
   expect(page.headers.getSetCookie()).toEqual([])

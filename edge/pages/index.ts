@@ -151,7 +151,7 @@ function problemContent(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   // What the visitor can give, and is no fault of theirs.
-  const isAsked = /^(sign-in|invitation|proof)-required$/.test(type)
+  const isAsked = /^((sign-in|invitation|proof)-required|signed-out)$/.test(type)
   const signIn = typeof problem.sign_in_url === 'string' ? problem.sign_in_url : null
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${isAsked ? 'calm' : mayPass ? 'hold' : 'bad'}">

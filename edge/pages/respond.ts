@@ -4,8 +4,9 @@
  */
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
-import { accessOf, asksForProof, signInUrl } from '../auth/admit.ts'
+import { accessOf, asksForProof } from '../auth/admit.ts'
 import { readJoin } from '../auth/join-request.ts'
+import { signInUrl } from '../auth/session.ts'
 import type { Config } from '../config.ts'
 import { type Call, wantsHtml } from '../http.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'

@@ -11,6 +11,7 @@ import {
   latestOrder,
   renewPlace,
 } from '../auth/credentials.ts'
+import { signInUrl } from '../auth/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor.ts'
 import { NO_STORE } from '../cache.ts'
 import { type Call, seeOther } from '../http.ts'
@@ -80,7 +81,7 @@ export async function visitorPage(
     deleteAdmissionCookie(sale, call)
   }
   const number = place?.claims.num ?? admission?.claims.num ?? null
-  const missing = admission ? null : await missingPlace(caller, call)
+  const missing = admission ? null : await missingPlace(sale, caller, call)
   const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
   const view = { ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) }
   return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
@@ -92,9 +93,9 @@ function ownPlace(number: number | null, admittedUntilSeconds: number | undefine
 }
 
 /** Why a browser does not show the place that it was given. */
-async function missingPlace({ place, refusal }: Caller, call: Call) {
+async function missingPlace(sale: string, { place, refusal }: Caller, call: Call) {
   const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
-  if (refusal === 'signed-out') return shows(problem('signed-out'))
+  if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(sale, call) }))
   const { url, headers } = call.request
   // Sent there by our own form, and not by a link from somebody else.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
