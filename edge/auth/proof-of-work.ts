@@ -71,19 +71,21 @@ export interface Proof {
 }
 
 /** The proof in a request. Throws `proof-required` without a valid one for this sale, at least as difficult as asked for now. */
-export async function requireProof(sale: string, difficulty: number, call: Call): Promise<Proof> {
+export async function requireProof(sale: string, line: string | null, difficulty: number, call: Call): Promise<Proof> {
   const payload = await payloadOf(call)
-  if (!payload) return refuseProof(sale)
+  if (!payload) return refuseProof(sale, line)
   const { challenge, solution } = payload
   const { data } = challenge.parameters
   const signed = challenge as unknown as Challenge
   const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
-  if (!verified || data.sale !== sale || data.difficulty < difficulty) return refuseProof(sale)
+  if (!verified || data.sale !== sale || data.difficulty < difficulty) return refuseProof(sale, line)
   return { visitor: data.visitor, paidWith: challenge.signature }
 }
 
-export function refuseProof(sale: string): never {
-  return refuse('proof-required', { kind: 'altcha', challenge: `/sales/${sale}/challenge` })
+/** The challenge is that of the line, where another may be found without its name. */
+export function refuseProof(sale: string, line: string | null): never {
+  const challenge = `/sales/${sale}/challenge${line === null ? '' : `?line=${line}`}`
+  return refuse('proof-required', { kind: 'altcha', challenge })
 }
 
 async function payloadOf(call: Call): Promise<v.InferOutput<typeof Payload> | null> {

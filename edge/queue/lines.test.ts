@@ -1,9 +1,11 @@
 /** A sale with several lines: each a waiting room of its own, and who is in which. */
+import { type Challenge, solveChallenge } from 'altcha-lib'
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
+import { deriveKey } from '../auth/proof-of-work.ts'
 import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']
@@ -182,3 +184,19 @@ it('calls by the line’s own rate, and for its own share of the units', async (
     .poll(async () => (await sale.statusOf(places[0]?.queue_token ?? '')).status, { timeout: 5_000 })
     .toBe('ready')
 }, 15_000)
+
+it('names the challenge of the line that asks for a proof, and not that of another', async () => {
+  const sale = await saleOf(policyOf({ ...inviting, proof_of_work: 5_000 }))
+  const cookie = await knownVisitor()
+  const refused = await sale.joinWith(asMember, { cookie })
+  const { challenge: at } = await refused.json<{ challenge: string }>()
+  expect([refused.status, at]).toEqual([401, `/sales/${sale.name}/challenge?line=members`])
+  const proofFrom = async (path: string) => {
+    const challenge = await (await call(path, { headers: { cookie } })).json<Challenge>()
+    return btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  }
+  const cheap = await proofFrom(`/sales/${sale.name}/challenge`)
+  expect((await sale.joinWith({ ...asMember, altcha: cheap }, { cookie })).status).toBe(401)
+  const altcha = await proofFrom(at)
+  expect((await answered(sale.joinWith({ ...asMember, altcha }, { cookie }))).line).toBe('members')
+})

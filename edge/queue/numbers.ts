@@ -111,7 +111,10 @@ export async function numberOf(
     const { number, first } = joined
     return first || !hasPassed(number) ? joined : numberOf({ ...request, instead_of: number }, shards, call)
   }
-  if (joined?.reason === 'paid-already') return refuseProof(lineOfRoom(request.sale).sale)
+  if (joined?.reason === 'paid-already') {
+    const { sale, line } = lineOfRoom(request.sale)
+    return refuseProof(sale, line === PUBLIC_LINE ? null : line)
+  }
   return joined?.reason === 'closed' ? refuseClosed() : refuseUnreachable()
 }
 

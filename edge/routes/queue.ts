@@ -78,9 +78,10 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const now = best === known.line ? known : await saleNow(sale, call, best)
   refuseUnlessJoinable(now)
   const { difficulty, turnstile } = await requireAccess(sale, asking.name, now, call)
-  const proof = difficulty > 0 ? await requireProof(sale, difficulty, call) : null
+  const oneOf = now.policy.lines.length > 1 ? best : null
+  const proof = difficulty > 0 ? await requireProof(sale, oneOf, difficulty, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
-  if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale)
+  if (proof && asking.known && proof.visitor !== asking.name) refuseProof(sale, oneOf)
   const visitor: Visitor = proof && !asking.known ? { name: proof.visitor, cookie: null, known: true } : asking
   const isKnown =
     visitor.known ||
@@ -89,6 +90,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   if (turnstile) await requireTurnstile(sale, call)
   if (!isKnown) {
     const { number, first } = await nextNumber(roomName(sale, best), now.ticketShards, call)
+    if (turnstile) count(sale, { proofs: 1 }, call)
     setSecretCookie(visitor, call)
     return { now, place: await issuePlace(visitor.name, number, now.schedule, call), first }
   }
@@ -98,7 +100,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const instead_of = line === leaves ? lost?.claims.num : undefined
   const request = { sale: roomName(sale, line), visitor: visitor.name, paid_with: proof?.paidWith, instead_of }
   const { number, first } = await numberOf(request, own.ticketShards, call, (found) => hasPassed(found, own))
-  if (proof && first) count(sale, { proofs: 1 }, call)
+  if ((proof || turnstile) && first) count(sale, { proofs: 1 }, call)
   setSecretCookie(visitor, call)
   return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
