@@ -88,6 +88,27 @@ test.each([
   60_000,
 )
 
+test('orders of many callers are looked up in one statement', async () => {
+  const sale = await origin.sale({ total: 50 })
+  const buyers = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const token = await origin.token(sale)
+      return { token, order: (await origin.checkout(sale, { token })).body.order_id }
+    }),
+  )
+  const { asked, statements } = await origin.sql().begin(async (tx) => {
+    await tx`lock table orders in access exclusive mode`
+    const asked = Promise.all(buyers.map(({ token, order }) => origin.call('GET', `/orders/${order}`, { token })))
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    const statements = await tx`
+      select pid from pg_stat_activity
+      where wait_event_type = 'Lock' and query like '%as left_ms%from orders where order_id = any%'`
+    return { asked, statements: statements.length }
+  })
+  expect(statements).toBe(1)
+  for (const { status } of await asked) expect(status).toBe(200)
+})
+
 test('rebuilds more gates at once than there are connections without deadlock', async () => {
   const sales: string[] = []
   while (sales.length < 25) sales.push(await origin.sale({ total: 10 }))

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { ONE_LINE } from '../../shared/api/access.ts'
 import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useRedis } from '../../test/servers.ts'
 import { createMetrics } from '../lib/metrics.ts'
@@ -99,6 +100,25 @@ test('a new process keeps visitors to whom others gave a long interval', async (
     expect(arrivals.counts('begun').hopeful).toBe(8_000)
     await sleep(300)
   }
+})
+
+test('knows in every process how many wait, in the lines that there are, until the edge reports no more', async () => {
+  const other = new Arrivals({ redis, metrics: createMetrics(), log })
+  other.actor.start()
+  onTestFinished(() => other.actor.stop())
+  const lines = [ONE_LINE, [...ONE_LINE, { line: 'members', weight: 1, opens_early_seconds: 0, access: null }]] as const
+  const wanted = () =>
+    [other, arrivals].map((one) =>
+      lines.map((these) => one.wanted({ sale_id: 'told', lines: these, limit_per_visitor: 2 })),
+    )
+  expect(wanted()).toEqual(Array(2).fill([0, 0]))
+  arrivals.lineWaits('told', 'told', 100)
+  other.lineWaits('told', 'told~members', 10)
+  arrivals.waitsForStock('told', 'ann', true)
+  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([202, 222])), 5_000)
+  expect(await redis.pttl('{told}:in-line')).toBeLessThanOrEqual(10_000)
+  await redis.pexpire('{told}:in-line', 1)
+  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([2, 2])), 5_000)
 })
 
 test('skips a sale that nobody asks about, and counts it again when somebody does', async () => {

@@ -5,6 +5,7 @@
  * and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
  * the edge says how many wait in line, and all origins know: whoever let an order come to nothing comes after those.
  */
+import { roomsOf } from '../../shared/api/access.ts'
 import { Recent } from '../../shared/recent-map.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
@@ -53,10 +54,10 @@ interface SaleArrivals {
   arrived: Set<number>
   /** .. and visitors, true while they wait for stock, false once they have a unit. */
   waiting: Map<string, boolean>
-  /** .. and how many wait in each line for their turn, as the edge has reported to this process. */
+  /** .. and how many wait in each room for their turn, as the edge has reported to this process. */
   reported: Map<string, number>
-  /** All of them, as reported to any. */
-  inLine: number
+  /** The same by room, as reported to any process. */
+  inLine: Readonly<Record<string, string>>
   /** Ticket numbers that arrived here, as long as the sale is needed. */
   seen: Recent<number, true>
   /** First arrivals here since the edge asked last. */
@@ -67,7 +68,7 @@ interface SaleArrivals {
 const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
 
 interface ArrivalsDeps extends LoopDeps {
-  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hvals' | 'countWaitingForStock'>
+  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
   readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
 }
 
@@ -103,14 +104,17 @@ export class Arrivals {
     else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0)) waiting.set(visitor, waits)
   }
 
-  /** The edge's report of how many wait in a line for their turn. */
-  lineWaits(saleId: string, line: string, waiting: number): void {
-    this.#needed(saleId).reported.set(line, waiting)
+  /** The edge's report of how many wait in a room for their turn. */
+  lineWaits(saleId: string, room: string, waiting: number): void {
+    this.#needed(saleId).reported.set(room, waiting)
   }
 
   /** How many units those may want who wait, for their turn or for stock. */
-  wanted({ sale_id, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'limit_per_visitor'>): number {
-    const waiting = this.#last(sale_id).hopeful + (this.#sales.get(sale_id)?.inLine ?? 0)
+  wanted({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
+    const { inLine, counts } = this.#needed(sale_id)
+    let waiting = counts?.hopeful ?? 0
+    // Of the rooms that the sale has now: another one's last report stays.
+    for (const room of roomsOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
     return Math.min(MAX_WANTED, waiting * limit_per_visitor)
   }
 
@@ -145,7 +149,7 @@ export class Arrivals {
     if (!sale) {
       const seen = new Recent<number, true>(MAX_SEEN)
       const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
-      sale = { counts: null, ...notes, inLine: 0, seen, recent: [], neededAtMs: 0 }
+      sale = { counts: null, ...notes, inLine: {}, seen, recent: [], neededAtMs: 0 }
       this.#sales.set(saleId, sale)
     }
     sale.neededAtMs = performance.now()
@@ -177,7 +181,7 @@ export class Arrivals {
       // A count that began anew is reported as it is: the edge would take one that stands still for no-shows.
       const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
       const hopeful = await this.#countWaiting(saleId, [...waiting])
-      sale.inLine = await this.#countInLine(saleId, reported)
+      sale.inLine = await this.#readInLine(saleId, reported)
       sale.counts = { arrivals, hopeful, counted: true }
       this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
       this.#deps.metrics.waitingForStock.set({ sale: saleId }, hopeful)
@@ -200,14 +204,14 @@ export class Arrivals {
     return redis.pfcount(key)
   }
 
-  async #countInLine(saleId: string, reported: ReadonlyMap<string, number>): Promise<number> {
+  async #readInLine(saleId: string, reported: ReadonlyMap<string, number>) {
     const { redis } = this.#deps
     const key = `{${saleId}}:in-line`
     if (reported.size > 0) {
       await redis.hset(key, Object.fromEntries(reported))
       await redis.pexpire(key, REPORT_KEPT_MS)
     }
-    return (await redis.hvals(key)).reduce((sum, waiting) => sum + Number(waiting), 0)
+    return redis.hgetall(key)
   }
 
   async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {
