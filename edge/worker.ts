@@ -15,7 +15,7 @@ import { protectedSite, showWantedPage } from './protect/protect.ts'
 import { checkout } from './routes/checkout.ts'
 import { buyForm, orderForm } from './routes/forms.ts'
 import { health, jwks, purge, refresh } from './routes/internal.ts'
-import { JOINED, joinAndShow, showLine } from './routes/line.ts'
+import { JOINED, joinAndShow, orAskAgain, showLine } from './routes/line.ts'
 import { passOrder, showOrder } from './routes/orders.ts'
 import { challenge, join, leave, status } from './routes/queue.ts'
 import { schedule, showSale } from './routes/sale.ts'
@@ -160,9 +160,9 @@ function formOf(page: string, call: Call, handle: () => Promise<Response>, allow
 
 /** A page's script shows its response, a plain form leads to a page, and every other client has JSON. */
 function joinOf(sale: string, page: string, call: Call): Promise<Response> {
-  return isScript(call.request) && wantsHtml(call.request)
-    ? joinAndShow(sale, call)
-    : thenPage(join(sale, call), page, call)
+  if (!wantsHtml(call.request)) return join(sale, call)
+  const joined = isScript(call.request) ? joinAndShow(sale, call) : thenPage(join(sale, call), page, call)
+  return orAskAgain(sale, call, joined)
 }
 
 /** What is done by a plain form leads to a page. */

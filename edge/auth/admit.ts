@@ -20,8 +20,7 @@ import { count, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { type Asking, decide } from './access.ts'
 import { claimsIn } from './credentials.ts'
 import { NetworkShares, USUAL_DIFFICULTY } from './difficulty.ts'
-import { requireInvitation } from './invitations.ts'
-import { readJoin } from './join-request.ts'
+import { presentedInvitation } from './invitations.ts'
 import { networksOf } from './networks.ts'
 import { sessionOf, signInUrl } from './session.ts'
 import { visitorOf } from './visitor.ts'
@@ -32,6 +31,8 @@ export interface Admitted {
   readonly difficulty: number
   /** True where Turnstile's widget has to be passed as well. */
   readonly turnstile: boolean
+  /** True for a join that needs its invitation redeemed, once it is certain for whom. */
+  readonly byInvitation: boolean
 }
 
 /** Throws `refused`, `sign-in-required`, `not-open` or `invitation-required`. */
@@ -44,15 +45,17 @@ export async function requireAccess(sale: string, visitor: string, now: SaleNow,
   const access = accessOf(now.policy, asking.line)
   if (access.sign_in === 'required' && !asking.session) refuseSignIn(sale, call)
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
-  if (access.invitation === 'required')
-    await requireInvitation(sale, (await readJoin(call)).invitation ?? null, visitor, call)
-  if (action === 'allow') return { difficulty: 0, turnstile: false }
+  const byInvitation = access.invitation === 'required'
+  // Whoever has none hears so before they solve or wait for anything.
+  if (byInvitation) await presentedInvitation(call)
+  if (action === 'allow') return { difficulty: 0, turnstile: false, byInvitation }
   return proofsOf(access, action === 'prove', call)
 }
 
 const proofsOf = (access: LineAccess, isRuled: boolean, call: Call): Admitted => ({
   difficulty: leastDifficulty(access, isRuled, call),
   turnstile: access.turnstile && call.config.turnstile !== null,
+  byInvitation: access.invitation === 'required',
 })
 
 /** True where it does not matter who asks: what is known of a caller takes time to read. */

@@ -26,7 +26,16 @@ export class Limiter {
   }
 
   /** Takes one call; returns the milliseconds to wait if it is one too many, else 0. */
-  take(key: string, { calls, seconds }: Rate, nowMs: number): number {
+  take(key: string, rate: Rate, nowMs: number): number {
+    return this.#ask(key, rate, nowMs, true)
+  }
+
+  /** The milliseconds until a call would be taken; takes none. */
+  wait(key: string, rate: Rate, nowMs: number): number {
+    return this.#ask(key, rate, nowMs, false)
+  }
+
+  #ask(key: string, { calls, seconds }: Rate, nowMs: number, takes: boolean): number {
     const periodMs = seconds * 1000
     const latestMs = nowMs + periodMs
     const [one, other] = this.#rows
@@ -37,8 +46,10 @@ export class Limiter {
     const [first, second] = [momentAt(one, i, latestMs), momentAt(other, j, latestMs)]
     const usedUntilMs = Math.max(nowMs, Math.min(first, second)) + periodMs / calls
     if (usedUntilMs > latestMs) return usedUntilMs - latestMs
-    one[i] = Math.max(first, usedUntilMs)
-    other[j] = Math.max(second, usedUntilMs)
+    if (takes) {
+      one[i] = Math.max(first, usedUntilMs)
+      other[j] = Math.max(second, usedUntilMs)
+    }
     return 0
   }
 }

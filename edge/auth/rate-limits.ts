@@ -15,13 +15,16 @@ const limiters = new Map<string, Limiter>()
  * Counts a call of an address and of the networks around it; throws `too-many-requests` if it is one too many for one of
  * them. The smallest comes first: what an address is refused does not count for its neighbours.
  */
-export function limitAddress(what: string, rate: Rate | null, call: Call): void {
+export function limitAddress(what: string, rate: Rate | null, call: Call, how: 'take' | 'wait' = 'take'): void {
   if (!rate) return
   for (const [size, network] of networksOfCaller(call).entries()) {
     const calls = rate.calls * (multiplesOf(call)[size] ?? 1)
-    limit(`${what} of network ${size}`, network, { ...rate, calls }, call)
+    limit(`${what} of network ${size}`, network, { ...rate, calls }, call, how)
   }
 }
+
+/** The same for calls that count only if they turn out to be wrong: this counts none, and refuses after too many of them. */
+export const limitGuesses = (what: string, rate: Rate | null, call: Call) => limitAddress(what, rate, call, 'wait')
 
 const multiplesOf = ({ config }: Call) => [1, ...config.NETWORK_MULTIPLES]
 
@@ -33,10 +36,10 @@ export function limitVisitor(what: string, name: string, rate: Rate | null, call
   if (rate) limit(`${what} of visitor`, name, rate, call)
 }
 
-function limit(what: string, who: string, rate: Rate, { nowMs }: Call): void {
+function limit(what: string, who: string, rate: Rate, { nowMs }: Call, how: 'take' | 'wait' = 'take'): void {
   const limiter = limiters.get(what) ?? new Limiter()
   limiters.set(what, limiter)
-  const waitMs = limiter.take(who, rate, nowMs)
+  const waitMs = limiter[how](who, rate, nowMs)
   if (waitMs > 0) refuse('too-many-requests', { retry_after_seconds: waitMs / 1000 })
 }
 

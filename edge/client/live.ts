@@ -361,6 +361,7 @@ function begin(): void {
   rememberOrder(page)
   showOwnOrder(page)
   showMoments()
+  fillInvitation()
   rememberPlace()
   if (page.path === null) return
   rememberCommitment(page)
@@ -374,6 +375,15 @@ function begin(): void {
     refreshWithin(0)
   }
   tick()
+}
+
+/** By the link that led here: content that is the same for all does not have it. */
+function fillInvitation(): void {
+  const invitation = new URLSearchParams(location.search).get('invitation')
+  if (!invitation) return
+  each<HTMLInputElement>('[name=invitation]', (input) => {
+    if (input.value === '') input.value = invitation
+  })
 }
 
 /**

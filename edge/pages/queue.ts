@@ -32,39 +32,55 @@ export function landingPage(shown: Shown): Content {
   const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
   const lobby = html`${countdown(shown, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
-      ${joinForm(shown, words.joinLobby)}${toOwnPlace(shown)}`
+      ${joinForm(shown, 'lobby', words.joinLobby)}${toOwnPlace(shown)}`
   const main = html`<section class="card" id="landing" data-tone="calm" data-phase="${phase}">
     <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
-    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(shown)}`)}
+    ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(shown) || accessNotes(shown)}`)}
     ${during(schedule, ['pre_queue'], lobby)}
     ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
     ${during(schedule, ['paused'], lead(words.paused, words.pausedText))}
     ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
-    ${during(schedule, DURING, html`${joinForm(shown, words.joinLine)}${toOwnPlace(shown)}`)}
+    ${during(schedule, DURING, html`${joinForm(shown, 'line', words.joinLine)}${toOwnPlace(shown)}`)}
     ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
     ${during(schedule, ['ended'], html`${lead(words.ended, words.endedText)}${toWanted(shown)}`)}
   </section>
   ${during(schedule, BEFORE, howItWorks(shown, true))}
   ${during(schedule, DURING, howItWorks(shown, false))}`
   const untilMs = phase === 'upcoming' ? preQueueOpensAtMs(schedule) : schedule.anchor_at_ms
-  const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : 15
+  const fault = view.invitation?.fault
+  if (fault) return { title: words.problems['invitation-required'][0], main, reloadSeconds: null, named: true }
+  // Somebody may be typing a code.
+  const duringSeconds = view.invites || view.othersInvite ? RELOAD_MAX_SECONDS : 15
+  const reloadSeconds = BEFORE.includes(phase) ? reload((untilMs - view.nowMs) / 1000) : duringSeconds
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
 /** Another line may be open to this visitor already: which one, only joining tells. */
 const earlierLine = (shown: Shown) =>
   shown.view.othersOpenEarlier &&
-  html`<p>${shown.words.earlierLine}</p>${joinForm(shown, shown.words.joinEarlier)}${toOwnPlace(shown)}`
+  html`<p>${shown.words.earlierLine}</p>${joinForm(shown, 'earlier', shown.words.joinEarlier)}${toOwnPlace(shown)}`
 
 /** The way in. */
-function joinForm({ view, words, lang }: Shown, label: string): Html {
-  const proof = proofFields(view, words, lang)
-  const invitation =
-    (view.invites || view.othersInvite) &&
-    html`<label class="field">${view.invites ? words.invitation : words.invitationIfAny}
-    <input name="invitation" ${view.invites && html`required`} minlength="4" maxlength="1000" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>`
-  return html`${signInNote(view, words)}${postForm(`/sales/${view.sale}/queue`, html`${invitation}${proof}<button class="button">${label}</button>`)}`
+function joinForm(shown: Shown, where: string, label: string): Html {
+  const { view, words, lang } = shown
+  const fields = html`${invitationField(shown, where)}${proofFields(view, words, lang)}<button class="button">${label}</button>`
+  return html`${accessNotes(shown)}${postForm(`/sales/${view.sale}/queue`, fields)}`
 }
+
+/** A code is typed, or comes by a link; a signed one is long, and is pasted. */
+function invitationField({ view, words }: Shown, where: string): Html | undefined {
+  const { invites, othersInvite, invitation } = view
+  if (!invites && !othersInvite) return
+  const { code = '', fault = null } = invitation ?? {}
+  const id = `invitation-fault-${where}`
+  return html`<label class="field">${invites ? words.invitation : words.invitationIfAny}
+    <input name="invitation" ${invites && html`required`} minlength="4" maxlength="1000" ${code !== '' && html`value="${code}"`} autocomplete="off" autocapitalize="characters" spellcheck="false" ${fault && html`aria-invalid="true" aria-describedby="${id}" autofocus`}></label>
+    ${fault && html`<p class="fault" id="${id}">${words.invitationFaults[fault]}</p>`}`
+}
+
+/** What is asked of all who join, said before they wait. */
+const accessNotes = ({ view, words }: Shown) =>
+  html`${signInNote(view, words)}${view.invites && html`<p class="note">${words.invitationNeeded}</p>`}`
 
 /** What a form to join proves: ALTCHA's widget works when the form is sent, and Turnstile's once it is seen. */
 export function proofFields(
@@ -158,7 +174,7 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
     ${when('paused', lead(words.pausedText))}
     ${when('all_in_carts', lead(words.allInCartsText))}
     ${when('ready', html`${lead(words.readyText)}<progress aria-label="${words.readyText}"></progress>`)}
-    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, words.joinAgain)}`)}
+    ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, 'again', words.joinAgain)}`)}
     ${when('sold_out', lead(words.soldOutText))}
     ${when('ended', html`${lead(words.endedText)}${toWanted(shown)}`)}
     ${placeFigures(shown, place, number)}

@@ -104,10 +104,21 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
       again: { action: '/sales/demo/queue', fields: {} },
     }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
+    'sale-invitation-upcoming': landing('upcoming', { invites: true }),
     'sale-invitation': landing('open', { invites: true }),
     'sale-lines-upcoming': landing('upcoming', { line: 'public', othersOpenEarlier: true, othersInvite: true }),
     'sale-lines-lobby': landing('pre_queue', { line: 'public', othersInvite: true, othersSignIn: '/sign-in' }),
     'line-of-members': line({ ...open, line: 'members' }, NUMBER, { line: 'members' }),
+    'sale-invitation-brought': landing('pre_queue', { invites: true, invitation: { code: 'SUMMER-24', fault: null } }),
+    'sale-invitation-none': landing('open', { invites: true, invitation: { code: '', fault: 'none' } }),
+    'sale-invitation-unknown': landing('open', {
+      invites: true,
+      invitation: { code: called ?? 'SUMMER-42', fault: 'unknown' },
+    }),
+    'sale-invitation-used-up': landing('pre_queue', {
+      invites: true,
+      invitation: { code: 'SUMMER-24', fault: 'used_up' },
+    }),
     'problem-sign-in-required': renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
       ...{ lang, brand, home: '/sales/demo', mayReload: false },
     }),

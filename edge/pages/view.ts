@@ -2,6 +2,7 @@
 import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
+import type { InvitationFault } from '../auth/invitations.ts'
 import type { Html } from './html.ts'
 import type { Language, Words } from './words.ts'
 
@@ -41,6 +42,8 @@ export interface SaleView {
   readonly signIn?: string | null
   /** True if joining requires an invitation. */
   readonly invites?: boolean
+  /** What the visitor has brought along, by a link or a form, and what is wrong with it. */
+  readonly invitation?: { readonly code: string; readonly fault: InvitationFault | null }
   /** True if the sale protects another site, which is open to all once the sale has ended. */
   readonly protects: boolean
   /** The path of the shop's own payment page, with `{order}` in it; null: the page offers the sandbox's methods. */

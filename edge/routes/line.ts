@@ -1,6 +1,6 @@
 /** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
-import { type Problem, problem } from '../../shared/problem.ts'
+import { type Problem, problem, problemIn } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
 import { refuseBlocked } from '../auth/admit.ts'
 import {
@@ -11,6 +11,8 @@ import {
   latestOrder,
   renewPlace,
 } from '../auth/credentials.ts'
+import { faultIn } from '../auth/invitations.ts'
+import { readJoin } from '../auth/join-request.ts'
 import { signInUrl } from '../auth/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor.ts'
 import { NO_STORE } from '../cache.ts'
@@ -46,6 +48,22 @@ export async function joinAndShow(sale: string, call: Call): Promise<Response> {
   const shows = ownPlace(num, admission?.claims.exp, now)
   const view = { ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) }
   return pageOf(view, first ? 201 : 200)
+}
+
+/** What a join led to, or the landing page again with what is wrong with the invitation. */
+export async function orAskAgain(sale: string, call: Call, joined: Promise<Response>): Promise<Response> {
+  try {
+    return await joined
+  } catch (error) {
+    const fault = faultIn(problemIn(error))
+    if (fault === null) throw error
+    const view = viewOf(sale, await publicNow(sale, call), null, { kind: 'landing' }, call)
+    const code = await readJoin(call).then(
+      ({ invitation = '' }) => invitation,
+      () => '',
+    )
+    return pageOf({ ...view, order: latestOrder(sale, call), invitation: { code, fault } }, 403)
+  }
 }
 
 /** A page for one visitor: what they asked for, or else their own place. */

@@ -15,6 +15,7 @@ import {
   type Place,
   renewPlace,
 } from '../auth/credentials.ts'
+import { redeemInvitation } from '../auth/invitations.ts'
 import { readJoin } from '../auth/join-request.ts'
 import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
 import { limitAddress, limitJoins, limitVisitor } from '../auth/rate-limits.ts'
@@ -77,7 +78,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const best = await bestLine(known.policy, asking.name, wanted, call)
   const now = best === known.line ? known : await saleNow(sale, call, best)
   refuseUnlessJoinable(now)
-  const { difficulty, turnstile } = await requireAccess(sale, asking.name, now, call)
+  const { difficulty, turnstile, byInvitation } = await requireAccess(sale, asking.name, now, call)
   const oneOf = now.policy.lines.length > 1 ? best : null
   const proof = difficulty > 0 ? await requireProof(sale, oneOf, difficulty, call) : null
   // A proof is made out to one visitor: another known one needs their own; whoever keeps no cookies is that visitor.
@@ -88,10 +89,15 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
     (visitor.untagged && (await findNumber(roomName(sale, best), visitor.name, now.ticketShards, call)) !== null)
   if (isKnown) limitVisitor('join', visitor.name, config.JOINS_PER_VISITOR, call)
   if (turnstile) await requireTurnstile(sale, call)
+  if (byInvitation) {
+    // Also where the join fails: the invitation is this visitor's from then on, and their next try must be theirs.
+    setSecretCookie(visitor, call)
+    await redeemInvitation(sale, visitor.name, call)
+  }
   if (!isKnown) {
     const { number, first } = await nextNumber(roomName(sale, best), now.ticketShards, call)
     if (turnstile) count(sale, { proofs: 1 }, call)
-    setSecretCookie(visitor, call)
+    if (!byInvitation) setSecretCookie(visitor, call)
     return { now, place: await issuePlace(visitor.name, number, now.schedule, call), first }
   }
   const leaves = lost ? known.line : undefined
@@ -101,7 +107,7 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   const request = { sale: roomName(sale, line), visitor: visitor.name, paid_with: proof?.paidWith, instead_of }
   const { number, first } = await numberOf(request, own.ticketShards, call, (found) => hasPassed(found, own))
   if ((proof || turnstile) && first) count(sale, { proofs: 1 }, call)
-  setSecretCookie(visitor, call)
+  if (!byInvitation) setSecretCookie(visitor, call)
   return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
 

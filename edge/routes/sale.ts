@@ -1,6 +1,7 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
-import { KEPT, keptFor } from '../cache.ts'
+import { linkedInvitation } from '../auth/invitations.ts'
+import { KEPT, keptFor, NO_STORE } from '../cache.ts'
 import { type Call, isCached, lineAsked, refuse, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
@@ -12,7 +13,18 @@ export async function showSale(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
   if (isFinal(phase)) return finalResponse(sale, phase, now, call)
-  return wantsJson(call.request) ? publicDocument(sale, now) : landingPage(sale, now, call)
+  if (wantsJson(call.request)) return publicDocument(sale, now)
+  return invitedPage(sale, now, call) ?? landingPage(sale, now, call)
+}
+
+/** For whoever comes by an invitation's link: with their code filled in, and kept by no cache, which so has one page for all. */
+function invitedPage(sale: string, now: SaleNow, call: Call): Response | null {
+  const code = linkedInvitation(call)
+  if (code === null) return null
+  const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+  if (!view.invites && !view.othersInvite) return null
+  const page = renderSale({ ...view, invitation: { code, fault: null } })
+  return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
 }
 
 function publicDocument(sale: string, now: SaleNow): Response {

@@ -191,6 +191,12 @@ export const de: Words = {
   ofLine: 'Deine Schlange: {line}',
   earlierLine: 'Eine Schlange öffnet früher, für manche. Wenn du dazugehörst, geht es hier hinein.',
   joinEarlier: 'In die frühere Schlange',
+  invitationNeeded: 'Dieser Verkauf ist für Eingeladene. Du brauchst den Code oder den Link deiner Einladung.',
+  invitationFaults: {
+    none: 'Bitte gib den Code deiner Einladung ein, oder öffne ihren Link.',
+    unknown: 'Diese Einladung gibt es nicht. Bitte prüfe die Zeichen, oder öffne den Link noch einmal.',
+    used_up: 'Diese Einladung haben schon so viele benutzt, wie sie zulässt.',
+  },
   signInNeeded: 'Dieser Verkauf ist für alle, die im Shop angemeldet sind.',
   notSignedIn: 'Noch nicht angemeldet?',
   signIn: 'Anmelden',

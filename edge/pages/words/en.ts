@@ -194,6 +194,12 @@ export const en = {
   ofLine: 'Your line: {line}',
   earlierLine: 'There is a line that opens earlier, for some. If you may join it, this is the way in.',
   joinEarlier: 'Join the earlier line',
+  invitationNeeded: 'This sale is for invited people. You need the code or the link of your invitation.',
+  invitationFaults: {
+    none: 'Please enter the code of your invitation, or open its link.',
+    unknown: 'There is no such invitation. Please check its letters, or open its link again.',
+    used_up: 'This invitation has been used by as many people as it is for.',
+  },
   signInNeeded: 'This sale is for people who are signed in to the shop.',
   notSignedIn: 'Not signed in yet?',
   signIn: 'Sign in',
