@@ -1,4 +1,6 @@
 /** A sale with several lines: each a waiting room of its own, and who is in which. */
+
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { type Challenge, solveChallenge } from 'altcha-lib'
 import { decodeJwt } from 'jose'
 import { expect, it } from 'vitest'
@@ -200,3 +202,37 @@ it('names the challenge of the line that asks for a proof, and not that of anoth
   const altcha = await proofFrom(at)
   expect((await answered(sale.joinWith({ ...asMember, altcha }, { cookie }))).line).toBe('members')
 })
+it('keeps the places of a line that is taken out of the list, and goes on when it comes back', async () => {
+  const policy = policyOf()
+  const sale = await new TestSale().publish({ policy })
+  const slow = { policy, admission: { rate_per_second: 0.01, max_inside: null } }
+  await sale.publishLine('members', slow)
+  await sale.until(({ draw_seed }) => draw_seed !== null, 10_000, 'members')
+  for (let i = 0; i < 5; i++) await sale.joinWith({ line: 'members' })
+  const { queue_token, number } = await answered(sale.joinWith({ line: 'members' }))
+  const now = () => sale.statusOf(queue_token ?? '')
+  await stub(`/internal/sales/${sale.name}~members`, 404, {})
+  await expect.poll(async () => (await now()).status, { timeout: 10_000 }).toBe('paused')
+  expect(await now()).toMatchObject({ line: 'members', number })
+  await sale.publishLine('members', slow)
+  await expect.poll(async () => (await now()).status, { timeout: 10_000 }).toBe('waiting')
+}, 30_000)
+
+it('reads a room of the version before, which knew one line', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token } = await sale.joined()
+  await sale.publish({ status: 500 })
+  await runInDurableObject(sale.room, (_, state) => {
+    const stored = state.storage.kv.get<{ state: Record<string, unknown> }>('sale')
+    const { line: _line, share: _share, ...before } = stored?.state ?? {}
+    state.storage.kv.put('sale', { ...stored, state: before })
+  })
+  await abortAllDurableObjects()
+  await scheduler.wait(2_500)
+  await expect.poll(async () => (await sale.statusOf(queue_token)).line, { timeout: 5_000 }).toBe('public')
+  const schedule = await sale.schedule()
+  expect(schedule).not.toHaveProperty('line')
+  expect(schedule.ceiling).toEqual(expect.any(Number))
+  await sale.publish({ status: 200 })
+  await expect.poll(async () => (await sale.statusOf(queue_token)).status, { timeout: 10_000 }).toBe('ready')
+}, 30_000)
