@@ -256,7 +256,7 @@ export const de: Words = {
     ],
     'too-many-orders': [
       'Jetzt kommen andere zuerst',
-      'Du hast Bestellungen nicht bezahlt, während andere auf ein Stück warten. Etwas später kannst du es wieder versuchen.',
+      'Eine frühere Bestellung von dir wurde nicht bezahlt oder zurückgegeben. Zuerst sind jetzt andere dran, die warten. Etwas später kannst du es wieder versuchen.',
     ],
     'proof-required': [
       'Zuerst kommt eine kleine Aufgabe',

@@ -260,7 +260,7 @@ export const en = {
     ],
     'too-many-orders': [
       'Others come first now',
-      'You left orders unpaid while others wait for a unit. You can try again a little later.',
+      'An earlier order of yours was not paid, or was given back. Others who wait have their turn first. You can try again a little later.',
     ],
     'proof-required': [
       'A small task comes first',
