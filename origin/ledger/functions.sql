@@ -161,8 +161,9 @@ begin
           filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live,
         -- Those that the visitor let come to nothing: see cameToNothing in orders.ts.
         count(*) filter (where o.status = 'expired' or o.reason = 'given_back' or o.reason like 'declined%') as unpaid,
-        max(o.updated_at) filter (where o.status = 'expired' or o.reason = 'given_back' or o.reason like 'declined%')
-          as unpaid_ended
+        -- Whoever was declined has tried to pay, and may try again at once.
+        coalesce(max(o.updated_at) filter (where o.status = 'expired' or o.reason = 'given_back'), '-infinity') as left_ended,
+        max(o.updated_at) filter (where o.reason like 'declined%') as declined_ended
       from orders o where o.sale_id = p_sale and o.visitor = a.visitor
     ) has
     order by a.i
@@ -194,10 +195,10 @@ begin
     elsif v_one.noted is not null or coalesce(v_left[v_one.product], v_one.units_left, 0) < v_one.quantity then
       v_verdicts[v_one.i] := 'no_stock';
     elsif coalesce(v_left[v_one.product], v_one.units_left) - v_one.quantity < p_wanted
-        and (v_one.unpaid >= v_max_unpaid or v_one.unpaid_ended + v_hold > record_orders.created_at) then
+        and (v_one.unpaid >= v_max_unpaid or v_one.left_ended + v_hold > record_orders.created_at) then
       v_verdicts[v_one.i] := 'unpaid';
       v_had[v_one.i] := v_one.unpaid;
-      v_ended[v_one.i] := v_one.unpaid_ended;
+      v_ended[v_one.i] := case when v_one.left_ended > '-infinity' then v_one.left_ended else v_one.declined_ended end;
     else
       v_verdicts[v_one.i] := 'recorded';
       v_written[v_one.i] := true;

@@ -247,6 +247,8 @@ test('lets others who wait come first after orders that came to nothing', async 
     update orders set updated_at = updated_at - interval '90 seconds' where sale_id = 'squatted' and visitor = ${visitor}`
   for (const reason of ['oversold', 'payment_timeout', 'no_stock']) await churn('ann', reason)
   expect(await ask('ann', 10)).toMatchObject({ verdict: 'recorded' })
+  for (let times = 0; times < 2; times++) await churn('dan', 'declined: no_funds')
+  expect(await ask('dan', 10)).toMatchObject({ verdict: 'recorded' })
   await churn('bob', 'given_back')
   const refused = { verdict: 'unpaid', units: 1, ended_ms: expect.any(Number), wait_ms: expect.any(Number) }
   expect(await ask('bob', 9)).toMatchObject(refused)

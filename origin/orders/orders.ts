@@ -42,12 +42,12 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   visitor: order.visitor,
   quantity: order.quantity,
   key: order.idempotency_key,
-  how: isSold(order.status) ? 'sell' : cameToNothing(order) ? 'unpaid' : 'release',
+  how: isSold(order.status) ? 'sell' : wasDeclined(order) ? 'declined' : wasLeft(order) ? 'unpaid' : 'release',
 })
 
-/** True where it was the visitor's doing; not, where an operator or the provider ended the order. As in functions.sql. */
-export const cameToNothing = ({ status, reason }: Pick<OrderRow, 'status' | 'reason'>) =>
-  status === 'expired' || ['given_back', 'declined'].some((kind) => kind === kindOf(reason ?? ''))
+/** Both count as orders that came to nothing; not those that an operator or the provider ended. As in functions.sql. */
+const wasLeft = ({ status, reason }: OrderRow) => status === 'expired' || kindOf(reason ?? '') === 'given_back'
+const wasDeclined = ({ reason }: OrderRow) => kindOf(reason ?? '') === 'declined'
 
 export class Orders {
   readonly #deps: OrdersDeps

@@ -53,7 +53,7 @@ describe('after an order that came to nothing', () => {
   const WANTED = { ...TERMS, wanted: 10, holdMs: 300 }
   const reserve = (visitor: string, terms = WANTED) => gate.reserve(buyer(visitor), terms)
   /** An order of the visitor's that comes to nothing. */
-  const churn = async (visitor: string, how: 'unpaid' | 'release' = 'unpaid', terms = TERMS) => {
+  const churn = async (visitor: string, how: 'unpaid' | 'declined' | 'release' = 'unpaid', terms = TERMS) => {
     const call = buyer(visitor)
     expect(await gate.reserve(call, terms)).toMatchObject({ verdict: 'reserved' })
     // Once, however often it is said.
@@ -74,6 +74,15 @@ describe('after an order that came to nothing', () => {
     expect(await reserve('ann', { ...WANTED, wanted: 9 })).toMatchObject({ verdict: 'reserved' })
     await churn('bob', 'release')
     expect(await reserve('bob')).toMatchObject({ verdict: 'reserved' })
+  })
+
+  test('a declined payment may be tried again at once, but counts', async () => {
+    for (let times = 0; times < 2; times++) await churn('ann', 'declined', WANTED)
+    await churn('ann', 'declined')
+    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: 300 })
+    await churn('bob')
+    await churn('bob', 'declined')
+    expect(await reserve('bob')).toMatchObject({ verdict: 'unpaid' })
   })
 
   test('others always come first after too many', async () => {

@@ -40,10 +40,11 @@ export interface HoldEnd {
   readonly quantity: number
   readonly key: string
   /**
-   * release: the units come back; unpaid: they do, and the order counts as one that came to nothing; sell: they stay gone;
-   * refuse: they come back, the key is free again, the intent is gone.
+   * release: the units come back; unpaid: they do, and the order counts as one that came to nothing; declined: the same, but
+   * others do not come first for it alone; sell: they stay gone; refuse: they come back, the key is free again, the intent
+   * is gone.
    */
-  readonly how: 'release' | 'unpaid' | 'sell' | 'refuse'
+  readonly how: 'release' | 'unpaid' | 'declined' | 'sell' | 'refuse'
 }
 
 export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
