@@ -406,6 +406,22 @@ it('joins once, however long that takes, and shows the response without another 
   expect(times(/line$/)).toBe(0)
 })
 
+it('follows a turn more closely than the page before the join', async () => {
+  const { form, replaced } = await joinOnLanding()
+  const turn = Object.assign(new Thing(), { querySelector: () => new Thing() })
+  replaced.mockImplementation(() => {
+    things = { stage: things.stage as Thing, announcement: new Thing(), turn }
+  })
+  answer = responding({}, { text: async () => '' })
+  await passes(1_000)
+  press(form)
+  await passes(1_000)
+  expect(replaced).toHaveBeenCalledOnce()
+  const before = times(/schedule$/)
+  await passes(6_000)
+  expect(times(/schedule$/)).toBeGreaterThan(before)
+})
+
 it('sends the form of a join that met a problem, which then shows it', async () => {
   const { form, replaced } = await joinOnLanding()
   answer = responding({}, { ok: false, status: 410 })

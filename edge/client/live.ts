@@ -112,6 +112,9 @@ async function fetchSchedule(): Promise<void> {
   tick()
 }
 
+const nextFetchAtMs = (after: Schedule) =>
+  performance.now() + Math.min(FETCH_MAX_MS, Math.max(FETCH_MIN_MS, pauseAfter(after)))
+
 const scheduleOf = ({ sale, line }: Page) => `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
 /** An older schedule (another server's, say) only changes when to fetch again. */
@@ -120,7 +123,7 @@ function applySchedule(next: Schedule): void {
     schedule = next
     receivedAtServerMs = nowMs()
   }
-  fetchAtMs = performance.now() + Math.min(FETCH_MAX_MS, Math.max(FETCH_MIN_MS, pauseAfter(schedule)))
+  fetchAtMs = nextFetchAtMs(schedule)
   void showStock()
 }
 
@@ -351,6 +354,8 @@ function begin(): void {
   page = readPage()
   // The landing page is of another line than the one that was joined.
   if (page.line !== line) [schedule, fetchAtMs] = [null, 0]
+  // Whoever joins, or is called, follows more closely than the page before did.
+  else if (schedule) fetchAtMs = Math.min(fetchAtMs, nextFetchAtMs(schedule))
   clearTimeout(refreshTimer)
   refreshTimer = 0
   announce()
