@@ -44,15 +44,47 @@ export async function importInvitations(
     }
     for await (const invitation of source) if (batch.push(invitation) === IMPORT_BATCH) await flush()
     await flush()
-    if (replace)
-      await tx`
-        delete from invitations i where sale_id = ${saleId}
-          and not exists (select from imported where imported.code_hash = i.code_hash)`
-    await tx`
-      insert into invitations (sale_id, code_hash, uses) select ${saleId}, code_hash, uses from imported
-      on conflict (sale_id, code_hash) do update set uses = greatest(excluded.uses, invitations.used)`
+    await tx`analyze imported`
+    if (replace) await removeOthers(tx, saleId)
+    await mergeImported(tx, saleId)
     return rows
   })
+}
+
+/** Codes that one statement goes through: a million at once would take longer than any statement may. */
+const RANGE = 50_000
+
+async function removeOthers(tx: Queryable, saleId: string): Promise<void> {
+  for (let after = '', last: string | null; ; after = last) {
+    const [range] = await tx<{ last: string | null }[]>`
+      select max(code_hash) as last from (
+        select code_hash from invitations where sale_id = ${saleId} and code_hash > ${after}
+        order by code_hash limit ${RANGE}
+      ) range`
+    last = range?.last ?? null
+    if (last === null) return
+    await tx`
+      delete from invitations i where sale_id = ${saleId} and code_hash > ${after} and code_hash <= ${last}
+        and not exists (select from imported where imported.code_hash = i.code_hash)`
+  }
+}
+
+/** What is as it was is left alone, since a lock on it would hold up whoever comes in by it. */
+async function mergeImported(tx: Queryable, saleId: string): Promise<void> {
+  for (let after = '', last: string | null; ; after = last) {
+    const [range] = await tx<{ last: string | null }[]>`
+      select max(code_hash) as last from (
+        select code_hash from imported where code_hash > ${after} order by code_hash limit ${RANGE}
+      ) range`
+    last = range?.last ?? null
+    if (last === null) return
+    await tx`
+      insert into invitations as i (sale_id, code_hash, uses)
+      select ${saleId}, n.code_hash, n.uses
+      from imported n left join invitations o on o.sale_id = ${saleId} and o.code_hash = n.code_hash
+      where n.code_hash > ${after} and n.code_hash <= ${last} and o.uses is distinct from greatest(n.uses, o.used)
+      on conflict (sale_id, code_hash) do update set uses = greatest(excluded.uses, i.used)`
+  }
 }
 
 async function insertImported(tx: Queryable, saleId: string, batch: readonly Invitation[]): Promise<void> {
