@@ -8,6 +8,7 @@
  * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
  * improve its figures by slowing down, or turning away, those who measure it.
  */
+import type { VisitorKey } from '../../edge/auth/visitor-secret.ts'
 import { isDrawn } from '../../shared/schedule.ts'
 import { DrawTable } from '../invariants/draw-table.ts'
 import type { End } from '../invariants/evidence.ts'
@@ -32,6 +33,8 @@ export interface CrowdOptions {
   readonly identityOf: (id: number) => Identity
   /** Null where the sale asks for no proof of work. */
   readonly prover: Prover | null
+  /** Tags the cookies of visitors who were here before; null for a running system, which takes theirs for an old version's. */
+  readonly visitorKey: VisitorKey | null
 }
 
 const TICK_MS = 1

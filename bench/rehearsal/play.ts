@@ -5,6 +5,7 @@ import type { Cdn } from '../../dev/cdn.ts'
 import { UsageError } from '../../dev/command.ts'
 import { startSystem } from '../../dev/system.ts'
 import { PRODUCTION_LIMITS } from '../../dev/workerd.ts'
+import { type VisitorKey, visitorKey } from '../../edge/auth/visitor-secret.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
@@ -60,13 +61,13 @@ export class Rehearsal {
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
     await this.#shop?.start()
-    const { to, killable, cdn, prover } = await this.#target(failed)
+    const { to, killable, cdn, prover, key } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
       await admin(to, 'POST', `/sales/${this.#sale}/end`, undefined, timeoutMs).catch(() => {})
     }
     try {
-      const result = await this.#play(to, killable, cdn, prover)
+      const result = await this.#play(to, killable, cdn, prover, key)
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
@@ -88,7 +89,7 @@ export class Rehearsal {
         databaseUrl: DATABASE_URL || undefined,
         redisUrl: REDIS_URL || undefined,
       }
-      return { to, killable: undefined, cdn: undefined, prover: null }
+      return { to, killable: undefined, cdn: undefined, prover: null, key: null }
     }
     console.log('Starting a system ...')
     const settings = {
@@ -107,7 +108,7 @@ export class Rehearsal {
     const { edgeUrl, originUrl, databaseUrl, redisUrl } = system
     const to = { edge: edgeUrl, origin: originUrl, adminToken: system.adminToken, databaseUrl, redisUrl }
     const prover = proof === 'off' ? null : new Prover(system.secrets.queueKeys, seeded(seed + 2))
-    return { to, killable, cdn: system.cdn, prover }
+    return { to, killable, cdn: system.cdn, prover, key: visitorKey(system.secrets.queueKeys) }
   }
 
   async #play(
@@ -115,6 +116,7 @@ export class Rehearsal {
     killable: Awaited<ReturnType<typeof startKillableSystem>> | undefined,
     cdn: Cdn | undefined,
     prover: Prover | null,
+    key: VisitorKey | null,
   ) {
     const options = this.#options
     const sale = this.#sale
@@ -152,6 +154,7 @@ export class Rehearsal {
         random,
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,
+        visitorKey: key,
       },
       visit,
     )

@@ -84,7 +84,16 @@ const notAdmitted: Answer = [429, { type: '/problems/not-admitted' }]
 const crowdAt = (...arrivalsMs: number[]) =>
   new Crowd(
     visitorsOf(Float64Array.from(arrivalsMs), NOBODY, () => 0.5),
-    { edge: url, sale: 's', thinkMs: 1, hangUps: 0, random: () => 0.5, identityOf: () => UNKNOWN, prover: null },
+    {
+      edge: url,
+      sale: 's',
+      thinkMs: 1,
+      hangUps: 0,
+      random: () => 0.5,
+      identityOf: () => UNKNOWN,
+      prover: null,
+      visitorKey: null,
+    },
     visit,
   )
 

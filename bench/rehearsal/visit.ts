@@ -8,6 +8,7 @@
  * so, computes its own place, and comes to a Worker when its turn has come.
  */
 import { decodeJwt } from 'jose'
+import { identityOf } from '../../edge/auth/visitor-secret.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../shared/schedule.ts'
 import type { End } from '../invariants/evidence.ts'
@@ -83,7 +84,7 @@ const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetc
 function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { sale } = crowd.options
   const headers = inBrowser(visitor) ? [...BY_SCRIPT] : ['accept: application/json']
-  if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${sale}-visitor-${visitor.id}`)
+  if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${knownCookie(crowd, visitor)}`)
   const { invitation } = crowd.options.identityOf(visitor.id)
   const altcha = visitor.proof
   const brings = invitation !== null || altcha !== null
@@ -114,6 +115,11 @@ function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
     }
     takePlace(crowd, visitor, place, answer)
   })
+}
+
+function knownCookie({ options: { sale, visitorKey } }: Crowd, { id }: Visitor): string {
+  const secret = `${sale}-visitor-${id}`
+  return visitorKey ? identityOf(secret, visitorKey).cookie : secret
 }
 
 function joined(
