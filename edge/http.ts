@@ -73,6 +73,14 @@ export function isScript(request: Request): boolean {
   return request.headers.get('sec-fetch-dest') === 'empty'
 }
 
+/** The path of a URL, without the cost of parsing the rest of it. */
+export function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  if (from === -1) return '/'
+  const query = url.indexOf('?', from)
+  return query === -1 ? url.slice(from) : url.slice(from, query)
+}
+
 export function wantsHtml(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/html') ?? false
 }

@@ -8,7 +8,7 @@ import { OrderId, SaleId } from '../shared/api/public.ts'
 import { type Problem, ProblemError, problem } from '../shared/problem.ts'
 import { withCacheRule } from './cache.ts'
 import { type Config, ConfigError, type Env, readConfig } from './config.ts'
-import { type Call, isForeignForm, isScript, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
+import { type Call, isForeignForm, isScript, pathOf, refuse, seeOther, sendProblem, wantsHtml } from './http.ts'
 import { asset } from './pages/assets.ts'
 import { shown } from './pages/respond.ts'
 import { protectedSite, showWantedPage } from './protect/protect.ts'
@@ -33,7 +33,7 @@ export default {
       config = configs.get(env) ?? (await readConfig(env))
       configs.set(env, config)
     } catch (error) {
-      return sendProblem(problemOf(error))
+      return sendProblem(problemOf(error, request))
     }
     const secure = config.production || request.url.startsWith('https:')
     const call: Call = { request, env, ctx, config, secure, nowMs: Date.now(), setCookies: [] }
@@ -50,12 +50,14 @@ async function respond(call: Call): Promise<Response> {
     // The responses of a site behind this Worker are passed on as they are.
     return await (protectedSite(call) ?? refuse('not-found'))
   } catch (error) {
-    return withCacheRule(await shown(sendProblem(problemOf(error)), call), call)
+    return withCacheRule(await shown(sendProblem(problemOf(error, call.request)), call), call)
   }
 }
 
-function problemOf(error: unknown): Problem {
+function problemOf(error: unknown, { url }: Request): Problem {
   if (error instanceof ProblemError) return error.problem
+  // Of a Host that is none, which Cloudflare does not let through.
+  if (!URL.canParse(url)) return problem('invalid-request')
   console.error(JSON.stringify({ msg: 'request failed', why: String(error) }))
   if (error instanceof ConfigError) return problem('try-again', { retry_after_seconds: 60 })
   return problem('internal-error', { detail: 'You keep your place.', retry_after_seconds: 2 })
@@ -178,12 +180,4 @@ function only(method: 'GET' | 'POST', call: Call, handle: () => Handled, allow: 
   const response = sendProblem(problem('method-not-allowed'))
   response.headers.set('allow', allow.replace('GET', 'GET, HEAD'))
   return response
-}
-
-/** The path of a URL, without the cost of parsing the rest of it. */
-function pathOf(url: string): string {
-  const from = url.indexOf('/', url.indexOf('://') + 3)
-  if (from === -1) return '/'
-  const query = url.indexOf('?', from)
-  return query === -1 ? url.slice(from) : url.slice(from, query)
 }

@@ -8,7 +8,7 @@ import { accessOf, asksForProof } from '../auth/admit.ts'
 import { readJoin } from '../auth/join-request.ts'
 import { signInUrl } from '../auth/session.ts'
 import type { Config } from '../config.ts'
-import { type Call, wantsHtml } from '../http.ts'
+import { type Call, pathOf, wantsHtml } from '../http.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
 import { renderProblem } from './index.ts'
 import type { Brand, SaleView, Shows } from './view.ts'
@@ -123,7 +123,7 @@ export function shown(response: Response, call: Call): Promise<Response> | Respo
 async function problemPage(response: Response, call: Call): Promise<Response> {
   const { request, config } = call
   const problem = await response.json<Problem>()
-  const [, root, sale, under] = new URL(request.url).pathname.split('/', 4)
+  const [, root, sale, under] = pathOf(request.url).split('/', 4)
   const known = root === 'sales' && sale !== undefined && !problem.type.endsWith('/unknown-sale')
   const home = under === 'line' ? `/sales/${sale}/line` : `/sales/${sale}`
   const asked =
