@@ -105,7 +105,7 @@ const Worker = v.object({
   ENVIRONMENT: setting(v.string(), 'production', '`development` has no limits and allows public secrets'),
   JOINS_PER_ADDRESS: setting(
     rate,
-    '20/600',
+    '60/600',
     'New places per address, from each isolate; also leaving and challenges, counted apart',
   ),
   JOINS_PER_VISITOR: setting(rate, '10/60', 'Joins per known visitor'),
