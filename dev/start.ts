@@ -8,10 +8,10 @@ import { BEARER, NO_BEARER } from '../origin/config.ts'
 import type { SaleConfig } from '../shared/api/operator.ts'
 import { type Leave, optionsOf, ProgressLines, paint, run, UsageError } from './command.ts'
 import { ADMIN_TOKEN_FILE } from './data-folder.ts'
-import { type DemoShop, startDemoShop } from './demo-shop.ts'
 import { LocalError } from './processes.ts'
+import { type DemoShop, startDemoShop } from './servers/demo-shop.ts'
+import { WORKER_SETTINGS } from './servers/workerd.ts'
 import { type System, startSystem } from './system.ts'
-import { WORKER_SETTINGS } from './workerd.ts'
 
 const HELP = `Starts the whole system on this machine: Postgres, Redis, the origin, the edge, and a demo sale.
 

@@ -5,13 +5,13 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Cdn, ensureVarnish, startCdn } from './cdn.ts'
 import { folderError, loadSecrets, type Secrets, takeFolder } from './data-folder.ts'
-import { checkDatabase, checkRedis } from './given-stores.ts'
-import { startPostgres } from './postgres.ts'
 import { freePort, LOOPBACK, LocalError, reservePort, Server } from './processes.ts'
-import { startRedis } from './redis.ts'
-import { startEdge } from './workerd.ts'
+import { type Cdn, ensureVarnish, startCdn } from './servers/cdn.ts'
+import { checkDatabase, checkRedis } from './servers/given-stores.ts'
+import { startPostgres } from './servers/postgres.ts'
+import { startRedis } from './servers/redis.ts'
+import { startEdge } from './servers/workerd.ts'
 
 export interface SystemOptions {
   /** Where data, secrets and logs stay; without it, a folder that is removed at the end. */

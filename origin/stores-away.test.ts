@@ -1,8 +1,8 @@
 /** What the edge, operators and monitors read while the stores are away: first Redis, then Postgres, then both. */
 import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
-import { startPostgres } from '../dev/postgres.ts'
-import { startRedis } from '../dev/redis.ts'
+import { startPostgres } from '../dev/servers/postgres.ts'
+import { startRedis } from '../dev/servers/redis.ts'
 import { useOrigin } from '../test/origin-process.ts'
 import { useReturning } from '../test/servers.ts'
 

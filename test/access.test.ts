@@ -1,7 +1,7 @@
 /** Who may come in, through edge and origin: what an operator decides holds and is counted everywhere within two seconds. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DemoShop, startDemoShop } from '../dev/demo-shop.ts'
+import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { ledgerDatabase } from './servers.ts'
 

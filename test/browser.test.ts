@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type DemoShop, startDemoShop } from '../dev/demo-shop.ts'
+import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
 import { installChromium, launchChromium } from './chromium.ts'

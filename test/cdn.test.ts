@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HttpClient, requestText } from '../bench/lib/http.ts'
-import { findOnPath } from '../dev/install.ts'
+import { findOnPath } from '../dev/servers/install.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { ledgerDatabase } from './servers.ts'
 

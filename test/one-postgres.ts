@@ -3,10 +3,10 @@
  * files make a database each in it (servers.ts), which takes milliseconds where a server takes most of a second.
  */
 import type { TestProject } from 'vitest/node'
-import { ensureVarnish } from '../dev/cdn.ts'
-import { createDatabase, startPostgres } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
-import { ensureRedis } from '../dev/redis.ts'
+import { ensureVarnish } from '../dev/servers/cdn.ts'
+import { createDatabase, startPostgres } from '../dev/servers/postgres.ts'
+import { ensureRedis } from '../dev/servers/redis.ts'
 import { prepare } from '../origin/ledger/connection.ts'
 
 declare module 'vitest' {

@@ -5,7 +5,7 @@
 import { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import { freePort, LOOPBACK, type Server } from '../dev/processes.ts'
-import { startRedis } from '../dev/redis.ts'
+import { startRedis } from '../dev/servers/redis.ts'
 
 export interface RedisCluster {
   /** redis+cluster://127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3 */

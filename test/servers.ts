@@ -8,9 +8,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { createDatabase, dropDatabase } from '../dev/postgres.ts'
 import type { Server } from '../dev/processes.ts'
-import { type RedisOptions, startRedis } from '../dev/redis.ts'
+import { createDatabase, dropDatabase } from '../dev/servers/postgres.ts'
+import { type RedisOptions, startRedis } from '../dev/servers/redis.ts'
 import { connect, type Sql } from '../origin/ledger/connection.ts'
 import { LEDGER_TEMPLATE } from './one-postgres.ts'
 

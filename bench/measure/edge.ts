@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCdn } from '../../dev/cdn.ts'
+import { startCdn } from '../../dev/servers/cdn.ts'
 import { identityOf, visitorKey } from '../../edge/auth/visitor-secret.ts'
 import { importSecrets, QUEUE, signToken } from '../../shared/tokens.ts'
 import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'

@@ -1,10 +1,10 @@
 /** One rehearsal from the sale's creation to its judgement. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cdn } from '../../dev/cdn.ts'
 import { UsageError } from '../../dev/command.ts'
+import type { Cdn } from '../../dev/servers/cdn.ts'
+import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
-import { PRODUCTION_LIMITS } from '../../dev/workerd.ts'
 import { type VisitorKey, visitorKey } from '../../edge/auth/visitor-secret.ts'
 import { Attackers } from '../attacks/attackers.ts'
 import { isGood } from '../invariants/check.ts'

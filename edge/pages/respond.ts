@@ -4,8 +4,8 @@
  */
 import type { PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
-import { accessOf, asksForProof } from '../auth/admit.ts'
-import { readJoin } from '../auth/join-request.ts'
+import { accessOf, asksForProof } from '../access/admit.ts'
+import { readJoin } from '../access/join-request.ts'
 import { signInUrl } from '../auth/session.ts'
 import type { Config } from '../config.ts'
 import { type Call, pathOf, wantsHtml } from '../http.ts'

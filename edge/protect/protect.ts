@@ -3,7 +3,7 @@
  * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
-import { refuseBlocked, refuseBlockedIn } from '../auth/admit.ts'
+import { refuseBlocked, refuseBlockedIn } from '../access/admit.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
 import { authenticate, isVisitor } from '../auth/visitor.ts'

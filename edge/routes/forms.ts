@@ -4,7 +4,7 @@
  */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
-import { refuseBlockedHolder } from '../auth/admit.ts'
+import { refuseBlockedHolder } from '../access/admit.ts'
 import { findOrderToken, refuseAdmission, setOrderCookie } from '../auth/credentials.ts'
 import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'

@@ -2,7 +2,9 @@
 import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { type Problem, problem, problemIn } from '../../shared/problem.ts'
 import { isFinal } from '../../shared/schedule.ts'
-import { refuseBlocked } from '../auth/admit.ts'
+import { refuseBlocked } from '../access/admit.ts'
+import { faultIn } from '../access/invitations.ts'
+import { readJoin } from '../access/join-request.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -11,8 +13,6 @@ import {
   latestOrder,
   renewPlace,
 } from '../auth/credentials.ts'
-import { faultIn } from '../auth/invitations.ts'
-import { readJoin } from '../auth/join-request.ts'
 import { signInUrl } from '../auth/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor.ts'
 import { NO_STORE } from '../cache.ts'

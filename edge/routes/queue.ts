@@ -6,7 +6,12 @@ import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { problemIn } from '../../shared/problem.ts'
 import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs, preQueueOpensAtMs } from '../../shared/schedule.ts'
-import { bestLine, challengeDifficulty, refuseBlocked, requireAccess } from '../auth/admit.ts'
+import { bestLine, challengeDifficulty, refuseBlocked, requireAccess } from '../access/admit.ts'
+import { redeemInvitation } from '../access/invitations.ts'
+import { readJoin } from '../access/join-request.ts'
+import { challengeFor, refuseProof, requireProof } from '../access/proof-of-work.ts'
+import { limitAddress, limitJoins, limitVisitor } from '../access/rate-limits.ts'
+import { requireTurnstile } from '../access/turnstile.ts'
 import {
   deleteAdmissionCookie,
   deletePlaceCookie,
@@ -15,11 +20,6 @@ import {
   type Place,
   renewPlace,
 } from '../auth/credentials.ts'
-import { redeemInvitation } from '../auth/invitations.ts'
-import { readJoin } from '../auth/join-request.ts'
-import { challengeFor, refuseProof, requireProof } from '../auth/proof-of-work.ts'
-import { limitAddress, limitJoins, limitVisitor } from '../auth/rate-limits.ts'
-import { requireTurnstile } from '../auth/turnstile.ts'
 import { authenticate, placeOf, requirePlace, setSecretCookie, type Visitor, visitorOf } from '../auth/visitor.ts'
 import { type Call, isBrowser, lineAsked, refuse, sendJson, sendNothing } from '../http.ts'
 import { findNumber, forgetLine, giveUp, hasLeft, lineOf, nextNumber, numberOf, refuseLeft } from '../queue/numbers.ts'

@@ -1,6 +1,6 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
-import { linkedInvitation } from '../auth/invitations.ts'
+import { linkedInvitation } from '../access/invitations.ts'
 import { KEPT, keptFor, NO_STORE } from '../cache.ts'
 import { type Call, isCached, lineAsked, refuse, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'

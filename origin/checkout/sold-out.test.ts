@@ -1,6 +1,6 @@
 /** Once a sale is sold out, newcomers are answered from memory, with the same answers as before. */
 import { expect, test } from 'vitest'
-import { startRedis } from '../../dev/redis.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
 import { type Answer, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useReturning } from '../../test/servers.ts'
 

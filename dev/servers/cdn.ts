@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { folderFor } from '../leftovers.ts'
+import { freePort, LOOPBACK, LocalError, Server, type ServerOptions } from '../processes.ts'
 import { ensureProgram, findOnPath } from './install.ts'
-import { folderFor } from './leftovers.ts'
-import { freePort, LOOPBACK, LocalError, Server, type ServerOptions } from './processes.ts'
 
 export interface CdnOptions {
   /** Address of the edge. */

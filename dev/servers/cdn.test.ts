@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { LOOPBACK } from '../processes.ts'
 import { type Cdn, purge, startCdn } from './cdn.ts'
 import { findOnPath } from './install.ts'
-import { LOOPBACK } from './processes.ts'
 
 /** What the edge responds next, to each path. */
 let status = 200

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
-import { type Asking, decide } from './access.ts'
 import { networksOf, rangeTest } from './networks.ts'
+import { type Asking, decide } from './rules.ts'
 
 const CALLER: Asking = {
   address: '192.0.2.7',

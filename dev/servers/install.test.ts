@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { readPidFile } from '../leftovers.ts'
+import { temporaryFolder } from '../processes.ts'
 import { installWithApt } from './install.ts'
-import { readPidFile } from './leftovers.ts'
-import { temporaryFolder } from './processes.ts'
 
 const folder = temporaryFolder('install-test')
 const pidFile = join(folder.path, 'pid')
@@ -14,7 +14,7 @@ const POLL = { timeout: 15_000 }
 
 /** Stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as that does on a second Ctrl-C. */
 const INSTALLER = `
-  import { killEverything, stopEverything } from '${new URL('./processes.ts', import.meta.url)}'
+  import { killEverything, stopEverything } from '${new URL('../processes.ts', import.meta.url)}'
   import { installWithApt } from '${new URL('./install.ts', import.meta.url)}'
   process.on('SIGINT', () => void stopEverything().then(() => process.exit()))
   process.on('SIGTERM', () => { killEverything(); process.exit() })

@@ -14,8 +14,8 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { type Html, heading, html } from '../edge/pages/html.ts'
-import { freePort, LOOPBACK } from './processes.ts'
+import { type Html, heading, html } from '../../edge/pages/html.ts'
+import { freePort, LOOPBACK } from '../processes.ts'
 
 const SIGN_IN = '/demo/sign-in'
 const KEYS = '/demo/jwks.json'
@@ -69,7 +69,7 @@ export async function startDemoShop(): Promise<DemoShop> {
 }
 
 function shopApp(jwks: object, session: DemoShop['session']): Hono {
-  const style = readFileSync(new URL('../edge/pages/style.css', import.meta.url), 'utf8') + OWN_STYLE
+  const style = readFileSync(new URL('../../edge/pages/style.css', import.meta.url), 'utf8') + OWN_STYLE
   const app = new Hono()
   app.use(csrf())
   app.get(KEYS, (c) => c.json(jwks))

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import postgres from 'postgres'
-import { folderFor, LocalError } from './leftovers.ts'
-import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from './processes.ts'
+import { folderFor, LocalError } from '../leftovers.ts'
+import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../processes.ts'
 
 export interface PostgresOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */

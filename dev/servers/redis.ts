@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { folderFor } from '../leftovers.ts'
+import { freePort, LOOPBACK, Server } from '../processes.ts'
 import { ensureProgram } from './install.ts'
-import { folderFor } from './leftovers.ts'
-import { freePort, LOOPBACK, Server } from './processes.ts'
 
 export interface RedisOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */

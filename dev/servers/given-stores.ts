@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { pino } from 'pino'
 import postgres from 'postgres'
-import { connectRedis, isRedisUrl } from '../origin/lib/redis.ts'
-import { LocalError } from './processes.ts'
+import { connectRedis, isRedisUrl } from '../../origin/lib/redis.ts'
+import { LocalError } from '../processes.ts'
 
 const CHECK_WITHIN_SECONDS = 10
 
