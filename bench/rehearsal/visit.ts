@@ -64,7 +64,8 @@ function comeIn(crowd: Crowd, visitor: Visitor, nowMs: number) {
 }
 
 function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  const text = crowd.visitorText(visitor, 'GET', '/challenge', ['accept: application/json'])
+  // With the cookie of the join: a proof is made out to one visitor.
+  const text = crowd.visitorText(visitor, 'GET', '/challenge', ['accept: application/json', ...knownBy(crowd, visitor)])
   crowd.send(visitor, 'challenge', text, intendedMs, (answer) => {
     if (answer.status !== 200) return crowd.again(visitor, 'challenge', answer)
     const solved = ({ altcha, phoneMs }: { altcha: string; phoneMs: number }) => {
@@ -76,6 +77,9 @@ function prove(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   })
 }
 
+const knownBy = (crowd: Crowd, visitor: Visitor) =>
+  visitor.has(PLAN.known) ? [`cookie: visitor-secret=${knownCookie(crowd, visitor)}`] : []
+
 const inBrowser = (visitor: Visitor) => !visitor.has(PLAN.poller | PLAN.bot)
 
 /** As a page's script sends the join: the response is the visitor's own page. */
@@ -83,8 +87,7 @@ const BY_SCRIPT = ['accept: text/html', 'sec-fetch-site: same-origin', 'sec-fetc
 
 function join(crowd: Crowd, visitor: Visitor, intendedMs: number) {
   const { sale } = crowd.options
-  const headers = inBrowser(visitor) ? [...BY_SCRIPT] : ['accept: application/json']
-  if (visitor.has(PLAN.known)) headers.push(`cookie: visitor-secret=${knownCookie(crowd, visitor)}`)
+  const headers = [...(inBrowser(visitor) ? BY_SCRIPT : ['accept: application/json']), ...knownBy(crowd, visitor)]
   const { invitation } = crowd.options.identityOf(visitor.id)
   const altcha = visitor.proof
   const brings = invitation !== null || altcha !== null
