@@ -373,9 +373,9 @@ function claimsIn<C extends { exp: number }>(kind: Kind<C>, payload: string, now
 }
 
 /** Two machines' clocks, both set by the network, differ by less. */
-export const LEEWAY_SECONDS = 5
+const LEEWAY_SECONDS = 5
 
-export const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
+const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
   (claims.exp + LEEWAY_SECONDS) * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
 
 /** True for what reads like a token of the edge, good or not. */

@@ -26,7 +26,7 @@ import { networksOf } from './networks.ts'
 import { type Asking, decide } from './rules.ts'
 
 /** What joining still asks for after the checks. */
-export interface Admitted {
+interface Admitted {
   /** The least difficulty of a proof of work; 0 for none. */
   readonly difficulty: number
   /** True where Turnstile's widget has to be passed as well. */
@@ -172,7 +172,7 @@ function leastDifficulty({ proof_of_work }: LineAccess, isRuled: boolean, { conf
   return Math.max(config.POW_DIFFICULTY, asked, isRuled ? USUAL_DIFFICULTY : 0)
 }
 
-export function refuseSignIn(sale: string, call: Call): never {
+function refuseSignIn(sale: string, call: Call): never {
   return refuse('sign-in-required', { sign_in_url: signInUrl(sale, call) })
 }
 

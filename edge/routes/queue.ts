@@ -69,8 +69,7 @@ async function isGone({ claims }: Place, now: SaleNow, call: Call): Promise<bool
 
 /** The place of a caller who has none, or has lost the one they held. */
 async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: Call) {
-  const { phase } = known.schedule
-  if (isFinal(phase)) refuse(phase === 'ended' ? 'ended' : 'sold-out')
+  refuseIfFinal(known)
   const { config } = call
   // Also where nothing is asked for: what cannot be read is refused before anything is done.
   const wanted = await readJoin(call)
@@ -111,9 +110,14 @@ async function newPlace(sale: string, known: SaleNow, lost: Place | null, call: 
   return { now: own, place: await issuePlace(visitor.name, number, own.schedule, call), first }
 }
 
-function refuseUnlessJoinable({ schedule, atMs }: SaleNow): void {
-  const { phase, opens_at, pre_queue_opens_at } = schedule
+function refuseIfFinal({ schedule: { phase } }: SaleNow): void {
   if (isFinal(phase)) refuse(phase === 'ended' ? 'ended' : 'sold-out')
+}
+
+function refuseUnlessJoinable(now: SaleNow): void {
+  refuseIfFinal(now)
+  const { schedule, atMs } = now
+  const { phase, opens_at, pre_queue_opens_at } = schedule
   if (phase !== 'upcoming') return
   const opensInSeconds = (preQueueOpensAtMs(schedule) - atMs) / 1000
   const retry_after_seconds = Math.max(1, Math.min(60, opensInSeconds))

@@ -97,7 +97,7 @@ async function insertImported(tx: Queryable, saleId: string, batch: readonly Inv
     on conflict (code_hash) do update set uses = excluded.uses`
 }
 
-export interface InvitationCounts {
+interface InvitationCounts {
   readonly invitations: number
   readonly uses: number
   readonly used: number

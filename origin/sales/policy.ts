@@ -5,7 +5,7 @@ import type { Block } from '../ledger/access.ts'
 import type { SaleRow } from '../ledger/sales.ts'
 
 /** What a sale asks for that leaves the proof of work open. */
-export type DefaultProof = LineAccess['proof_of_work']
+type DefaultProof = LineAccess['proof_of_work']
 
 export function policyOf(
   { access, lines, rules }: Pick<SaleRow, 'access' | 'lines' | 'rules'>,

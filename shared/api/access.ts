@@ -89,7 +89,7 @@ const addresses = v.pipe(
 const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(200, 'at most 200 characters'))
 
 /** All of the conditions given must be met. */
-export const RuleWhen = exactly({
+const RuleWhen = exactly({
   address: v.optional(addresses),
   asn: v.optional(whole(1, 4_294_967_295)),
   /** ISO 3166-1 alpha-2. */
@@ -102,7 +102,7 @@ export const RuleWhen = exactly({
 })
 
 /** prove: a proof of work first, whatever the sale asks; last: a number at the end of the line, also before the draw. */
-export const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
+const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
 
 const when = v.pipe(
   RuleWhen,
