@@ -53,9 +53,9 @@ it('refuses who is blocked at their page, at their turn, at checkout and for ord
   await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
   await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
   const joined = await sale.join({ ...address, ...BROWSER })
-  const line = await sale
-    .until(({ ceiling }) => ceiling > 0)
-    .then(() => sale.line({ ...address, cookie: cookiesOf(joined) }))
+  // The line page brings the admission only once the turn has come.
+  await sale.ready({ ...address, cookie: cookiesOf(joined) })
+  const line = await sale.line({ ...address, cookie: cookiesOf(joined) })
   const { admission_token } = await sale.ready(address)
   const orderToken = tokenOf({ sub: order, sale: sale.name })
   const cookie = `${cookiesOf(joined)}; ${cookiesOf(line)}; order-${order}=${orderToken}`
