@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commitmentHolds, commitmentOf, permute, positionOf } from './draw.ts'
+import { commitmentHolds, commitmentOf, permute, positionOf, positionsOf } from './draw.ts'
 
 const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const hex = (bytes: Uint8Array) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('')
@@ -53,6 +53,16 @@ describe('the draw', () => {
         const statistic = row.reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0)
         expect(statistic, `number ${index + 1} of ${size}`).toBeLessThan(chiSquareBound(size - 1))
       }
+    }
+  })
+
+  it('gives many numbers of one draw the positions that it gives each', () => {
+    for (const [size, beacon] of [[1], [100], [5_000, 'ff'.repeat(32)]] as const) {
+      const draw = { seed: '07'.repeat(32), size, beacon: beacon ?? null }
+      const position = positionsOf(draw)
+      for (let number = 1; number <= Math.min(size, 300) + 10; number++)
+        expect(position(number)).toBe(positionOf(draw, number))
+      expect(() => position(0)).toThrow(RangeError)
     }
   })
 

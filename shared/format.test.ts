@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { money } from './format.ts'
+import { decimal, minorOf, money } from './format.ts'
 
 it.each([
   ['EUR', 12_900, '129.00'],
@@ -13,4 +13,21 @@ it.each([
   ['KWD', 12_905, '12.905'],
 ])('a price in %s has the minor unit of ISO 4217', (currency, minor, amount) => {
   expect(money('en', minor, currency).replace(/[^\d.,]/g, '')).toBe(amount)
+})
+
+it.each([
+  ['39', 'EUR', 3_900],
+  ['39,5', 'EUR', 3_950],
+  [' 39.50 ', 'EUR', 3_950],
+  ['39', 'JPY', 39],
+  ['1.005', 'KWD', 1_005],
+  ['39.505', 'EUR', null],
+  ['39.5', 'JPY', null],
+  ['1,000.00', 'EUR', null],
+  ['-1', 'EUR', null],
+  ['1e3', 'EUR', null],
+  ['', 'EUR', null],
+])('an amount written as "%s" in %s is %s', (text, currency, minor) => {
+  expect(minorOf(text, currency)).toBe(minor)
+  if (minor !== null) expect(minorOf(decimal(minor, currency), currency)).toBe(minor)
 })

@@ -1,5 +1,20 @@
 /** Numbers, durations and money in a visitor's language, the same on the server and in the browser. `lang` is a BCP 47 tag. */
 
+/** The preferred one of some languages (Accept-Language, RFC 9110, 12.5.4); of equal ones, the first. */
+export function preferred<L extends string>(languages: readonly L[], accepted: string): L | undefined {
+  let best: { language: L | undefined; weight: number } = { language: undefined, weight: 0 }
+  for (const item of accepted.slice(0, 200).split(',')) {
+    const [name = '', q] = item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q=/)
+    const language = languages.find((one) => one === name.split('-', 1)[0])
+    const weight = q === undefined ? 1 : Number(q)
+    if (language && weight > best.weight) best = { language, weight }
+  }
+  return best.language
+}
+
 /** Fills each `{name}` in a text; a name without a value stays. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
@@ -47,10 +62,26 @@ export function count(lang: string, value: number): string {
 const WITHOUT_MINOR = /^(BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF)$/
 const IN_THOUSANDTHS = /^(BHD|IQD|JOD|KWD|LYD|OMR|TND)$/
 
+export const digitsOf = (currency: string) => (WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2)
+
+/** For programs: "39.00". */
+export function decimal(minor: number, currency: string): string {
+  const digits = digitsOf(currency)
+  return (minor / 10 ** digits).toFixed(digits)
+}
+
+/** The other way: "39", "39.5" and "39,50" as a person writes them. Null for what is no amount of this currency. */
+export function minorOf(text: string, currency: string): number | null {
+  const [, whole = '', part = ''] = /^\s*(\d{1,12})(?:[.,](\d*))?\s*$/.exec(text) ?? []
+  const digits = digitsOf(currency)
+  if (whole === '' || part.length > digits) return null
+  return Number(whole + part.padEnd(digits, '0'))
+}
+
 export function money(lang: string, minor: number, currency: string): string {
-  const digits = WITHOUT_MINOR.test(currency) ? 0 : IN_THOUSANDTHS.test(currency) ? 3 : 2
-  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return numbers(lang, { style: 'currency', currency, ...fraction }).format(minor / 10 ** digits)
+  const digits = digitsOf(currency)
+  const options = { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits } as const
+  return numbers(lang, options).format(minor / 10 ** digits)
 }
 
 /** A rough duration for a wait: "3 minutes", "40 seconds", "2 hours". */

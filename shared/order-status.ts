@@ -8,6 +8,7 @@
  * fulfilled    sent
  * expired      the hold ended
  * cancelled    by the buyer, by an operator, or because it was not paid
+ * refunded     all of the price was given back
  */
 export const ORDER_STATUSES = [
   'processing',
@@ -17,28 +18,47 @@ export const ORDER_STATUSES = [
   'fulfilled',
   'expired',
   'cancelled',
+  'refunded',
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
+/**
+ * The status in the ledger, by which it counts units. A refunded order's units stay gone; those of a `returned` one, which is
+ * refunded too, are for sale again.
+ */
+export type LedgerStatus = Exclude<OrderStatus, 'processing'> | 'returned'
+/** As everyone outside the ledger sees it. */
+export const statusOf = (status: LedgerStatus) => (status === 'returned' ? 'refunded' : status)
+
 /** States in which the order's units are held, sold, or either. */
 export const HELD = ['reserved', 'paying'] as const
-export const SOLD = ['confirmed', 'fulfilled'] as const
-export const LIVE = [...HELD, ...SOLD] as const
+export const SOLD = ['confirmed', 'fulfilled', 'refunded'] as const
+/** Both. Written out, and the sets marked as pure: so the page's script, which needs none, is built without them. */
+export const LIVE = ['reserved', 'paying', 'confirmed', 'fulfilled', 'refunded'] as const
 export const isLive = (status: string) => live.has(status)
-const live: ReadonlySet<string> = new Set<OrderStatus>(LIVE)
+const live: ReadonlySet<string> = /* @__PURE__ */ new Set<OrderStatus>(LIVE)
 export const isSold = (status: string | undefined) => SOLD.some((one) => one === status)
 
 /** True once the buyer has nothing left to wait for. A confirmed order may still be fulfilled, days later. */
 export const isSettled = (status: string) => settled.has(status)
-const settled: ReadonlySet<string> = new Set<OrderStatus>(['confirmed', 'fulfilled', 'expired', 'cancelled'])
+const settled: ReadonlySet<string> = /* @__PURE__ */ new Set<string>([
+  'confirmed',
+  'fulfilled',
+  'expired',
+  'cancelled',
+  'refunded',
+  'returned',
+])
 
 /**
  * Why an order was cancelled, as its buyer sees it:
  *
  * given_back        by the buyer, before it was paid
- * declined          the provider declined the payment
+ * declined          the provider declined the last payment that was allowed
+ * not_authenticated the buyer did not confirm the payment with their bank in time
  * payment_timeout   the provider did not respond in time
  * oversold          live orders exceeded the stock
+ * blocked, by_shop  by an operator
  * no_stock, limit, replay   accepted while the ledger was away, which then found no unit left, the visitor's limit used up,
  *                   or another order with the same key
  * too_many          too many of the visitor's earlier orders were cancelled or expired
@@ -46,10 +66,24 @@ const settled: ReadonlySet<string> = new Set<OrderStatus>(['confirmed', 'fulfill
 export const CANCEL_REASONS = [
   'given_back',
   'declined',
+  'not_authenticated',
   'payment_timeout',
   'oversold',
+  'blocked',
+  'by_shop',
   'no_stock',
   'limit',
   'replay',
   'too_many',
 ] as const
+
+/** What of an order its page shows, as one text to compare: its payment may change while its status does not. */
+export const progressOf = ({ status, payment }: Progress) =>
+  [status, payment?.status, payment?.attempts_left].join(' ').trimEnd()
+interface Progress {
+  readonly status: string
+  readonly payment?: { readonly status: string; readonly attempts_left?: number | undefined } | null
+}
+
+/** Payments that may be tried for one order: the unit returns after the last one is declined. */
+export const PAYMENT_ATTEMPTS = 3

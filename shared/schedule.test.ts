@@ -24,6 +24,10 @@ function schedule(changes: Partial<Schedule> = {}): Schedule {
     ends_at: null,
     pre_queue_opens_at_ms: NOON - 3_600_000,
     ends_at_ms: null,
+    products: [],
+    lasts_for_positions: null,
+    announcement: null,
+    pause_reason: null,
     server_time_ms: NOON,
     ...changes,
   }

@@ -25,7 +25,7 @@ export function preQueueOpensAtMs({ pre_queue_opens_at, pre_queue_opens_at_ms }:
 /** The part of a schedule that is the line. */
 type Line = Pick<Schedule, 'anchor_at_ms' | 'anchor_position' | 'rate_per_second' | 'ceiling'>
 
-/** The point on the line at a moment, with its fraction. Before the anchor the line stands at the anchor. */
+/** The point on the line at a moment, with its fraction. Before the anchor's time it is the anchor. */
 export function servingExactly(line: Line, atMs: number): number {
   const elapsedSeconds = Math.max(0, atMs - line.anchor_at_ms) / 1000
   const onLine = line.anchor_position + line.rate_per_second * elapsedSeconds
@@ -44,7 +44,7 @@ export function calledAtMs(line: Line, position: number): number {
   return line.anchor_at_ms + ((position - line.anchor_position) / line.rate_per_second) * 1000
 }
 
-/** Where a visitor stands. */
+/** A visitor's place at a moment. */
 export interface Place {
   readonly status: Status
   /** The position in the drawn order; null before the draw. */
@@ -57,7 +57,7 @@ export interface Place {
 }
 
 /**
- * Where the holder of a ticket number stands at a moment, from the number and the schedule alone. `drawn` may be a cached
+ * The place of a ticket number at a moment, from the number and the schedule alone. `drawn` may be a cached
  * `positionOf`, since positions never change.
  */
 export function placeOf(schedule: Schedule, number: number, nowMs: number, drawn = positionOf): Place {
@@ -98,7 +98,7 @@ export function isDrawn(schedule: Schedule): schedule is Schedule & { draw_seed:
   return schedule.draw_seed !== null
 }
 
-/** Null while the line stands still or the ceiling holds it back: nobody knows when that changes. */
+/** Seconds until a position is called; null while the line is stopped or held back by its ceiling, for an unknown time. */
 export function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs: number): number | null {
   const served = servingExactly(schedule, nowMs)
   if (schedule.rate_per_second <= 0 || served >= schedule.ceiling) return null
@@ -106,6 +106,17 @@ export function estimatedWaitSeconds(schedule: Schedule, position: number, nowMs
 }
 
 const roundToTenth = (seconds: number) => Math.round(seconds * 10) / 10
+
+/** True if a visitor in this state waits in line. */
+export const isInLine = (status: Status) => status === 'waiting' || status === 'paused' || status === 'all_in_carts'
+
+/** True if a visitor in this state has a place to give up. */
+export const mayLeave = (status: Status) => isInLine(status) || status === 'pre_queue'
+
+/** True if the estimated turn comes only after the sale has ended. */
+export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }: Place, nowMs: number): boolean {
+  return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
+}
 
 const POLL_MIN_MS = 1_000
 const POLL_MAX_MS = 60_000

@@ -15,26 +15,20 @@ import {
 import * as v from 'valibot'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
-  ADMISSION,
   AdmissionKeySetting,
   canSign,
-  EDGE_ISSUER,
   importKeys,
   importSecret,
   importSecrets,
   isDevelopmentSet,
   type JwkSet,
-  ORDER,
   publicJwks,
-  QUEUE,
   QueueKeySetting,
-  readToken,
   type SecretJwkSet,
-  signToken,
   type TokenKeys,
-  TokenReader,
   webCryptoKey,
-} from './tokens.ts'
+} from './keys.ts'
+import { ADMISSION, EDGE_ISSUER, ORDER, QUEUE, readToken, signToken, TokenReader } from './tokens.ts'
 
 const NOW = Date.parse('2026-11-27T12:00:00Z')
 const iat = NOW / 1000

@@ -1,5 +1,5 @@
 /**
- * Who may come into a sale, and in which line. A sale's own settings, held by the origin, told to the edge with its state and
+ * Who may come into a sale, and in which line. A sale's own settings, held by the origin, sent to the edge with its state and
  * changed while the sale runs; the rules and blocks beside them. The edge enforces them where visitors join.
  */
 import * as v from 'valibot'
@@ -20,7 +20,7 @@ export const LineId = v.pipe(v.string('text is required'), v.regex(ID, ID_FORM))
 
 // -- Access ------------------------------------------------------------------------------------------------------------
 
-/** What is asked of a visitor before they get a place. */
+/** What a visitor must meet before they get a place. */
 export const Access = exactly({
   /** required: a session of the shop's; one account has one place and one limit, on all its devices. */
   sign_in: v.optional(v.picklist(['optional', 'required'], 'optional or required'), 'optional'),

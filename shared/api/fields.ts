@@ -9,6 +9,16 @@ export const whole = (min: number, max: number) =>
     v.maxValue(max, `at most ${max}`),
   )
 
+/** `?limit=`: how many rows a page has, from 1 to `max`. */
+export const pageLimit = (max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,4}$/, 'a whole number is required'),
+    v.transform(Number),
+    v.minValue(1, 'at least 1'),
+    v.maxValue(max, `at most ${max}`),
+  )
+
 export const name = v.pipe(
   v.string('text is required'),
   v.trim(),

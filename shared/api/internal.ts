@@ -1,10 +1,15 @@
 /** What the two halves send each other. */
 import * as v from 'valibot'
 import { Policy, PUBLIC_LINE } from './access.ts'
-import { PublicProduct } from './public.ts'
+import { Announcement, AskedContact, PublicProduct, Texts } from './public.ts'
 
 /** In this header a buyer's call carries the edge's token (EDGE_TOKEN); the buyer's own is in `Authorization`. */
 export const EDGE_TOKEN_HEADER = 'edge-token'
+/** With a checkout, beside that token: the buyer's network address, and the language of their pages. */
+export const EDGE_ADDRESS_HEADER = 'edge-address'
+export const EDGE_LANGUAGE_HEADER = 'edge-language'
+/** Beside that token, for a visitor's list of orders: the visitor, as the edge knows them, percent-encoded. */
+export const EDGE_VISITOR_HEADER = 'edge-visitor'
 
 /**
  * The origin's state of a sale for one of its lines (GET /internal/sales/{room}, the room's name): all that the edge knows of
@@ -27,6 +32,11 @@ export const SaleState = v.object({
   ends_in_ms: v.nullable(v.number()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
+  /** The version before asks for none. */
+  contact: v.optional(AskedContact, 'off'),
+  /** The version before does not send it. */
+  indexed: v.optional(v.boolean(), true),
+  test: v.optional(v.boolean(), false),
   products: v.array(v.object({ ...PublicProduct.entries, held: v.number(), sold: v.number() })),
   admission: v.object({ rate_per_second: v.number(), max_inside: v.nullable(v.number()) }),
   /** Ticket numbers whose first checkout call has reached the origin since it began to count; it may start again at 0. */
@@ -39,6 +49,9 @@ export const SaleState = v.object({
   counted: v.optional(v.boolean(), true),
   /** Fixed when the sale was created; null, and in the version before: as the edge is set. */
   ticket_shards: v.optional(v.nullable(v.number()), null),
+  /** The announcement, and why the sale is paused. The version before sends neither. */
+  announcement: v.optional(v.nullable(Announcement), null),
+  pause_reason: v.optional(v.nullable(Texts), null),
   /** Who may join. Null: the caller has this version of it, or an origin of the version before knows none. */
   policy: v.optional(v.nullable(Policy), null),
   /** ok: serving; slow: shedding load, admit fewer. "unreachable" exists at the edge only. */
@@ -54,7 +67,7 @@ export const LineFigures = v.object({
   /** Positions called so far, and positions given out but not called yet while they may be. */
   called: figure,
   waiting: figure,
-  /** Seconds until the last in line is called at the present rate; left out while the line stands. */
+  /** Seconds until the last in line is called at the present rate; left out while the line is stopped. */
   wait_seconds: v.optional(figure),
   /** Those called who may still come: in units that they may take, and at most in people. The version before sends neither. */
   coming_units: v.optional(figure),

@@ -37,6 +37,10 @@ describe('a sale', () => {
       lines: [{ line: 'public', weight: 1, opens_early_seconds: 0, access: null }],
       expected_visitors: null,
       max_unpaid_orders: 3,
+      contact: { email: 'off', address: false, retention_days: 30 },
+      indexed: true,
+      test: false,
+      products: sale.products.map((product) => ({ ...product, buffer: 0 })),
     })
   })
 

@@ -1,8 +1,9 @@
-/** The shapes that operators send. */
+/** The shapes that operators send and read. */
 import * as v from 'valibot'
-import { Access, Lines, ONE_LINE } from './access.ts'
+import { Access, Lines, ONE_LINE, type RuleConfig } from './access.ts'
 import { exactly, name, whole } from './fields.ts'
-import { ProductId } from './public.ts'
+import { AskedContact, type Order, ProductId, Texts } from './public.ts'
+import { ROLES } from './roles.ts'
 
 /** Most units of one product, and most people inside one sale. */
 export const MAX_UNITS = 10_000_000
@@ -10,7 +11,7 @@ export const MAX_UNITS = 10_000_000
 /** From the epoch, which some send for "long ago", to beyond any sale: Postgres cannot store every time that parses. */
 const [FIRST_YEAR, LAST_YEAR] = [1970, 2100] as const
 
-const instant = v.pipe(
+export const instant = v.pipe(
   v.string('an ISO 8601 time is required'),
   v.regex(
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/,
@@ -34,21 +35,39 @@ const rate = v.pipe(
   v.maxValue(100_000, 'at most 100000'),
 )
 
-const ProductConfig = exactly(
-  {
-    product_id: ProductId,
-    name,
-    unit_price_minor: whole(0, 1_000_000_000),
-    currency: v.pipe(v.string('text is required'), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required')),
-    total: whole(0, MAX_UNITS),
-  },
-  ['available', 'held', 'sold'],
+const ProductConfig = v.pipe(
+  exactly(
+    {
+      product_id: ProductId,
+      name,
+      unit_price_minor: whole(0, 1_000_000_000),
+      currency: v.pipe(v.string('text is required'), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR is required')),
+      total: whole(0, MAX_UNITS),
+      /** Units of the total that are withheld from sale, for `fulfil_from_buffer`. */
+      buffer: v.optional(whole(0, MAX_UNITS), 0),
+    },
+    ['available', 'held', 'sold'],
+  ),
+  v.forward(
+    v.check((product) => product.buffer <= product.total, 'must not be more than the total'),
+    ['buffer'],
+  ),
 )
 
 /** What to do if live orders exceed stock, which only an outside fault can cause. */
-export const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
+const OVERSELL_POLICIES = ['alarm', 'cancel_latest', 'fulfil_from_buffer'] as const
 export type OversellPolicy = (typeof OVERSELL_POLICIES)[number]
 export const OversellPolicy = v.picklist(OVERSELL_POLICIES, `one of ${OVERSELL_POLICIES.join(', ')} is required`)
+
+/** What buyers may leave so that they can be reached, and how long it is kept after the sale. */
+export const Contact = exactly({
+  email: v.optional(AskedContact, 'off'),
+  /** Whether the network address of a checkout is kept, for support. */
+  address: v.optional(v.boolean('true or false is required'), false),
+  retention_days: v.optional(whole(1, 3650), 30),
+})
+export type Contact = v.InferOutput<typeof Contact>
+export const NO_CONTACT: Contact = { email: 'off', address: false, retention_days: 30 }
 
 export const SaleConfig = v.pipe(
   exactly(
@@ -78,8 +97,26 @@ export const SaleConfig = v.pipe(
       expected_visitors: v.optional(v.nullable(whole(1, 100_000_000)), null),
       /** Orders of one visitor that may come to nothing before others who wait come first. */
       max_unpaid_orders: v.optional(whole(1, 1000), 3),
+      contact: v.optional(Contact, {}),
+      /** Whether search engines may show the sale's page. */
+      indexed: v.optional(v.boolean('true or false is required'), true),
+      /** Payments of the sandbox only. Fixed when the sale is created. */
+      test: v.optional(v.boolean('true or false is required'), false),
     },
-    ['sale', 'phase', 'ended_at', 'paused', 'invariant', 'rates', 'queue', 'health', 'server_time', 'rules'],
+    [
+      'sale',
+      'phase',
+      'ended_at',
+      'paused',
+      'invariant',
+      'rates',
+      'queue',
+      'health',
+      'server_time',
+      'rules',
+      'announcement',
+      'pause_reason',
+    ],
   ),
   v.forward(
     v.check((sale) => sale.ends_at === null || sale.ends_at > sale.opens_at, 'must be after opens_at'),
@@ -89,4 +126,179 @@ export const SaleConfig = v.pipe(
 export type SaleConfig = v.InferOutput<typeof SaleConfig>
 
 export const AdmissionChange = exactly({ rate_per_second: rate })
+/** `amount_minor` left out: all that was not refunded yet. `restock`: the units come back, once all is refunded. */
+export const RefundRequest = exactly({
+  amount_minor: v.optional(whole(1, 1_000_000_000_000)),
+  reason: v.optional(name, 'refunded by the shop'),
+  restock: v.optional(v.boolean('true or false is required'), false),
+})
+export type RefundRequest = v.InferOutput<typeof RefundRequest>
+
+export const CancelRequest = exactly({ reason: v.optional(name) })
+
 export const Restock = exactly({ quantity: whole(1, MAX_UNITS) })
+
+// -- Announcements ---------------------------------------------------------------------------------------------------
+
+export const AnnouncementRequest = exactly({
+  level: v.optional(v.picklist(['info', 'warning'], 'info or warning is required'), 'info'),
+  text: Texts,
+})
+export type AnnouncementRequest = v.InferOutput<typeof AnnouncementRequest>
+export const PauseRequest = exactly({ reason: v.optional(Texts) })
+
+// -- Operators -------------------------------------------------------------------------------------------------------
+
+/** Names in the audit log that no operator has: the admin token's, and this system's. */
+export const TAKEN_NAMES: readonly string[] = ['admin', 'reconciler', 'scheduler']
+const OperatorName = v.pipe(
+  v.string('text is required'),
+  v.regex(/^[A-Za-z0-9.@_-]{1,64}$/, '1 to 64 letters, digits and .@_- are required'),
+  v.check((name) => !TAKEN_NAMES.includes(name.toLowerCase()), 'is taken'),
+)
+export const NewOperator = exactly({
+  name: OperatorName,
+  role: v.picklist(ROLES, 'viewer, operator or owner is required'),
+})
+
+// -- Scheduled actions -----------------------------------------------------------------------------------------------
+
+/** When it happens: once, or again and again by cron, in UTC. The rest of the body is its effect. */
+export const ScheduledTime = v.pipe(
+  v.objectWithRest(
+    {
+      at: v.optional(instant),
+      cron: v.optional(v.pipe(v.string('text is required'), v.trim(), v.maxLength(100, 'at most 100 characters'))),
+    },
+    v.unknown(),
+  ),
+  v.forward(
+    v.check(({ at, cron }) => (at === undefined) !== (cron === undefined), 'either at or cron is required'),
+    ['at'],
+  ),
+)
+
+/** What a scheduled action does, the same as the call of its name. */
+export const ScheduledEffect = v.variant(
+  'action',
+  [
+    exactly({ action: v.literal('restock'), product_id: ProductId, quantity: whole(1, MAX_UNITS) }),
+    exactly({ action: v.literal('rate'), rate_per_second: rate }),
+    exactly({ action: v.literal('price'), product_id: ProductId, unit_price_minor: whole(0, 1_000_000_000) }),
+    exactly({ action: v.literal('pause'), reason: v.optional(Texts) }),
+    exactly({ action: v.literal('resume') }),
+    exactly({ action: v.literal('announce'), level: AnnouncementRequest.entries.level, text: Texts }),
+    exactly({ action: v.literal('end') }),
+  ],
+  'restock, rate, price, pause, resume, announce or end is required',
+)
+export type ScheduledEffect = v.InferOutput<typeof ScheduledEffect>
+
+/** What support writes about an order. */
+export const NoteRequest = exactly({
+  text: v.pipe(
+    v.string('text is required'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(2_000, 'at most 2000 characters'),
+    v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode'),
+  ),
+})
+
+// -- What operators read: the shapes of answers, for the origin that writes them and the console that shows them ------------
+
+/** As JSON carries it: dates are text in ISO 8601. */
+export type AsJson<T> = T extends Date
+  ? string
+  : T extends readonly (infer One)[]
+    ? readonly AsJson<One>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: AsJson<T[Name]> }
+      : T
+
+/** `GET /admin/audit`: `{ entries, next }`. */
+export interface AuditRow {
+  readonly entry: string
+  readonly at: Date
+  readonly operator: string
+  readonly action: string
+  readonly sale: string | null
+  readonly product_id: string | null
+  readonly order_id: string | null
+  readonly before: unknown
+  readonly after: unknown
+}
+export interface AuditPage {
+  readonly entries: readonly AuditRow[]
+  /** The `after` of the page that follows. */
+  readonly next: string | null
+}
+
+/** `GET /admin/queues`. */
+export interface QueueState {
+  readonly queue: string
+  /** Jobs that could begin now, those for later, those that a worker has, and those waiting for another attempt. */
+  readonly waiting: number
+  readonly later: number
+  readonly active: number
+  readonly retrying: number
+  /** For how long the oldest job that could begin has waited; null if none does. */
+  readonly oldest_seconds: number | null
+  readonly dead: number
+}
+/** `GET /admin/queues/{queue}/dead`. */
+export interface DeadJob {
+  readonly job: string
+  readonly data: unknown
+  readonly died_at: Date
+  readonly error: unknown
+}
+
+/** An order as `GET /admin/orders` finds it. */
+export interface FoundOrder extends Order {
+  readonly visitor: string
+  readonly ticket_number: number
+  readonly charge_id: string | null
+  readonly email?: string
+}
+/** One thing that happened to an order, or was done about it. */
+export interface HistoryEntry {
+  readonly at: Date
+  readonly kind: 'event' | 'capture' | 'refund' | 'delivery' | 'mail' | 'action' | 'note'
+  /** What: the event's type, the operator's action, `captured`, `delivered` .. */
+  readonly what: string
+  /** The operator, where it was one. */
+  readonly by: string | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
+/** `GET /admin/orders/{order}`. */
+export interface OrderStory extends FoundOrder {
+  readonly payment_method: string | null
+  readonly idempotency_key: string
+  readonly attempts: number
+  readonly reason_in_full: string | null
+  readonly updated_at: Date
+  readonly contact: {
+    readonly email: string | null
+    readonly address: string | null
+    readonly language: string
+    readonly delete_after: Date
+  } | null
+  readonly history: readonly HistoryEntry[]
+}
+
+/** A rule as it is kept: `GET /admin/sales/{sale}/rules`. */
+export type Rule = RuleConfig & {
+  readonly rule: string
+  /** How often it decided. */
+  readonly met: number
+}
+/** `GET /admin/blocks`. One of visitor, account and address says who. */
+export interface BlockState {
+  readonly block: string
+  readonly visitor?: string
+  readonly account?: string
+  readonly address?: string
+  readonly note: string
+  readonly blocked_at: string
+}

@@ -21,6 +21,20 @@ describe('a checkout request', () => {
     expect(tryParseJson(CheckoutRequest, body)).toBeUndefined()
   })
 
+  it.each([
+    ["o'hara+tag@sub.example.co.uk", true],
+    ['first.last@xn--e1afmkfd.xn--p1ai', true],
+    [' ada@example.com ', true],
+    ['ada@example', false],
+    ['ada@example.com\r\nBcc: eve@example.com', false],
+    ['ada@example.com, eve@example.com', false],
+    ['<ada@example.com>', false],
+    ['"a b"@example.com', false],
+    [`${'a'.repeat(250)}@example.com`, false],
+  ])('with the address %j is read: %s', (email, isRead) => {
+    expect(tryParse(CheckoutRequest, { contact: { email } }) !== undefined).toBe(isRead)
+  })
+
   it('is either read or refused, whatever is sent', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
@@ -53,6 +67,10 @@ it('an order is read without its reason when only a newer version knows the reas
     reserved_until: '2026-11-21T12:00:00.000Z',
     expires_in_seconds: 0,
     created_at: '2026-11-21T11:58:30.000Z',
+    lines: [],
+    total_minor: 9900,
+    refunded_minor: 0,
+    payment: null,
   }
   expect(parse(Order, { ...order, reason: 'declined' })).toEqual({ ...order, reason: 'declined' })
   expect(parse(Order, { ...order, reason: 'mercury_in_retrograde' })).toEqual(order)

@@ -15,21 +15,95 @@ export const OrderId = v.pipe(v.string(), v.uuid(), v.toLowerCase())
 /** Printable ASCII, as draft-ietf-httpapi-idempotency-key-header asks; 1 to 255 characters. */
 export const IdempotencyKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
 
+// -- Words of the shop -----------------------------------------------------------------------------------------------
+
+/** The languages of the pages. The first is shown where nothing is said in the visitor's own. */
+export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** A text by language; at least one. */
+export const Texts = v.pipe(
+  v.record(
+    v.picklist(LANGUAGES, `one of ${LANGUAGES.join(', ')} is required`),
+    v.pipe(
+      v.string('text is required'),
+      v.trim(),
+      v.minLength(1, 'must not be empty'),
+      v.maxLength(500, 'at most 500 characters'),
+    ),
+  ),
+  v.check((texts) => Object.keys(texts).length > 0, 'a text in one language is required'),
+)
+export type Texts = Readonly<Partial<Record<Language, string>>>
+
+export const Announcement = v.object({
+  id: v.string(),
+  level: v.picklist(['info', 'warning'], 'info or warning is required'),
+  text: v.record(v.string(), v.string()),
+  since: v.string(),
+})
+export type Announcement = v.InferOutput<typeof Announcement>
+
+export const ANNOUNCEMENTS_A_PAGE = 20
+/** A page of what was announced before, the latest first; `older`: the page before it. */
+export const PastAnnouncements = v.object({
+  page: v.number(),
+  older: v.nullable(v.number()),
+  announcements: v.array(v.object({ ...Announcement.entries, until: v.string() })),
+})
+export type PastAnnouncements = v.InferOutput<typeof PastAnnouncements>
+
 // -- Checkout and orders ---------------------------------------------------------------------------------------------
 
 const PaymentMethod = v.pipe(
   v.string('text is required'),
-  v.regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
+  // The second is what a page with Stripe's own form makes of one.
+  v.regex(/^(pm|ctoken)_[A-Za-z0-9_]{1,100}$/, 'a payment method such as pm_ok is required'),
 )
 
 export const CheckoutRequest = v.object({
   product_id: v.optional(ProductId),
   quantity: v.optional(whole(1, 1000), 1),
   payment_method: v.optional(PaymentMethod),
+  contact: v.optional(
+    v.object({
+      email: v.pipe(
+        v.string('text is required'),
+        v.trim(),
+        v.maxLength(254, 'at most 254 characters'),
+        // As browsers check it, so that a page takes what its form takes; but of a domain that others can reach.
+        v.rfcEmail('an e-mail address is required'),
+        v.regex(/\.[a-z][a-z0-9-]*$/i, 'an e-mail address is required'),
+      ),
+    }),
+  ),
 })
 export type CheckoutRequest = v.InferOutput<typeof CheckoutRequest>
 
 export const PaymentRequest = v.object({ payment_method: PaymentMethod }, 'is required')
+
+/** Why a payment was declined, as the API shows its buyer; any other code of a provider counts as `declined`. */
+export const DECLINE_CODES = [
+  'declined',
+  'insufficient_funds',
+  'expired_card',
+  'incorrect_details',
+  'authentication_failed',
+] as const
+export type DeclineCode = (typeof DECLINE_CODES)[number]
+
+/** Where the payment of an order is. Null: none was begun. */
+export const Payment = v.object({
+  status: v.picklist(['pending', 'requires_action', 'declined', 'succeeded', 'refunded']),
+  /** With `requires_action`: where the buyer authenticates the payment, and by when. */
+  next_action: v.optional(v.object({ type: v.literal('redirect'), url: v.string() })),
+  client_secret: v.optional(v.string()),
+  expires_in_seconds: v.optional(v.number()),
+  code: v.optional(v.string()),
+  message: v.optional(v.string()),
+  attempts_left: v.optional(v.number()),
+})
+export type Payment = v.InferOutput<typeof Payment>
 
 export const Order = v.object({
   order_id: OrderId,
@@ -46,6 +120,14 @@ export const Order = v.object({
   /** Seconds left of the hold, by the server's clock; 0 without a hold. */
   expires_in_seconds: v.number(),
   created_at: v.string(),
+  // The version before sends none of these.
+  lines: v.optional(
+    v.array(v.object({ product_id: ProductId, quantity: v.number(), unit_price_minor: v.number() })),
+    [],
+  ),
+  total_minor: v.optional(v.number(), 0),
+  refunded_minor: v.optional(v.number(), 0),
+  payment: v.optional(v.nullable(Payment), null),
   /** About how many units are left, for the page; only in the response of a checkout. */
   remaining: v.optional(v.number()),
   order_token: v.optional(v.string()),
@@ -54,8 +136,8 @@ export type Order = v.InferOutput<typeof Order>
 
 // -- The queue -------------------------------------------------------------------------------------------------------
 
-/** Where a visitor stands in the queue. */
-export const STATUSES = [
+/** A visitor's state in the queue. */
+const STATUSES = [
   'pre_queue',
   'waiting',
   'ready',
@@ -88,8 +170,8 @@ export type QueueAnswer = v.InferOutput<typeof QueueAnswer>
  * upcoming      published, and the pre-queue is not open yet
  * pre_queue     visitors may join; their order is drawn at the opening
  * open          the line moves
- * paused        the line stands still (an operator's wish, or the origin cannot serve); everyone keeps their place
- * all_in_carts  nothing available, some units held; the line stands still, since some may come back
+ * paused        the line is stopped (by an operator, or because the origin cannot serve); everyone keeps their place
+ * all_in_carts  nothing available, some units held; the line is stopped, since some may come back
  * sold_out      nothing available, nothing held; live again only after a restock
  * ended         over for good
  */
@@ -105,6 +187,9 @@ export const PublicProduct = v.object({
   available: v.number(),
 })
 
+/** Whether a checkout asks for an e-mail address. */
+export const AskedContact = v.picklist(['off', 'optional', 'required'], 'off, optional or required is required')
+
 /**
  * What anyone may know of a sale: `GET /sales/{sale}` as JSON, and what the pages show. `available` is approximate, a
  * second or two old; checkout gives the exact answer.
@@ -118,6 +203,11 @@ export const PublicSale = v.object({
   ends_at: v.nullable(v.string()),
   hold_seconds: v.number(),
   limit_per_visitor: v.number(),
+  contact: v.optional(AskedContact, 'off'),
+  /** Whether search engines may show the sale's page. */
+  indexed: v.optional(v.boolean(), true),
+  /** A sale to try things with: no money moves. */
+  test: v.optional(v.boolean(), false),
   products: v.array(PublicProduct),
   server_time_ms: v.number(),
 })
@@ -139,7 +229,7 @@ export const Schedule = v.object({
   /** Until the draw, the opening. */
   anchor_at_ms: v.number(),
   anchor_position: v.pipe(v.number(), v.minValue(0)),
-  /** Positions per second; 0 while the line stands still. */
+  /** Positions per second; 0 while the line is stopped. */
   rate_per_second: v.pipe(v.number(), v.minValue(0)),
   /** The highest position that may be served for now. */
   ceiling: count,
@@ -162,6 +252,13 @@ export const Schedule = v.object({
   /** The same moments to calculate with, on the edge's clock. A coordinator of the version before does not send them. */
   pre_queue_opens_at_ms: v.optional(v.number()),
   ends_at_ms: v.optional(v.nullable(v.number())),
+  /** What is left of each product, about. */
+  products: v.optional(v.array(v.object({ product_id: v.string(), available: v.number() })), []),
+  /** For how many more positions the stock is likely to last; null while nobody knows. */
+  lasts_for_positions: v.optional(v.nullable(v.number()), null),
+  /** The announcement, and why the sale is paused. */
+  announcement: v.optional(v.nullable(Announcement), null),
+  pause_reason: v.optional(v.nullable(v.record(v.string(), v.string())), null),
   server_time_ms: v.number(),
 })
 export type Schedule = v.InferOutput<typeof Schedule>

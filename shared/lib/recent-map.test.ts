@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Recent } from './recent-map.ts'
+import { RecentMap } from './recent-map.ts'
 
 const MAX = 8
 
@@ -10,7 +10,7 @@ describe('a recent map', () => {
   test('keeps the last value of each of the half of `max` keys used last', () => {
     assert(
       property(array(call, { maxLength: 100, size: 'max' }), (calls) => {
-        const recent = new Recent<number, number>(MAX)
+        const recent = new RecentMap<number, number>(MAX)
         const all = new Map<number, number>()
         /** Keys in the order of their last use, with those deleted since. */
         let used: number[] = []
@@ -37,7 +37,7 @@ describe('a recent map', () => {
   })
 
   test('never holds more than `max` entries', () => {
-    const recent = new Recent<number, true>(MAX)
+    const recent = new RecentMap<number, true>(MAX)
     for (let key = 0; key < 100; key++) recent.set(key, true)
     const there = Array.from({ length: 100 }, (_, key) => key).filter((key) => recent.get(key))
     expect(there.length).toBeLessThanOrEqual(MAX)

@@ -1,0 +1,109 @@
+/** A running sale as the origin streams it to the console, and what the minutes of a sale are. Only types: the origin writes it. */
+import type { Rule } from './operator.ts'
+import type { Announcement, Texts } from './public.ts'
+
+export type Figures = Readonly<Record<string, number>>
+
+/** What happened in one minute: counts add up over all processes, of a gauge the last value stays. */
+export interface Minute {
+  /** ISO 8601; the minute's beginning. */
+  readonly minute: string
+  readonly counts: Figures
+  readonly gauges: Figures
+}
+
+export interface Backlog {
+  /** Counted up to a hundred thousand. */
+  readonly waiting: number
+  /** Null if none waits, and where nobody knows. */
+  readonly oldest_seconds: number | null
+}
+
+/** What a live sale depends on. */
+export interface Health {
+  readonly ledger: boolean
+  readonly redis: boolean
+  /** Seconds since the edge asked for the state last; null if it never did, and while Postgres does not answer. */
+  readonly edge_seconds: number | null
+  /** Workers that reported lately; null while Redis, where they do, does not answer. */
+  readonly workers: number | null
+  /** Whether the provider of payments answers the workers; null while none of them can say. */
+  readonly provider: 'answers' | 'fails' | 'unused' | null
+}
+
+export interface Verdict {
+  readonly level: 'good' | 'watch' | 'bad'
+  readonly text: string
+}
+
+/** An open finding. */
+export interface OpenFinding {
+  readonly kind: string
+  readonly product_id: string
+  readonly subject: string
+  readonly units: number
+  readonly detail: unknown
+  readonly first_seen_at: Date
+}
+
+/** What `GET /admin/sales/{sale}/live` says beside the sale's state. */
+export interface LiveReading {
+  readonly environment: { readonly name: string; readonly payments: string; readonly test: boolean }
+  readonly verdict: Verdict
+  readonly forecast: { readonly sold_out_at: string | null }
+  readonly health: Health
+  /** Intents are the sale's own; null while Redis does not answer. */
+  readonly backlogs: Readonly<Record<'charges' | 'captures' | 'refunds' | 'webhooks' | 'mails', Backlog>> & {
+    readonly intents: Backlog | null
+  }
+  readonly findings: readonly OpenFinding[]
+  readonly rules: readonly Rule[]
+  readonly minutes: readonly Minute[]
+  /** Counts of the minutes before those. */
+  readonly before: Figures
+  readonly read_at: string
+}
+
+/** Of the sale's state, what the console shows. */
+export interface ShownState {
+  readonly sale: string
+  readonly name: string
+  readonly phase: string
+  readonly opens_at: string
+  readonly ends_at: string | null
+  readonly paused: boolean
+  readonly pause_reason: Texts | null
+  readonly announcement: Announcement | null
+  readonly admission: { readonly rate_per_second: number }
+  readonly products: readonly {
+    readonly product_id: string
+    readonly name: string
+    readonly unit_price_minor: number
+    readonly currency: string
+    readonly total: number
+    readonly buffer: number
+    readonly available: number
+    readonly held: number
+    readonly sold: number
+  }[]
+  readonly invariant: {
+    readonly total: number
+    readonly buffer: number
+    readonly available: number
+    readonly held: number
+    readonly sold: number
+    readonly holds: boolean
+    readonly compared_at: string | null
+  }
+  readonly rates: Readonly<Record<'called_per_second' | 'boost' | 'throttle', number | null>>
+  readonly queue: {
+    readonly arrivals: number
+    readonly waiting: number | null
+    readonly wait_seconds: number | null
+    readonly lines: readonly {
+      readonly line: string
+      readonly waiting: number | null
+      readonly called: number | null
+    }[]
+  }
+}

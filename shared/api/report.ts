@@ -1,0 +1,94 @@
+/** The report of a sale, as `GET /admin/sales/{sale}/report` sends it and the console shows it. */
+import type { Minute } from './live.ts'
+import type { Texts } from './public.ts'
+
+export interface SaleReport {
+  readonly sale: string
+  readonly name: string
+  readonly test: boolean
+  readonly phase: string
+  readonly made_at: string
+  readonly figures: {
+    readonly joined: number | null
+    readonly called: number | null
+    readonly arrived: number | null
+    readonly reserved: number
+    readonly paid: number
+    readonly refunded: number
+    readonly by_status: Readonly<Record<string, number>>
+    readonly most_waiting: number | null
+    readonly revenue: readonly {
+      readonly currency: string
+      readonly paid_minor: number
+      readonly refunded_minor: number
+      readonly left_minor: number
+    }[]
+    readonly units: { readonly sold: number; readonly held: number; readonly total: number }
+    readonly conversion: Readonly<
+      Record<'joined_to_arrived' | 'arrived_to_reserved' | 'reserved_to_paid' | 'joined_to_paid', number | null>
+    >
+    readonly opened_at: string
+    readonly ended_at: string | null
+    readonly all_in_carts_at: string | null
+    readonly sold_out_at: string | null
+    readonly duration_seconds: number
+  }
+  readonly curves: { readonly minutes_per_point: number; readonly minutes: readonly Minute[] }
+  readonly fairness: {
+    readonly draw: {
+      readonly commitment: string
+      readonly seed: string | null
+      readonly beacon: string | null
+      readonly beacon_announced: boolean
+      readonly drawn: number
+      readonly holds: boolean | null
+      readonly schedule_url: string | null
+      readonly verify: string
+    } | null
+    readonly compared: number
+    readonly one_in: number
+    readonly rank_correlation: number | null
+    readonly overtaking: {
+      readonly overtaken: number
+      readonly worst_seconds: number
+      readonly worst_positions: number
+    } | null
+    readonly before_turn: number | null
+    readonly note: string | null
+  }
+  readonly attacks: {
+    readonly refused: readonly { readonly at: string; readonly reason: string; readonly count: number }[]
+    readonly rules: readonly { readonly note: string; readonly action: string; readonly met: number }[]
+    readonly blocks: { readonly in_force: number; readonly made_meanwhile: number }
+  }
+  readonly incidents: readonly Incident[]
+  readonly announcements: readonly {
+    readonly level: string
+    readonly text: Texts
+    readonly since: Date
+    readonly until: Date | null
+    readonly operator: string
+  }[]
+  readonly waits: {
+    readonly compared: number
+    readonly median_error_seconds: number | null
+    readonly worst_error_seconds: number | null
+    readonly minutes: readonly {
+      readonly minute: string
+      readonly shown_seconds: number | null
+      readonly real_seconds: number | null
+    }[]
+  }
+}
+
+/** What operators and the reconciler did about a sale (orders apart), and what was found. */
+export interface Incident {
+  readonly at: Date
+  readonly kind: 'action' | 'finding'
+  readonly what: string
+  /** Who did it; null for a finding. */
+  readonly by: string | null
+  /** When a finding was closed. */
+  readonly until: Date | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
