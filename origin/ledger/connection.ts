@@ -7,7 +7,8 @@
  * continues inside the next one (#1216), a proxy that hangs up at once makes statements wait forever, and a server that
  * vanishes is noticed (`response_timeout`) only when TCP gives up, after a quarter of an hour.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import postgres from 'postgres'
@@ -27,6 +28,7 @@ const KEEP_ALIVE_SECONDS = 10
 const IDLE_TRANSACTION_MS = 30_000
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
+const FUNCTIONS = fileURLToPath(new URL('./functions', import.meta.url))
 
 /** The oldest Postgres that accepts the schema and the functions. */
 const OLDEST_SERVER = 15
@@ -81,11 +83,23 @@ export async function prepare(url: string): Promise<void> {
     if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
       throw new Error("DATABASE_URL holds another application's tables: give the ledger a database of its own")
     if (!applied.includes(ours.at(-1) ?? '')) await applyMigrations(one)
-    await one.unsafe(readFileSync(new URL('./functions.sql', import.meta.url), 'utf8'))
+    await one.unsafe(functions())
   } finally {
     await one.end({ timeout: 5 })
   }
 }
+
+/**
+ * The ledger's functions, which decide about stock under Postgres's row locks. They are replaced at every start, all in one
+ * statement and so in one transaction. None is dropped: during a rollout old and new origins call the same functions. A function
+ * with other arguments or another result gets a new name (record_batch preceded record_orders), and a change under the same name
+ * must be right for the callers of both versions.
+ */
+const functions = () =>
+  readdirSync(FUNCTIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => readFileSync(join(FUNCTIONS, name), 'utf8'))
+    .join('\n')
 
 async function applyMigrations(sql: Sql): Promise<void> {
   // Loaded here, since it is a third of the time an origin takes to start, and most find their ledger up to date.

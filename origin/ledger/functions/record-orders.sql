@@ -1,10 +1,3 @@
--- The ledger's functions: every decision about stock is made here, under Postgres's row locks.
--- Applied at every start (create or replace), after the migrations.
---
--- Nothing is dropped here: during a rollout old and new origins call the same functions. A function with other arguments or
--- another result gets a new name (record_batch preceded record_orders), and a change under the same name must be right for
--- the callers of both versions.
---
 -- The lists of statuses are those of shared/order-status.ts (HELD, SOLD, LIVE). They are spelled out, because a function
 -- call instead, even of an immutable one, made a batch a tenth slower.
 
@@ -18,7 +11,7 @@
 -- others: null, or [{index, verdict, order, units}] for the rest. index is the place in the arrays, from 1. Verdicts:
 --   replay: the key has an order already, which is `order`.
 --   limit: the visitor's limit is used up. `order` is their latest live order, if any; `units` those of all live ones.
---   too_many: the visitor has had too many orders that came to nothing, whoever else waits.
+--   too_many: the visitor has had too many orders that came to nothing, even if nobody else waits.
 --   no_stock: too few units are left.
 --   unpaid: others want what is left, and an earlier order of the visitor came to nothing: they come first, for the length
 --     of a hold since it ended; where the visitor has had max_unpaid_orders of them, always. `units` is how many there were,
@@ -80,7 +73,7 @@ begin
   if v_simple and p_products[1] = all (p_products) then
     update products p set held = p.held + w.units
     from (select sum(q)::int as units from unnest(p_quantities) q) w
-    where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + w.units <= p.total
+    where p.sale_id = p_sale and p.product_id = p_products[1] and p.held + p.sold + w.units <= p.total - p.buffer
     returning jsonb_build_object(
         p.product_id, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       p.unit_price_minor, p.currency
@@ -93,12 +86,13 @@ begin
              v_price, v_currency, 'reserved', unnest(p_keys), unnest(p_hashes), unnest(p_methods),
              record_orders.created_at, record_orders.reserved_until;
       get diagnostics recorded = row_count;
+      insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
       return;
     end if;
     v_simple := false;
   end if;
 
-  select v_simple and bool_and(coalesce(p.held + p.sold + w.units <= p.total, false)),
+  select v_simple and bool_and(coalesce(p.held + p.sold + w.units <= p.total - p.buffer, false)),
       jsonb_object_agg(w.product, jsonb_build_object('unit_price_minor', p.unit_price_minor, 'currency', p.currency)),
       array_agg(w.product) filter (where exists (
         select from findings f where f.sale_id = p_sale and f.product_id = w.product and f.kind = 'oversold'
@@ -116,6 +110,7 @@ begin
       as a(id, product, visitor, number, quantity, key, hash, method)
     join products p on p.sale_id = p_sale and p.product_id = a.product;
     get diagnostics recorded = row_count;
+    insert into events (type, order_ids, status) values ('order.reserved', p_ids, 'reserved');
     update products p set held = p.held + w.units
     from (select a.product, sum(a.quantity)::int as units
           from unnest(p_products, p_quantities) as a(product, quantity) group by a.product) w
@@ -126,11 +121,12 @@ begin
   -- An oversold product's row cannot show more than "full". If it shows less, because an order has ended or the total has
   -- grown, count the orders.
   if v_oversold is not null then
-    update products p set sold = least(o.sold, p.total), held = least(o.held, p.total - least(o.sold, p.total))
+    update products p set
+      sold = least(o.sold, p.total - p.buffer), held = least(o.held, p.total - p.buffer - least(o.sold, p.total - p.buffer))
     from (select product_id, coalesce(sum(quantity) filter (where status in ('reserved', 'paying')), 0)::int as held,
-            coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled')), 0)::int as sold
+            coalesce(sum(quantity) filter (where status in ('confirmed', 'fulfilled', 'refunded')), 0)::int as sold
           from orders where sale_id = p_sale and product_id = any(v_oversold) group by product_id) o
-    where p.sale_id = p_sale and p.product_id = o.product_id and p.held + p.sold < p.total;
+    where p.sale_id = p_sale and p.product_id = o.product_id and p.held + p.sold < p.total - p.buffer;
   end if;
 
   -- The slow path decides one by one, as the fast gate does.
@@ -143,7 +139,7 @@ begin
   v_left := v_units;
   v_ended := array_fill(null::timestamptz, array[cardinality(p_ids)]);
   for v_one in
-    select a.i, a.id, a.quantity, has.*, p.total - p.held - p.sold as units_left,
+    select a.i, a.id, a.quantity, has.*, p.total - p.buffer - p.held - p.sold as units_left,
       p.product_id is not null as offered,
       min(a.i) over (partition by a.visitor, a.key) as first,
       min(a.i) over (partition by a.visitor) as visitor,
@@ -156,13 +152,15 @@ begin
       select count(*) as orders,
         (array_agg(o.order_id) filter (where o.idempotency_key = a.key))[1] as known,
         (array_agg(o.reason) filter (where o.idempotency_key = a.key || ' ' || a.id))[1] as noted,
-        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')), 0) as units,
+        coalesce(sum(o.quantity) filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')), 0) as units,
         (array_agg(o.order_id order by o.created_at desc, o.order_id desc)
-          filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled')))[1] as live,
+          filter (where o.status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'refunded')))[1] as live,
         -- Those that the visitor let come to nothing: see cameToNothing in orders.ts.
-        count(*) filter (where o.status = 'expired' or o.reason = 'given_back' or o.reason like 'declined%') as unpaid,
-        -- Whoever was declined has tried to pay, and may try again at once.
-        coalesce(max(o.updated_at) filter (where o.status = 'expired' or o.reason = 'given_back'), '-infinity') as left_ended,
+        count(*) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')
+          or o.reason like 'declined%') as unpaid,
+        -- A declined visitor has tried to pay, and may try again at once.
+        coalesce(max(o.updated_at) filter (where o.status = 'expired' or o.reason in ('given_back', 'not_authenticated')),
+          '-infinity') as left_ended,
         max(o.updated_at) filter (where o.reason like 'declined%') as declined_ended
       from orders o where o.sale_id = p_sale and o.visitor = a.visitor
     ) has
@@ -220,6 +218,11 @@ begin
     as a(id, product, visitor, number, quantity, key, hash, method, verdict, written)
   join products p on p.sale_id = p_sale and p.product_id = a.product
   where a.written;
+  insert into events (type, order_ids, status)
+  select 'order.' || a.status, array_agg(a.id order by a.i), a.status
+  from (select w.id, w.i, case when w.verdict = 'recorded' then 'reserved' else 'cancelled' end as status
+        from unnest(p_ids, v_verdicts, v_written) with ordinality as w(id, verdict, written, i) where w.written) a
+  group by a.status;
   update products p set held = p.held + w.units
   from (select a.product, sum(a.quantity)::int as units
         from unnest(p_products, p_quantities, v_verdicts) as a(product, quantity, verdict)
@@ -238,113 +241,29 @@ begin
   from unnest(v_verdicts, v_orders, v_had, v_ended) with ordinality as t(verdict, "order", units, ended, i);
 end $$;
 
--- move_orders: moves all orders that are in one of the statuses p_from to p_to, updates the inventory, and writes an event
--- for each. The guard on the status makes a transition happen once. Returns the moved orders in their new state.
--- p_methods and p_charges are null, or parallel to p_ids.
---
--- reserved and paying count as held, confirmed and fulfilled as sold, expired and cancelled as neither.
-create or replace function move_orders(
-  p_ids uuid[], p_from text[], p_to text, p_methods text[], p_charges text[], p_reason text
-) returns setof orders
+-- record_orders_with_contacts: the same, and keeps how the buyers of recorded orders can be reached, in one transaction.
+-- p_contacts: [{order_id, email, address, language}]. A sale without an end is taken to last a month; see deleteContacts.
+create or replace function record_orders_with_contacts(
+  p_contacts jsonb,
+  p_sale text, p_ids uuid[], p_products text[], p_visitors text[], p_numbers bigint[], p_quantities int[],
+  p_keys text[], p_hashes text[], p_methods text[], p_note_refusals boolean,
+  p_wanted int,
+  out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz, out prices jsonb
+)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
-declare
-  v_held boolean := p_to in ('reserved', 'paying');
-  v_sold boolean := p_to in ('confirmed', 'fulfilled');
 begin
-  -- Lock the hot row only if the transition changes its counters.
-  if exists (select 1 from unnest(p_from) f
-             where v_held <> (f in ('reserved', 'paying')) or v_sold <> (f in ('confirmed', 'fulfilled'))) then
-    perform 1 from products p
-      where (p.sale_id, p.product_id) in (select o.sale_id, o.product_id from orders o where o.order_id = any(p_ids))
-      order by p.sale_id, p.product_id for no key update;
-  end if;
-
-  return query
-  with input as (
-    select distinct on (a.id) a.id, a.method, a.charge
-    from unnest(p_ids, p_methods, p_charges) with ordinality as a(id, method, charge, i)
-    order by a.id, a.i
-  ),
-  before as (
-    select o.order_id, o.sale_id, o.product_id, o.quantity, o.status in ('reserved', 'paying') as was_held,
-           o.status in ('confirmed', 'fulfilled') as was_sold
-    from orders o where o.order_id = any(p_ids) and o.status = any(p_from)
-    order by o.order_id for no key update
-  ),
-  moved as (
-    update orders o set status = p_to, updated_at = clock_timestamp(),
-      payment_method = coalesce(a.method, o.payment_method),
-      charge_id = coalesce(a.charge, o.charge_id),
-      reason = coalesce(p_reason, o.reason)
-    from before b join input a on a.id = b.order_id
-    where o.order_id = b.order_id
-    returning o.*
-  ),
-  counted as (
-    -- The bounds matter only where counters and orders differ, which the reconciler repairs. Until then the sale must
-    -- continue, and must not count more units than exist.
-    update products p set
-      held = least(greatest(0, p.held + d.held), p.total),
-      sold = least(greatest(0, p.sold + d.sold), p.total - least(greatest(0, p.held + d.held), p.total))
-    from (
-      select b.sale_id, b.product_id,
-        sum(b.quantity * (v_held::int - b.was_held::int))::int as held,
-        sum(b.quantity * (v_sold::int - b.was_sold::int))::int as sold
-      from before b group by b.sale_id, b.product_id
-    ) d
-    where p.sale_id = d.sale_id and p.product_id = d.product_id and (d.held <> 0 or d.sold <> 0)
-  ),
-  noted as (
-    insert into order_events (order_id, status) select m.order_id, p_to from moved m
-  ),
-  notified as (
-    select pg_notify('order_changed', m.order_id::text) from moved m
-  )
-  select m.* from moved m where (select count(*) from notified) >= 0;
-end $$;
-
--- redeem_batch: lets visitors of one sale in by their invitations, several at once.
---
--- The arrays are parallel: the code's hash, the visitor, and the uses that a signed link brings along (null: only a stored
--- code counts). Returns a verdict each, in their order:
---   redeemed: the visitor is let in, now or before.
---   used_up: others have come in by it as often as it allows.
---   unknown: there is no such invitation.
--- Codes are locked in one order, so that batches of several origins cannot block each other.
-create or replace function redeem_batch(p_sale text, p_hashes text[], p_visitors text[], p_uses int[])
-returns text[] language plpgsql as $$
-declare
-  v_verdicts text[];
-begin
-  insert into invitations (sale_id, code_hash, uses)
-    select distinct on (hash) p_sale, hash, uses from unnest(p_hashes, p_uses) as asked (hash, uses)
-    where uses is not null order by hash
-    on conflict do nothing;
-  perform 1 from invitations where sale_id = p_sale and code_hash = any(p_hashes) order by code_hash for update;
-  with asked as (
-    select hash, visitor, min(place) as place
-    from unnest(p_hashes, p_visitors) with ordinality as a (hash, visitor, place)
-    group by hash, visitor
-  ), entering as (
-    select hash, visitor, row_number() over (partition by hash order by place) as nth
-    from asked
-    where not exists (
-      select from invited_visitors v where v.sale_id = p_sale and v.code_hash = hash and v.visitor = asked.visitor)
-  ), entered as (
-    insert into invited_visitors (sale_id, code_hash, visitor)
-    select p_sale, hash, visitor from entering join invitations i on i.sale_id = p_sale and i.code_hash = hash
-    where i.used + nth <= i.uses
-    returning code_hash
-  )
-  update invitations i set used = used + counted.many
-    from (select code_hash, count(*) as many from entered group by code_hash) counted
-    where i.sale_id = p_sale and i.code_hash = counted.code_hash;
-  select array_agg(
-      case when v.visitor is not null then 'redeemed' when i.code_hash is not null then 'used_up' else 'unknown' end
-      order by place)
-    into v_verdicts
-    from unnest(p_hashes, p_visitors) with ordinality as a (hash, visitor, place)
-    left join invitations i on i.sale_id = p_sale and i.code_hash = hash
-    left join invited_visitors v on v.sale_id = p_sale and v.code_hash = hash and v.visitor = a.visitor;
-  return v_verdicts;
+  select r.* into recorded, others, created_at, reserved_until, prices
+  from record_orders(p_sale, p_ids, p_products, p_visitors, p_numbers, p_quantities, p_keys, p_hashes, p_methods,
+                     p_note_refusals, p_wanted) r;
+  insert into contacts (order_id, sale_id, email, address, language, delete_after)
+  select c.order_id, p_sale, c.email, c.address, c.language,
+    greatest(coalesce(s.ended_at, s.ends_at, record_orders_with_contacts.created_at + interval '30 days'),
+             record_orders_with_contacts.created_at)
+      + (s.contact ->> 'retention_days')::int * interval '1 day'
+  from jsonb_to_recordset(p_contacts) as c(order_id uuid, email text, address text, language text)
+  -- By the verdicts: a plan made while the table was small would read all orders for each batch.
+  join unnest(p_ids) with ordinality as a(id, i) on a.id = c.order_id
+  join sales s on s.sale_id = p_sale
+  where not exists (select from jsonb_array_elements(others) as o where (o ->> 'index')::int = a.i)
+  on conflict do nothing;
 end $$;

@@ -2,16 +2,16 @@ import { randomUUIDv7 } from 'node:crypto'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { LIVE } from '../../shared/order-status.ts'
-import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { useLedger } from '../../test/servers.ts'
-import { createMetrics } from '../lib/metrics.ts'
-import { Sales } from '../sales/sales.ts'
-import { recount } from '../stock/oversell.ts'
-import { note } from './findings.ts'
+import { LIVE } from '../../../shared/order-status.ts'
+import { reservationOf, saleOf } from '../../../test/origin-process.ts'
+import { useLedger } from '../../../test/servers.ts'
+import { createMetrics } from '../../lib/metrics.ts'
+import { Sales } from '../../sales/sales.ts'
+import { recount } from '../../stock/oversell.ts'
+import { note } from '../operations/findings.ts'
+import { restock, writeSale } from '../sales/sales.ts'
 import { findByKeys, moveOrders } from './orders.ts'
 import { type RecordVerdict, type Reservation, record } from './record.ts'
-import { restock, writeSale } from './sales.ts'
 
 const sql = await useLedger()
 const PRODUCTS = ['one', 'two']
@@ -289,7 +289,12 @@ const reservation = (sale: string, visitor: string): Reservation => ({ ...reserv
 
 async function createSale(sale: string, limit: number, totals: readonly number[]): Promise<void> {
   const products = PRODUCTS.map((product_id, i) => ({
-    ...{ product_id, name: product_id, unit_price_minor: 100, currency: 'EUR', total: totals[i] ?? 0 },
+    product_id,
+    name: product_id,
+    unit_price_minor: 100,
+    currency: 'EUR',
+    total: totals[i] ?? 0,
+    buffer: 0,
   }))
   await writeSale(sql, sale, saleOf(0, { limit_per_visitor: limit, products }))
 }

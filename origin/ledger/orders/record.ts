@@ -2,8 +2,8 @@
  * Group commit: all reservations of a batch are recorded in one transaction of the exact gate. Live orders never exceed the
  * total, whatever Redis believes, because the product rows say so.
  */
-import type { Queryable } from './connection.ts'
-import type { ProductRow } from './sales.ts'
+import type { Queryable } from '../connection.ts'
+import type { ProductRow } from '../sales/sale-row.ts'
 
 /** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
 export interface Reservation {
@@ -16,6 +16,16 @@ export interface Reservation {
   readonly key: string
   readonly hash: string
   readonly method: string | null
+  /** Left out where the sale keeps none. */
+  readonly contact?: Contact
+}
+
+/** How a buyer can be reached: personal data, which is kept apart from the order. */
+export interface Contact {
+  readonly email: string | null
+  /** The network address of the checkout. */
+  readonly address: string | null
+  readonly language: string
 }
 
 /** What all recorded reservations of a batch have in common. */
@@ -56,8 +66,14 @@ export async function record(
   wanted = 0,
 ): Promise<RecordVerdict[]> {
   const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
+  const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
+  // Most sales keep no contacts, and do not pay for them.
+  const how =
+    contacts.length > 0
+      ? sql`record_orders_with_contacts(${JSON.stringify(contacts)}::text::jsonb,`
+      : sql`record_orders(`
   const [row] = await sql<RecordRow[]>`
-    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from record_orders(
+    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
       ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
       ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
       ${column('method')}::text[], ${noteRefusals}, ${wanted})`

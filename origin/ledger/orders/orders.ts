@@ -1,10 +1,14 @@
 /** Orders: their transitions, look-ups, overdue holds, events and export. */
-import type { Queryable, Sql } from './connection.ts'
-import type { ProductRef } from './reconciliation.ts'
+import type { Queryable, Sql } from '../connection.ts'
+import type { ProductRef } from '../sales/reconciliation.ts'
+import type { orders, PaymentAction } from '../schema/orders.ts'
 import type { Reservation } from './record.ts'
-import type { orders } from './schema.ts'
 
 export type OrderRow = Readonly<typeof orders.$inferSelect>
+
+/** What an order costs in all. */
+export const totalOf = ({ unit_price_minor, quantity }: Pick<OrderRow, 'unit_price_minor' | 'quantity'>) =>
+  unit_price_minor * quantity
 
 /** An order with the milliseconds left of its hold, by the ledger's clock. */
 export type OrderView = OrderRow & { readonly left_ms: number }
@@ -13,21 +17,54 @@ export type OrderView = OrderRow & { readonly left_ms: number }
 
 export interface Move {
   readonly from: readonly OrderRow['status'][]
-  readonly to: OrderRow['status']
+  /** Left out: the status stays as it is. */
+  readonly to?: OrderRow['status']
+  /** The events' type, where it is not the status. */
+  readonly type?: `order.${string}`
   readonly reason?: string
-  /** Payment methods and charges, parallel to the ids. */
-  readonly methods?: readonly string[]
-  readonly charges?: readonly string[]
 }
 
-/** One transition of many orders. Returns those that made it, which happens once for each. */
-export async function moveOrders(sql: Queryable, ids: readonly string[], move: Move): Promise<OrderRow[]> {
-  if (ids.length === 0) return []
-  return sql<OrderRow[]>`
-    select * from move_orders(${ids as string[]}::uuid[], ${move.from as string[]}::text[], ${move.to},
-      ${(move.methods as string[] | undefined) ?? null}::text[],
-      ${(move.charges as string[] | undefined) ?? null}::text[], ${move.reason ?? null})`
+/** What one order's transition brings along. */
+export interface Advance {
+  readonly order: string
+  /** A payment begins with this method. */
+  readonly method?: string
+  readonly charge?: string
+  /** Only if it is the order's latest attempt. */
+  readonly attempt?: number
+  readonly declineCode?: string
+  readonly action?: PaymentAction
+  readonly refundedMinor?: number
 }
+
+/**
+ * One transition of many orders. Returns those that made it, which happens once for each. A charge waits for its buyer for
+ * `actionSeconds`.
+ */
+export async function advanceOrders(
+  sql: Queryable,
+  advances: readonly Advance[],
+  { from, to, type, reason }: Move,
+  actionSeconds = 0,
+): Promise<OrderRow[]> {
+  if (advances.length === 0) return []
+  const column = <K extends keyof Advance>(key: K) =>
+    advances.some((one) => one[key] !== undefined) ? advances.map((one) => one[key] ?? null) : null
+  const actions = column('action')?.map((action) => action && JSON.stringify(action)) ?? null
+  return sql<OrderRow[]>`
+    select * from advance_orders(${advances.map(({ order }) => order)}::uuid[], ${from as string[]}::text[], ${to ?? null},
+      ${type ?? null}, ${reason ?? null}, ${column('method')}::text[], ${column('charge')}::text[],
+      ${column('attempt')}::int[], ${column('declineCode')}::text[], ${actions}::text[]::jsonb[], ${actionSeconds},
+      ${column('refundedMinor')}::bigint[])`
+}
+
+/** The same where the orders bring nothing along. */
+export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =>
+  advanceOrders(
+    sql,
+    ids.map((order) => ({ order })),
+    move,
+  )
 
 // -- Look-ups ----------------------------------------------------------------------------------------------------
 
@@ -56,6 +93,18 @@ export async function findByKeys(
     order by k.i`
   return rows.map((row) => row.order_id)
 }
+
+/** A visitor's orders of a sale within so many days, the latest first. */
+export const ordersOf = (
+  sql: Queryable,
+  saleId: string,
+  visitor: string,
+  { days, limit }: { readonly days: number; readonly limit: number },
+) => sql<OrderView[]>`
+  select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
+  from orders
+  where sale_id = ${saleId} and visitor = ${visitor} and created_at > now() - ${days} * interval '1 day'
+  order by created_at desc, order_id desc limit ${limit}`
 
 /** Every visitor with an order of a sale, whatever its status, in chunks. */
 export async function* buyersOf(sql: Sql, saleId: string): AsyncGenerator<string[]> {
@@ -110,7 +159,7 @@ export function listenToOrders(sql: Sql, onChange: (orderId: string) => void, on
 
 /**
  * The events of each order after `last`, parallel to `reads`. The first event, with sequence number 0, is how the order
- * began; the others are rows of order_events.
+ * began; the others are rows of events.
  */
 export async function readOrderEvents(
   sql: Sql,
@@ -122,7 +171,7 @@ export async function readOrderEvents(
        from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
                o.created_at as at where o.order_id is not null and a.last < 0
              union all
-             (select seq, status, at from order_events
+             (select seq, replace(status, 'returned', 'refunded'), at from events
               where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS})) e) as events
     from unnest(${reads.map((r) => r.order)}::uuid[], ${reads.map((r) => r.last)}::bigint[])
       with ordinality as a(id, last, i)
@@ -152,7 +201,7 @@ export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<Exp
       await tx`select set_config('enable_sort', 'off', true)`
       return tx<ExportedOrder[]>`
         select *, (select captured_at from captures c where c.charge_id = o.charge_id),
-          (select refunded_at from refunds r where r.charge_id = o.charge_id)
+          (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
         from orders o
         where sale_id = ${saleId} and (visitor, idempotency_key) > (${visitor}, ${idempotency_key})
         order by visitor, idempotency_key limit ${EXPORT_PAGE}`

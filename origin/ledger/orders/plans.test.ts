@@ -3,13 +3,14 @@
  * sale or a restored ledger has none.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { reservationOf, saleOf } from '../../test/origin-process.ts'
-import { ledgerDatabase, useLedger } from '../../test/servers.ts'
-import { connect } from './connection.ts'
+import { reservationOf, saleOf } from '../../../test/origin-process.ts'
+import { ledgerDatabase, useLedger } from '../../../test/servers.ts'
+import { connect } from '../connection.ts'
+import { countOrders, liveOrdersOf } from '../sales/reconciliation.ts'
+import { firstOrders, orderFigures } from '../sales/report.ts'
+import { writeSale } from '../sales/sales.ts'
 import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
-import { countOrders, liveOrdersOf } from './reconciliation.ts'
 import { record } from './record.ts'
-import { writeSale } from './sales.ts'
 
 const BEFORE = 20_000
 const OF_SALE = 12_000
@@ -82,6 +83,11 @@ describe.each([
     expect(read).toBeLessThanOrEqual(OF_SALE)
   })
 
+  test('the report of a sale reads its orders once for the figures, and once for who was served when', async () => {
+    expect(await reads(() => orderFigures(sql, 'young'))).toBe(OF_SALE)
+    expect(await reads(() => firstOrders(sql, 'young', 1))).toBe(OF_SALE)
+  })
+
   test('a change of a sale reads no orders, even if a product has none', async () => {
     const [one] = saleOf(OF_SALE).products
     if (!one) throw new Error('no product')
@@ -101,7 +107,7 @@ test('statements keep to the indexes, even if they were planned while the tables
   const rowsScanned = async () => {
     const [row] = await sql`
       select pg_stat_clear_snapshot(), sum(seq_tup_read)::int as rows
-      from pg_stat_user_tables where relname in ('orders', 'order_events')`
+      from pg_stat_user_tables where relname in ('orders', 'events')`
     return row?.rows
   }
   await writeSale(sql, 'planned', saleOf(10_000))

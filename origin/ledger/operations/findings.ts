@@ -1,7 +1,6 @@
-/**
- * Findings, each one row for as long as a problem lasts, however often it is seen; and the audit log, one row per change.
- */
-import type { Queryable } from './connection.ts'
+/** Findings, each one row for as long as a problem lasts, however often it is seen. */
+import type { OpenFinding } from '../../../shared/api/live.ts'
+import type { Queryable, Sql } from '../connection.ts'
 
 type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
@@ -13,7 +12,10 @@ type FindingKind =
   | 'refund_failed' // A refund failed its last attempt.
   | 'capture_failed' // A confirmed order's capture failed its last attempt, or is not authorized any more.
   | 'wrong_amount' // A charge has another amount than its order.
+  | 'mail_failed' // Mails to buyers of a sale were given up.
   | 'refunded_outside' // A sold order was refunded outside this system.
+  | 'webhook_failed' // Messages to an endpoint were set aside, or it asked for none.
+  | 'scheduled_failed' // A scheduled action could not be carried out.
 
 export interface FindingNote {
   readonly sale: string
@@ -28,14 +30,20 @@ export interface FindingNote {
 /** The sale of findings that belong to none. */
 export const NO_SALE = ''
 
-/** Opens a finding, or updates the open one. */
+/** Opens a finding, with its event, or updates the open one. */
 export async function note(sql: Queryable, finding: FindingNote): Promise<void> {
   const { sale, product, kind, subject = '', units, detail } = finding
   await sql`
-    insert into findings (sale_id, product_id, kind, subject, units, detail)
-    values (${sale}, ${product}, ${kind}, ${subject}, ${units}, ${json(detail)}::text::jsonb)
-    on conflict (sale_id, product_id, kind, subject) where closed_at is null
-    do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units, detail = excluded.detail`
+    with noted as (
+      insert into findings (sale_id, product_id, kind, subject, units, detail)
+      values (${sale}, ${product}, ${kind}, ${subject}, ${units}, ${json(detail)}::text::jsonb)
+      on conflict (sale_id, product_id, kind, subject) where closed_at is null
+      do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units, detail = excluded.detail
+      returning *, xmax = 0 as opened)
+    insert into events (type, sale_id, data)
+    select 'finding.opened', nullif(sale_id, ''), jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
+      'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail', detail)
+    from noted where opened`
 }
 
 /** Closes the open findings of a kind for a product. */
@@ -63,37 +71,28 @@ export async function closeAbout(
     where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
 }
 
-interface AuditEntry {
-  /** `reconciler` or `operator`. */
-  readonly actor: string
-  readonly action: string
-  readonly sale: string
-  readonly product?: string
-  readonly order?: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
+/** The open findings of a sale and of none, the latest first. */
+export const openFindings = (sql: Sql, saleId: string, limit: number) => sql<OpenFinding[]>`
+  select kind, product_id, subject, units, detail, first_seen_at from findings
+  where sale_id in (${saleId}, ${NO_SALE}) and closed_at is null order by finding_id desc limit ${limit}`
 
-/** Logs changes, in the transaction that makes them. */
-export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
-  for (const { actor, action, sale, product, order, before, after } of entries) {
-    await tx`
-      insert into audit_log (actor, action, sale_id, product_id, order_id, before, after)
-      values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null},
-              ${json(before)}::text::jsonb, ${json(after)}::text::jsonb)`
-  }
+/** How many findings of each sale are open. */
+export async function countOpenFindings(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql<{ sale_id: string; open: number }[]>`
+    select sale_id, count(*)::int as open from findings where closed_at is null and sale_id <> ${NO_SALE} group by sale_id`
+  return Object.fromEntries(rows.map(({ sale_id, open }) => [sale_id, open]))
 }
 
 const SHOWN = 200
 
-/** The latest findings and changes of a sale (or NO_SALE), the latest first. */
+/** The latest findings of a sale (or NO_SALE) and changes of its products' stock, the latest first. */
 export async function readFindings(sql: Queryable, saleId: string) {
   const findings = await sql`
     select product_id, kind, subject, units, detail, seen, first_seen_at, last_seen_at, closed_at, outcome
     from findings where sale_id = ${saleId} order by finding_id desc limit ${SHOWN}`
   const changes = await sql`
     select at, actor, action, product_id, order_id, before, after
-    from audit_log where sale_id = ${saleId} order by entry_id desc limit ${SHOWN}`
+    from audit_log where sale_id = ${saleId} and product_id is not null order by entry_id desc limit ${SHOWN}`
   return { findings, changes }
 }
 

@@ -2,8 +2,8 @@
  * What reconciliation reads and repairs: the counters of a product, the sum of its orders, and its live orders, from which
  * the fast gate is rebuilt.
  */
-import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
-import type { Queryable, Sql } from './connection.ts'
+import { HELD, LIVE, SOLD } from '../../../shared/order-status.ts'
+import type { Queryable, Sql } from '../connection.ts'
 
 /** One product of a sale, by their ids. */
 export interface ProductRef {
@@ -11,15 +11,17 @@ export interface ProductRef {
   readonly product: string
 }
 
-export interface Counters {
+interface Counters {
   readonly total: number
+  /** Units of the total that are withheld from sale. */
+  readonly buffer: number
   readonly held: number
   readonly sold: number
 }
 
 export async function readCounters(sql: Queryable, { sale, product }: ProductRef): Promise<Counters> {
   const [row] = await sql<Counters[]>`
-    select total, held, sold from products where sale_id = ${sale} and product_id = ${product}`
+    select total, buffer, held, sold from products where sale_id = ${sale} and product_id = ${product}`
   return row ?? unknownProduct({ sale, product })
 }
 
@@ -89,7 +91,7 @@ interface CountersSince extends Counters {
  */
 export async function countersSince(sql: Sql, { sale, product }: ProductRef, since: string): Promise<CountersSince> {
   const [row] = await sql<CountersSince[]>`
-    select total, held, sold, (
+    select total, buffer, held, sold, (
       select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
           'hash', request_hash, 'quantity', quantity, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
       from orders o
@@ -115,7 +117,7 @@ export interface OrderCount extends Counters {
 /** One statement is one snapshot: orders and counters change in the same transactions. */
 export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
   const [row] = await sql<OrderCount[]>`
-    select version, total, held, sold, (
+    select version, total, buffer, held, sold, (
       select json_build_object('held', coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0),
                                'sold', coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0))
       from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as orders
@@ -134,11 +136,11 @@ export async function lockAndCount(tx: Queryable, { sale, product }: ProductRef)
 export async function setCounters(
   tx: Queryable,
   { sale, product }: ProductRef,
-  { total, held, sold }: Counters,
+  { total, buffer, held, sold }: Counters,
   version?: number,
 ): Promise<boolean> {
   const { count } = await tx`
-    update products set total = ${total}, held = ${held}, sold = ${sold}
+    update products set total = ${total}, buffer = ${buffer}, held = ${held}, sold = ${sold}
     where sale_id = ${sale} and product_id = ${product} and version = coalesce(${version ?? null}::bigint, version)`
   return count > 0
 }

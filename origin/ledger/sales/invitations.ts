@@ -1,6 +1,7 @@
 /** Invitations: codes imported by an operator, or links that the origin has signed; and who came in by them. */
 import { hash } from 'node:crypto'
-import type { Queryable, Sql } from './connection.ts'
+import type { Queryable, Sql } from '../connection.ts'
+import { audit } from '../operations/audit.ts'
 
 export interface Invitation {
   readonly code: string
@@ -31,7 +32,7 @@ export async function importInvitations(
   sql: Sql,
   saleId: string,
   source: AsyncIterable<Invitation>,
-  replace: boolean,
+  { replace, operator }: { replace: boolean; operator: string },
 ): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`create temporary table imported (code_hash text primary key, uses int not null) on commit drop`
@@ -47,6 +48,8 @@ export async function importInvitations(
     await tx`analyze imported`
     if (replace) await removeOthers(tx, saleId)
     await mergeImported(tx, saleId)
+    const after = { imported: rows, replace }
+    await audit(tx, [{ actor: operator, action: 'invitations imported', sale: saleId, after }])
     return rows
   })
 }
@@ -69,7 +72,7 @@ async function removeOthers(tx: Queryable, saleId: string): Promise<void> {
   }
 }
 
-/** What is as it was is left alone, since a lock on it would hold up whoever comes in by it. */
+/** Unchanged codes are not written, since a lock on a code delays the visitors who redeem it. */
 async function mergeImported(tx: Queryable, saleId: string): Promise<void> {
   for (let after = '', last: string | null; ; after = last) {
     const [range] = await tx<{ last: string | null }[]>`

@@ -1,0 +1,1 @@
+ALTER TABLE "sales" ADD COLUMN "indexed" boolean DEFAULT true NOT NULL;

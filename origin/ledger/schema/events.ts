@@ -1,0 +1,105 @@
+/** The log of events, and the messages made of it: mails and webhooks. */
+import { sql } from 'drizzle-orm'
+import { bigint, bigserial, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import type { LedgerStatus } from '../../../shared/order-status.ts'
+import { instant, transaction } from './columns.ts'
+import type { orders } from './orders.ts'
+
+/**
+ * What has happened, written in the transaction that made it happen: the log behind an order's stream, the feed, webhooks, mail
+ * and search. Its order is (xid, seq), and it is read below the oldest transaction in progress: so no reader misses a row.
+ */
+export const events = pgTable(
+  'events',
+  {
+    xid: transaction().notNull().default(sql`pg_current_xact_id()`),
+    seq: bigserial({ mode: 'number' }).notNull(),
+    /** `order.confirmed`, `sale.opened`, `finding.opened` and so on. */
+    type: text().notNull(),
+    order_id: uuid(),
+    /** Instead of `order_id`: a batch of new orders, in one row, because each row costs their buyers time. */
+    order_ids: uuid().array(),
+    /** The order's status since then. */
+    status: text().$type<LedgerStatus>(),
+    /** Of events about a sale or a finding. */
+    sale_id: text(),
+    /** Of an order: OrderSnapshot. Of a finding: what it says. */
+    data: jsonb(),
+    at: instant().notNull().default(sql`clock_timestamp()`),
+  },
+  (t) => [primaryKey({ columns: [t.xid, t.seq] }), index('events_of_order').on(t.order_id, t.seq)],
+)
+
+/** Fields of an event's order besides the status, as they were at that moment. */
+export type OrderSnapshot = Partial<
+  Readonly<Pick<typeof orders.$inferSelect, 'reason' | 'attempts' | 'decline_code' | 'refunded_minor' | 'action'>>
+>
+
+export type EventRow = Readonly<typeof events.$inferSelect>
+
+/** How far each reader of the events has come. */
+export const readers = pgTable('readers', {
+  reader: text().primaryKey(),
+  xid: transaction().notNull().default('0'),
+  seq: bigint({ mode: 'number' }).notNull().default(0),
+})
+
+/** Mails to buyers, one per event that is worth a mail. */
+export const mails = pgTable(
+  'mails',
+  {
+    mail_id: bigserial({ mode: 'number' }).primaryKey(),
+    /** The event's transaction and sequence number. */
+    event: text().notNull().unique(),
+    order_id: uuid().notNull(),
+    type: text().notNull(),
+    data: jsonb().$type<OrderSnapshot>(),
+    state: text().$type<'pending' | 'sent' | 'dead'>().notNull().default('pending'),
+    attempts: integer().notNull().default(0),
+    next_at: instant().notNull().defaultNow(),
+    sent_at: instant(),
+    error: text(),
+  },
+  (t) => [index('mails_pending').on(t.next_at).where(sql`state = 'pending'`), index('mails_of_order').on(t.order_id)],
+)
+
+/** Addresses at which a shop's systems receive events. */
+export const webhookEndpoints = pgTable('webhook_endpoints', {
+  endpoint_id: uuid().primaryKey(),
+  url: text().notNull(),
+  events: text().array().notNull(),
+  /** The first signs too, until its `until` if it has one; while rotating there are two. */
+  secrets: jsonb().$type<readonly { readonly secret: string; readonly until?: string }[]>().notNull(),
+  state: text().$type<'active' | 'paused'>().notNull().default('active'),
+  note: text().notNull().default(''),
+  created_at: instant().notNull().defaultNow(),
+})
+
+/** A message to an endpoint, and its delivery. Messages of one lane (an order, a sale) are sent one after the other. */
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    delivery_id: bigserial({ mode: 'number' }).primaryKey(),
+    endpoint_id: uuid()
+      .notNull()
+      .references(() => webhookEndpoints.endpoint_id, { onDelete: 'cascade' }),
+    /** The same in each attempt, and in a replay. */
+    message_id: text().notNull(),
+    type: text().notNull(),
+    lane: text().notNull(),
+    body: text().notNull(),
+    state: text().$type<'pending' | 'delivered' | 'dead'>().notNull().default('pending'),
+    attempts: integer().notNull().default(0),
+    next_at: instant().notNull().defaultNow(),
+    status: integer(),
+    error: text(),
+    created_at: instant().notNull().defaultNow(),
+    delivered_at: instant(),
+  },
+  (t) => [
+    index('deliveries_of_endpoint').on(t.endpoint_id, t.delivery_id),
+    index('deliveries_pending').on(t.endpoint_id, t.lane, t.delivery_id).where(sql`state = 'pending'`),
+    index('deliveries_due').on(t.endpoint_id, t.next_at, t.delivery_id).where(sql`state = 'pending'`),
+    index('deliveries_of_lane').on(t.lane),
+  ],
+)

@@ -1,0 +1,78 @@
+/** Problems, changes, and the operators who make them. */
+import { sql } from 'drizzle-orm'
+import { bigserial, boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { Role } from '../../../shared/api/roles.ts'
+import { instant } from './columns.ts'
+
+/** Problems found by the system, one open row per problem. */
+export const findings = pgTable(
+  'findings',
+  {
+    finding_id: bigserial({ mode: 'number' }).primaryKey(),
+    sale_id: text().notNull(),
+    /** Empty if it concerns no single product. */
+    product_id: text().notNull(),
+    /** FindingKind in findings.ts. */
+    kind: text().notNull(),
+    /** Tells several findings of one kind and product apart. */
+    subject: text().notNull().default(''),
+    units: integer().notNull().default(0),
+    detail: jsonb(),
+    first_seen_at: instant().notNull().defaultNow(),
+    last_seen_at: instant().notNull().defaultNow(),
+    seen: integer().notNull().default(1),
+    closed_at: instant(),
+    /** How it ended: healed, or by a policy. */
+    outcome: text(),
+  },
+  (t) => [
+    uniqueIndex('one_open_finding').on(t.sale_id, t.product_id, t.kind, t.subject).where(sql`closed_at is null`),
+    index('findings_of_sale').on(t.sale_id, t.finding_id),
+  ],
+)
+
+/** What operators and the reconciler changed; written in the transaction of the change. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    entry_id: bigserial({ mode: 'number' }).primaryKey(),
+    at: instant().notNull().defaultNow(),
+    actor: text().notNull(),
+    action: text().notNull(),
+    sale_id: text().notNull(),
+    product_id: text(),
+    order_id: uuid(),
+    before: jsonb(),
+    after: jsonb(),
+  },
+  (t) => [
+    index('audit_of_sale').on(t.sale_id, t.entry_id),
+    index('audit_of_order').on(t.order_id).where(sql`order_id is not null`),
+  ],
+)
+
+/** Operators with a key. Operators who sign in by OpenID Connect have no row: their role comes with their session. */
+export const operators = pgTable('operators', {
+  operator: text().primaryKey(),
+  role: text().$type<Role>().notNull(),
+  /** SHA-256 of the key. */
+  key_hash: text().notNull().unique(),
+  created_at: instant().notNull().defaultNow(),
+  revoked_at: instant(),
+})
+
+/** Operators signed in to the console in a browser. */
+export const operatorSessions = pgTable(
+  'operator_sessions',
+  {
+    /** SHA-256 of the cookie. */
+    session_hash: text().primaryKey(),
+    operator: text().notNull(),
+    role: text().$type<Role>().notNull(),
+    /** True: by a row of operators, whose revocation ends the session. */
+    by_key: boolean().notNull(),
+    created_at: instant().notNull().defaultNow(),
+    expires_at: instant().notNull(),
+  },
+  (t) => [index('sessions_by_end').on(t.expires_at)],
+)

@@ -1,0 +1,100 @@
+/** Orders, and what is known of their buyers. */
+import { sql } from 'drizzle-orm'
+import { bigint, bigserial, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { LedgerStatus } from '../../../shared/order-status.ts'
+import { instant } from './columns.ts'
+
+/** A reservation is an order in status `reserved`. A noted refusal begins as `cancelled`, with a hold of no length. */
+export const orders = pgTable(
+  'orders',
+  {
+    order_id: uuid().primaryKey(),
+    sale_id: text().notNull(),
+    product_id: text().notNull(),
+    visitor: text().notNull(),
+    ticket_number: bigint({ mode: 'number' }).notNull(),
+    quantity: integer().notNull(),
+    unit_price_minor: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    status: text().$type<LedgerStatus>().notNull(),
+    idempotency_key: text().notNull(),
+    /** SHA-256 of the request: the same key with another body is refused. */
+    request_hash: text().notNull(),
+    reserved_until: instant().notNull(),
+    payment_method: text(),
+    charge_id: text(),
+    reason: text(),
+    /** Payments begun. The attempt is part of a charge's idempotency key. */
+    attempts: integer().notNull().default(0),
+    /** Why the last attempt was declined; null once another one begins. */
+    decline_code: text(),
+    /** While a charge waits for its buyer: where they authenticate, and until when. */
+    action: jsonb().$type<PaymentAction>(),
+    action_until: instant(),
+    /** What was given back of the price, as the provider has confirmed it. */
+    refunded_minor: bigint({ mode: 'number' }).notNull().default(0),
+    created_at: instant().notNull().defaultNow(),
+    updated_at: instant().notNull().defaultNow(),
+  },
+  (t) => [
+    // Its prefixes find the orders of a visitor and of a sale.
+    uniqueIndex('one_order_per_key').on(t.sale_id, t.visitor, t.idempotency_key),
+    index('holds_by_end').on(t.reserved_until).where(sql`status = 'reserved'`),
+    index('payments_to_begin').on(t.created_at).where(sql`status = 'reserved' and payment_method is not null`),
+    index('payments_under_way').on(t.updated_at).where(sql`status = 'paying'`),
+    index('actions_by_end').on(t.action_until).where(sql`action_until is not null`),
+    check(
+      'known_status',
+      sql`status in ('reserved', 'paying', 'confirmed', 'fulfilled', 'expired', 'cancelled', 'refunded', 'returned')`,
+    ),
+  ],
+)
+
+/** What a charge that waits for its buyer needs. `client_secret` is for a page with the provider's own form. */
+export interface PaymentAction {
+  readonly charge: string
+  readonly url: string
+  readonly client_secret?: string
+  /** The buyer is too late, and the charge is being cancelled. */
+  readonly ending?: true
+}
+
+/** How a buyer can be reached. Personal data, so apart from the orders, and deleted in time. */
+export const contacts = pgTable(
+  'contacts',
+  {
+    order_id: uuid().primaryKey(),
+    sale_id: text().notNull(),
+    email: text(),
+    /** The network address of the checkout. */
+    address: text(),
+    /** Of the page on which they bought. */
+    language: text().notNull().default('en'),
+    delete_after: instant().notNull(),
+  },
+  (t) => [
+    index('contacts_by_end').on(t.delete_after),
+    index('contacts_of_sale').on(t.sale_id),
+    index('contacts_by_email').on(sql`lower(${t.email})`),
+    index('contacts_by_address').on(t.address).where(sql`address is not null`),
+  ],
+)
+
+/** Visitors who asked to be forgotten, for as long as a sale in which they ordered is in use. */
+export const forgottenVisitors = pgTable('forgotten_visitors', {
+  visitor: text().primaryKey(),
+  asked_at: instant().notNull().defaultNow(),
+})
+
+/** Support's notes on orders. */
+export const orderNotes = pgTable(
+  'order_notes',
+  {
+    note_id: bigserial({ mode: 'number' }).primaryKey(),
+    order_id: uuid().notNull(),
+    operator: text().notNull(),
+    text: text().notNull(),
+    at: instant().notNull().defaultNow(),
+  },
+  (t) => [index('notes_of_order').on(t.order_id)],
+)

@@ -1,0 +1,54 @@
+/** Money due or moved at the payment provider. A charge itself is part of its order. */
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { instant } from './columns.ts'
+
+/** Captures of confirmed orders, one per charge. An open one is deleted when the charge is to be refunded. */
+export const captures = pgTable(
+  'captures',
+  {
+    charge_id: text().primaryKey(),
+    order_id: uuid().notNull(),
+    asked_at: instant().notNull().defaultNow(),
+    /** When the provider confirmed it. */
+    captured_at: instant(),
+  },
+  (t) => [index('captures_open').on(t.asked_at).where(sql`captured_at is null`)],
+)
+
+/** Refunds: of a charge that no order accounts for, by an operator, or made at the provider. */
+export const refunds = pgTable(
+  'refunds',
+  {
+    /** The idempotency key at the provider. */
+    refund_id: uuid().primaryKey().defaultRandom(),
+    charge_id: text().notNull(),
+    order_id: uuid().notNull(),
+    /** Null: whatever was taken, or the authorization. */
+    amount_minor: bigint({ mode: 'number' }),
+    /** Whether the units come back once all is refunded. */
+    restock: boolean().notNull().default(false),
+    reason: text().notNull(),
+    /** Who asked for it; null: this system. */
+    operator: text(),
+    /** The operator's. */
+    idempotency_key: text(),
+    asked_at: instant().notNull().defaultNow(),
+    /** When the provider confirmed it. */
+    refunded_at: instant(),
+  },
+  (t) => [
+    index('refunds_open').on(t.asked_at).where(sql`refunded_at is null`),
+    index('refunds_of_charge').on(t.charge_id),
+    index('refunds_of_order').on(t.order_id),
+    uniqueIndex('one_whole_refund').on(t.charge_id).where(sql`amount_minor is null`),
+    uniqueIndex('one_refund_per_key').on(t.order_id, t.idempotency_key).where(sql`idempotency_key is not null`),
+  ],
+)
+
+/** The cursor up to which the provider's records have been compared. */
+export const comparisons = pgTable('comparisons', {
+  provider: text().primaryKey(),
+  cursor: text().notNull(),
+  compared_at: instant().notNull().defaultNow(),
+})

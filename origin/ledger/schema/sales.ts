@@ -1,0 +1,157 @@
+/** Sales, their stock, and what operators say and schedule about them. */
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { type Access, type Line, ONE_LINE } from '../../../shared/api/access.ts'
+import { type Contact, NO_CONTACT, type SaleConfig, type ScheduledEffect } from '../../../shared/api/operator.ts'
+import type { Texts } from '../../../shared/api/public.ts'
+import { instant } from './columns.ts'
+
+export const sales = pgTable('sales', {
+  sale_id: text().primaryKey(),
+  name: text().notNull(),
+  opens_at: instant().notNull(),
+  ends_at: instant(),
+  pre_queue_opens_at: instant(),
+  hold_seconds: integer().notNull(),
+  limit_per_visitor: integer().notNull(),
+  rate_per_second: doublePrecision().notNull(),
+  max_inside: integer(),
+  oversell_policy: text().$type<SaleConfig['oversell_policy']>().notNull(),
+  access: jsonb().$type<Access>().notNull().default({
+    sign_in: 'optional',
+    invitation: 'off',
+    proof_of_work: null,
+    turnstile: false,
+  }),
+  lines: jsonb().$type<readonly Line[]>().notNull().default(ONE_LINE),
+  expected_visitors: integer(),
+  /** Fixed when the sale is created; null: as the edge is set. */
+  ticket_shards: integer(),
+  max_unpaid_orders: integer().notNull().default(3),
+  contact: jsonb().$type<Contact>().notNull().default(NO_CONTACT),
+  /** Whether search engines may show the sale's page. */
+  indexed: boolean().notNull().default(true),
+  /** The phase in the latest event about the sale. */
+  published_phase: text().notNull().default('upcoming'),
+  paused: boolean().notNull().default(false),
+  /** Why it is paused, by language, as visitors see it. */
+  pause_reason: jsonb().$type<Texts>(),
+  /** A test sale: it takes payments by the sandbox only, and its pages say so. */
+  test: boolean().notNull().default(false),
+  ended_at: instant(),
+  created_at: instant().notNull().defaultNow(),
+})
+
+/** The inventory: one row per product, locked once per batch. `held + sold <= total - buffer` is the exact gate. */
+export const products = pgTable(
+  'products',
+  {
+    sale_id: text()
+      .notNull()
+      .references(() => sales.sale_id),
+    product_id: text().notNull(),
+    /** The order on the page. */
+    place: integer().notNull(),
+    name: text().notNull(),
+    unit_price_minor: bigint({ mode: 'number' }).notNull(),
+    currency: text().notNull(),
+    total: integer().notNull(),
+    /** Units of the total that are withheld from sale, for an oversell. */
+    buffer: integer().notNull().default(0),
+    held: integer().notNull().default(0),
+    sold: integer().notNull().default(0),
+    /** Incremented by a trigger with every change of the row, so that a repair applies to the state it was based on. */
+    version: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.sale_id, t.product_id] }),
+    check('never_oversold', sql`held >= 0 and sold >= 0 and buffer >= 0 and held + sold <= total - buffer`),
+  ],
+)
+
+/** Announcements to visitors. */
+export const announcements = pgTable(
+  'announcements',
+  {
+    announcement_id: uuid().primaryKey(),
+    sale_id: text()
+      .notNull()
+      .references(() => sales.sale_id),
+    level: text().$type<'info' | 'warning'>().notNull(),
+    text: jsonb().$type<Texts>().notNull(),
+    operator: text().notNull(),
+    since: instant().notNull().defaultNow(),
+    /** Null: it is shown now. */
+    until: instant(),
+  },
+  (t) => [
+    index('announcements_of_sale').on(t.sale_id, t.since),
+    uniqueIndex('one_announcement').on(t.sale_id).where(sql`until is null`),
+  ],
+)
+
+/** Changes of a sale at a set time, once or by a schedule (cron). */
+export const scheduledActions = pgTable(
+  'scheduled_actions',
+  {
+    action_id: uuid().primaryKey(),
+    sale_id: text()
+      .notNull()
+      .references(() => sales.sale_id),
+    effect: jsonb().$type<ScheduledEffect>().notNull(),
+    /** Null: once. */
+    cron: text(),
+    /** When it happens next; null once it is over. */
+    next_at: instant(),
+    operator: text().notNull(),
+    created_at: instant().notNull().defaultNow(),
+    cancelled_at: instant(),
+  },
+  (t) => [
+    index('scheduled_of_sale').on(t.sale_id),
+    index('scheduled_due').on(t.next_at).where(sql`next_at is not null`),
+  ],
+)
+
+/** One run of a scheduled action, written in the transaction of its effect, so that the effect happens once. */
+export const scheduledRuns = pgTable(
+  'scheduled_runs',
+  {
+    action_id: uuid()
+      .notNull()
+      .references(() => scheduledActions.action_id),
+    due_at: instant().notNull(),
+    ran_at: instant().notNull().defaultNow(),
+    late: boolean().notNull(),
+    /** Null: carried out. */
+    error: text(),
+  },
+  (t) => [primaryKey({ columns: [t.action_id, t.due_at] })],
+)
+
+/** A sale by the minute: sums of events over all processes, and the last value of each gauge. */
+export const saleMinutes = pgTable(
+  'sale_minutes',
+  {
+    sale_id: text().notNull(),
+    minute: instant().notNull(),
+    /** Events of this minute by name: joined, called, arrived, reserved, paid, expired, declined, refused.<reason> .. */
+    counts: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
+    /** At its end by name: waiting, available, held, sold, wait_seconds, rate_per_second .. */
+    gauges: jsonb().$type<Readonly<Record<string, number>>>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.sale_id, t.minute] })],
+)
