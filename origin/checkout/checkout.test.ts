@@ -2,13 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
-import { moveOrders } from '../ledger/orders.ts'
+import { moveOrders } from '../ledger/orders/orders.ts'
 
 const origin = useOrigin()
 
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
 const product = (product_id: string, total = 50) => ({
-  ...{ product_id, name: product_id, unit_price_minor: 1, currency: 'EUR', total },
+  product_id,
+  name: product_id,
+  unit_price_minor: 1,
+  currency: 'EUR',
+  total,
 })
 const [one, two] = ['one', 'two'].map((id) => product(id))
 
@@ -18,8 +22,13 @@ test('returns 201 with the order, reserved and recorded', async () => {
   const answer = await origin.checkout(sale, { token })
   expect(answer.status).toBe(201)
   expect(answer.body).toMatchObject({
-    ...{ sale, product_id: 'one', quantity: 1, unit_price_minor: 1000, currency: 'EUR' },
-    ...{ status: 'reserved', remaining: 9 },
+    sale,
+    product_id: 'one',
+    quantity: 1,
+    unit_price_minor: 1000,
+    currency: 'EUR',
+    status: 'reserved',
+    remaining: 9,
   })
   expect(answer.body.expires_in_seconds).toBeGreaterThan(88)
   const { order_id = '' } = answer.body
@@ -61,7 +70,7 @@ test('counts visitors as waiting for stock, unless units are left for others', a
     origin.checkout(sale, { token: await origin.token(sale, visitor), body: { product_id, quantity } })
   const waiting = async () =>
     (await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })).body.hopeful
-  const became = (wanted: number) => eventually(waiting, (now) => now === wanted, 3_000)
+  const became = (wanted: number) => eventually(waiting, (now) => now === wanted)
   await ask('blue', 2, 'ann')
   await ask('red', 1, 'bob')
   for (const [product_id, quantity] of [
@@ -199,7 +208,10 @@ test('returns the existing order of a key that the gate forgot, also at the limi
 
 test('returns the existing order whatever the operator changed since', async () => {
   const config = {
-    ...{ name: 'x', opens_at: soon(-1000), admission: { rate_per_second: 100 }, products: [one, two] },
+    name: 'x',
+    opens_at: soon(-1000),
+    admission: { rate_per_second: 100 },
+    products: [one, two],
     limit_per_visitor: 2,
   }
   const sale = await origin.sale(config)
@@ -255,7 +267,7 @@ describe('while others wait for their turn', () => {
     await new Promise((resolve) => setTimeout(resolve, 500))
     const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
     expect(state.body.hopeful).toBe(0)
-  }, 30_000)
+  })
 
   test('answers keys as before, and the visitor again after a hold', async () => {
     const sale = await origin.sale({ total: 5, hold_seconds: 3 })
@@ -327,7 +339,7 @@ test('returns sold-out until a restock', async () => {
   const sale = await origin.sale({ total: 1 })
   const answer = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
   expect(answer.status).toBe(201)
-  await expect.poll(() => origin.stock(sale), { timeout: 15_000 }).toMatchObject({ sold: 1 })
+  await expect.poll(() => origin.stock(sale)).toMatchObject({ sold: 1 })
   expect(await origin.checkout(sale)).toMatchObject({ status: 410, body: { type: '/problems/sold-out' } })
   await origin.admin('POST', `/sales/${sale}/products/one/restock`, { quantity: 2 })
   expect(await origin.checkout(sale)).toMatchObject({ status: 201 })

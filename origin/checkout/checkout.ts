@@ -6,19 +6,20 @@
  *     record    the exact gate (ledger) records the order, in one transaction shared with others
  *     respond   with the order; or with the one that exists already; or with a refusal
  *
- * Without Redis the exact gate serves alone. Without the ledger, units taken in Redis are answered with "processing", and a
- * worker records the intent later (pending-reservations.ts). Without both nothing can be promised.
+ * Without Redis the exact gate serves alone. Without the ledger, units taken in Redis are answered with "processing" once a
+ * replica has them too, where there is one, and a worker records the intent later (pending-reservations.ts). What neither
+ * store is known to have is not promised: the response is try-again, and the same key makes one order at most.
  */
 import { hash, randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CheckoutRequest } from '../../shared/api/public.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { problem } from '../../shared/problem.ts'
-import { Recent } from '../../shared/recent-map.ts'
-import { ORDER_TOKEN_TTL_SECONDS } from '../../shared/tokens.ts'
 import { mayHaveCommitted, type Sql } from '../ledger/connection.ts'
-import { type RecordVerdict, type Reservation, record } from '../ledger/record.ts'
-import type { ProductRow, SaleRow } from '../ledger/sales.ts'
+import { type RecordVerdict, type Reservation, record } from '../ledger/orders/record.ts'
+import type { ProductRow, SaleRow } from '../ledger/sales/sale-row.ts'
+import { forSale } from '../ledger/sales/sale-state.ts'
 import type { WarmConnections } from '../ledger/warm-connections.ts'
 import { BatcherByKey, Overloaded } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -26,7 +27,17 @@ import type { Arrivals } from '../sales/arrivals.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, type GateVerdict, refused } from '../stock/gate.ts'
 import { ExistingOrder } from './existing-order.ts'
-import { type Attempt, closedFor, type Outcome, outcomeOf, processing, refusal, soldOut, tryAgain } from './outcome.ts'
+import {
+  type Attempt,
+  closedFor,
+  inDoubt,
+  type Outcome,
+  outcomeOf,
+  processing,
+  refusal,
+  soldOut,
+  untaken,
+} from './outcome.ts'
 import { PendingReservations } from './pending-reservations.ts'
 import { SoldOut } from './sold-out.ts'
 
@@ -34,12 +45,10 @@ import { SoldOut } from './sold-out.ts'
 const RECORD_BATCH = 500
 /** Reservations waiting for the ledger; more get try-again, and keep their place. */
 const RECORD_QUEUE = 5_000
-/** A reservation that the ledger may not have heard of is recorded again after this pause, which doubles (jittered) .. */
+/** A reservation that a store may have received is recorded again after this pause, which doubles (jittered) .. */
 const FIRST_RETRY_MS = 50
-/** .. up to this, which is how late a ledger that is back may be noticed .. */
-const MAX_RETRY_MS = 2_000
-/** .. for as long as the buyer can ask for the order. */
-const RETRY_FOR_MS = ORDER_TOKEN_TTL_SECONDS * 1000
+/** .. for as long as a buyer waits. */
+const RETRY_FOR_MS = 2_000
 
 type Reserved = Extract<GateVerdict, { verdict: 'reserved' }>
 type Recorder = BatcherByKey<Reservation, RecordVerdict>
@@ -73,14 +82,14 @@ export class Checkout {
     this.existing = new ExistingOrder({ sql, sales, gates, pending: this.#pending })
   }
 
-  /** A refusal that needs no store is no promise. */
+  /** A refusal that needs no store promises nothing. */
   checkout(
     sale: SaleRow,
-    buyer: Pick<Reservation, 'visitor' | 'number'>,
+    buyer: Pick<Reservation, 'visitor' | 'number' | 'contact'>,
     request: CheckoutRequest,
     key: string,
   ): Outcome | Promise<Outcome> {
-    const { visitor, number } = buyer
+    const { visitor, number, contact } = buyer
     const product = request.product_id
       ? sale.products.find((p) => p.product_id === request.product_id)
       : sale.products[0]
@@ -100,6 +109,7 @@ export class Checkout {
       key,
       hash: requestHash(request),
       method: request.payment_method ?? null,
+      ...(contact && { contact }),
     }
     const closed = closedFor(sale, request.quantity, this.#deps.sales.nowMs())
     return closed ? this.#respond({ sale, reservation, closed }) : this.#reserve(sale, product, reservation)
@@ -113,24 +123,27 @@ export class Checkout {
       gate = await this.#gateOf(reservation).reserve(reservation, terms)
     } catch (error) {
       if (!(error instanceof Overloaded)) throw error
-      return refusal(tryAgain('Too many people are checking out at this moment.'))
+      return untaken('Too many people are checking out at this moment.')
     }
     if (gate.verdict === 'reserved') return this.#recordReserved(sale, reservation, gate)
     if (gate.verdict === 'fenced' || gate.verdict === 'unknown') this.#deps.metrics.degraded.inc({ without: 'gate' })
-    if (gate.verdict === 'unknown') return this.#recordInDoubt({ sale, reservation, gate })
+    if (gate.verdict === 'unknown') return this.#recordExactly({ sale, reservation, gate })
     if (gate.verdict !== 'none' || gate.available > 0 || gate.held > 0)
       return this.#respond({ sale, reservation, gate })
     // While a unit returns, or right after a rebuild, the gate may count it nowhere: the ledger knows whether all are sold.
-    const latest = product.sold < product.total ? await this.#latest(sale) : sale
+    const latest = product.sold < forSale(product) ? await this.#latest(sale) : sale
     this.#soldOut.noteEmpty(latest, product.product_id)
     return this.#respond({ sale: latest, reservation, gate })
   }
 
-  /** Looks up an existing order, before any refusal leaves. Where only the ledger can decide, it is asked. */
+  /** Looks up an existing order, before any refusal leaves. The ledger is read only where it alone can decide. */
   async #respond(attempt: Attempt): Promise<Outcome> {
     const existing = (await this.existing.byKey(attempt)) ?? (await this.existing.byVisitor(attempt))
     const outcome = outcomeOf(attempt, existing)
     if (!outcome) return this.#recordExactly(attempt)
+    // The ledger has what it names.
+    if (outcome.kind === 'processing' && !attempt.ledger)
+      return (await this.#isSafe(outcome.reservation)) ? outcome : inDoubt()
     // The key returns this order from now on, whatever becomes of it.
     if (outcome.kind === 'live' && !outcome.replayed)
       await this.#gateOf(attempt.reservation)
@@ -139,38 +152,30 @@ export class Checkout {
     return outcome
   }
 
-  #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
-    if (this.#pending.isFull()) return this.#recordIfRoom(sale, r, gate)
-    return this.#inTime(r, this.#untilRecorded(sale, r, gate))
-  }
-
-  async #recordIfRoom(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
-    if (!(await this.#pending.isStillFull())) return this.#inTime(r, this.#untilRecorded(sale, r, gate))
-    if (!(await this.#giveBack(r))) return this.#leaveToWorkers(r)
-    return refusal(tryAgain('Orders cannot be recorded at this moment.'))
+  async #recordReserved(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
+    if (this.#pending.isFull() && (await this.#pending.isStillFull())) return this.#takeBack(r, false)
+    const late = async () => ((await this.#isSafe(r)) ? processing(r) : inDoubt())
+    return this.#inTime(r, this.#untilRecorded(sale, r, gate), late)
   }
 
   async #untilRecorded(sale: SaleRow, r: Reservation, gate: Reserved): Promise<Outcome> {
-    let ledger: RecordVerdict
-    let isAnswered: boolean
-    try {
-      ledger = await this.#recorder.add(r.sale, r)
-    } catch (error) {
-      this.#deps.log.warn({ order: r.order, error: String(error) }, 'order not recorded; left to workers')
+    const ledger = await this.#recorder.add(r.sale, r).catch((error: Error) => error)
+    const isAnswered = this.#pending.end(r.order)
+    if (ledger instanceof Error) {
+      this.#deps.log.warn({ order: r.order, error: String(ledger) }, 'order not recorded; left to workers')
+      if (!isAnswered && !(await this.#isSafe(r))) return this.#takeBack(r, mayHaveCommitted(ledger))
       return this.#leaveToWorkers(r)
-    } finally {
-      isAnswered = this.#pending.end(r.order)
     }
     const attempt = { sale, reservation: r, gate, ledger }
     if (ledger.verdict === 'recorded') {
       this.#gateOf(r).acknowledgeSoon(r.order)
       return outcomeOf(attempt)
     }
-    // The buyer was answered "processing" and will ask for the order: a worker notes the refusal.
+    // A buyer who was answered "processing" will ask for the order: a worker notes the refusal.
     if (isAnswered) return this.#leaveToWorkers(r)
     // A worker may have been faster.
     if (ledger.verdict === 'replay' && ledger.order === r.order) this.#gateOf(r).acknowledgeSoon(r.order)
-    else if (!(await this.#giveBack(r))) return this.#recordInDoubt({ sale, reservation: r, gate })
+    else if (!(await this.#giveBack(r))) return this.#recordExactly({ ...attempt, gate: { verdict: 'unknown' } })
     return this.#afterRefusal(attempt)
   }
 
@@ -179,7 +184,14 @@ export class Checkout {
     return processing(r)
   }
 
-  /** False if Redis may not have heard of it: the intent may be found later. */
+  /** Gives back what cannot be promised, unless it may be an order by now: such an order expires if its buyer does not come. */
+  async #takeBack(r: Reservation, mayBeOrder: boolean): Promise<Outcome> {
+    if (!mayBeOrder && (await this.#giveBack(r))) return untaken()
+    this.#leaveToWorkers(r)
+    return inDoubt()
+  }
+
+  /** False if Redis may have missed it: the intent may be found later. */
   async #giveBack(r: Reservation): Promise<boolean> {
     try {
       await this.#gateOf(r).settle([refused(r)])
@@ -190,45 +202,44 @@ export class Checkout {
     }
   }
 
-  /** The exact gate alone, while the fast one is fenced or cannot tell. */
-  async #recordExactly(attempt: Attempt): Promise<Outcome> {
-    const wasUnresponsive = this.#deps.sales.isLedgerUnresponsive()
-    let ledger: RecordVerdict
-    try {
-      ledger = await this.#recorder.add(attempt.sale.sale_id, attempt.reservation)
-    } catch (error) {
-      if (!(error instanceof Overloaded)) this.#deps.log.error({ error: String(error) }, 'neither gate can serve')
-      // A ledger that was unresponsive before was sent no more than an attempt to connect.
-      return !wasUnresponsive && mayHaveCommitted(error as Error) ? this.#recordInDoubt(attempt) : untaken()
-    }
-    return this.#afterExact({ ...attempt, ledger })
+  /** True if the order will exist even if this process is lost, or the Redis that has its intent. */
+  #isSafe(r: Reservation): Promise<boolean> {
+    return this.#gateOf(r)
+      .isSafe(r.order)
+      .catch((error) => {
+        this.#deps.log.warn({ order: r.order, error: String(error) }, 'cannot promise an order')
+        return false
+      })
   }
 
-  /** A gate may have taken the unit unheard. A worker who finds the intent must not make an order that was refused. */
-  #recordInDoubt(attempt: Attempt): Promise<Outcome> | Outcome {
-    return this.#pending.isFull() ? untaken() : this.#inTime(attempt.reservation, this.#untilHeard(attempt))
+  /** The exact gate alone, while the fast gate is fenced or does not know. */
+  #recordExactly(attempt: Attempt): Promise<Outcome> {
+    return this.#inTime(attempt.reservation, this.#untilHeard(attempt), inDoubt)
   }
 
   /**
-   * Records the reservation again until the ledger answers. It may have an order of it already, or a worker may yet make one,
-   * so neither yes nor no would be true before. It is not left to the workers: they may have no intent to find.
+   * A store that does not answer may have heard of the reservation, so neither yes nor no would be true: it is recorded again
+   * until the ledger answers. A worker who finds its intent must not make an order that was refused, so refusals are noted.
    */
   async #untilHeard(attempt: Attempt): Promise<Outcome> {
     const { order, sale } = attempt.reservation
+    const { sales, log } = this.#deps
     const untilMs = performance.now() + RETRY_FOR_MS
-    for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(MAX_RETRY_MS, 2 * pauseMs)) {
-      try {
-        const ledger = await this.#notingRecorder.add(sale, attempt.reservation)
+    let mayBeTaken = attempt.gate?.verdict === 'unknown'
+    for (let pauseMs = FIRST_RETRY_MS; ; pauseMs *= 2) {
+      // A ledger that was unresponsive before is sent no more than an attempt to connect.
+      const wasUnresponsive = sales.isLedgerUnresponsive()
+      const recorder = mayBeTaken ? this.#notingRecorder : this.#recorder
+      const ledger = await recorder.add(sale, attempt.reservation).catch((error: Error) => error)
+      if (!(ledger instanceof Error)) {
         this.#pending.end(order)
         return this.#afterExact({ ...attempt, ledger })
-      } catch (error) {
-        const about = { order, error: String(error) }
-        if (pauseMs === FIRST_RETRY_MS) this.#deps.log.warn(about, 'order in doubt; recording it again')
-        if (performance.now() > untilMs) {
-          this.#pending.end(order)
-          this.#deps.log.error(about, 'gave up a promised order')
-          return untaken()
-        }
+      }
+      mayBeTaken ||= !wasUnresponsive && mayHaveCommitted(ledger)
+      if (!mayBeTaken || performance.now() + pauseMs > untilMs) {
+        this.#pending.end(order)
+        if (!(ledger instanceof Overloaded)) log.error({ order, error: String(ledger) }, 'neither gate can serve')
+        return mayBeTaken ? inDoubt() : untaken()
       }
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { ref: false })
     }
@@ -246,7 +257,7 @@ export class Checkout {
 
   async #afterRefusal(attempt: Attempt & { ledger: RecordVerdict }): Promise<Outcome> {
     const { ledger, reservation: r } = attempt
-    // The gate heard of other products' orders, or of those before it was emptied, here only.
+    // The gate learns only here of orders of other products, and of those from before it was emptied.
     if (ledger.verdict === 'unpaid')
       this.#gateOf(r)
         .learnUnpaid(r.visitor, ledger.units, ledger.ended_ms)
@@ -263,10 +274,10 @@ export class Checkout {
     return sales.get(sale.sale_id) ?? sale
   }
 
-  /** The outcome, or "processing" after as long as a person waits. */
-  #inTime(r: Reservation, outcome: Promise<Outcome>): Promise<Outcome> {
+  /** The outcome; after as long as a person waits, what can be said by then. */
+  #inTime(r: Reservation, outcome: Promise<Outcome>, late: () => Outcome | Promise<Outcome>): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      this.#pending.begin(r, outcome, resolve)
+      this.#pending.begin(r, outcome, () => resolve(late()))
       outcome.then(resolve, reject)
     })
   }
@@ -301,7 +312,10 @@ function recorder({ warm, sales, arrivals, metrics }: CheckoutDeps, noteRefusals
 
 /** Of what was sent only, because an operator may change the rest: which product comes first, for instance. */
 function requestHash(request: CheckoutRequest): string {
-  const sent = JSON.stringify([request.product_id ?? null, request.quantity, request.payment_method ?? null])
+  const { product_id = null, quantity, payment_method = null, contact } = request
+  const sent = JSON.stringify([product_id, quantity, payment_method, ...(contact ? [contact.email] : [])])
+  // Addresses differ, and are not to be kept.
+  if (contact) return hash('sha256', sent, 'base64url')
   const known = hashes.get(sent)
   if (known !== undefined) return known
   const hashed = hash('sha256', sent, 'base64url')
@@ -310,8 +324,6 @@ function requestHash(request: CheckoutRequest): string {
 }
 
 /** Most requests of a sale are alike. */
-const hashes = new Recent<string, string>(100)
+const hashes = new RecentMap<string, string>(100)
 
 const SOLD_OUT = refusal(soldOut())
-
-const untaken = () => refusal(tryAgain('Orders cannot be taken at this moment.'))

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
-import { findByKeys, findOrders, type OrderView } from '../ledger/orders.ts'
-import type { Reservation } from '../ledger/record.ts'
+import { findByKeys, findOrders, type OrderView } from '../ledger/orders/orders.ts'
+import type { Reservation } from '../ledger/orders/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -27,7 +27,7 @@ interface ExistingOrderDeps {
 
 export class ExistingOrder {
   readonly #deps: ExistingOrderDeps
-  /** Most callers hear "sold out", which must cost next to nothing: their keys are looked up in one statement. */
+  /** Most callers get "sold out", which must cost very little: their keys are looked up in one statement. */
   readonly #lookUps: Batcher<Reservation, string | null>
   /** So are orders: of visitors who have all they may, and of those who ask for theirs. */
   readonly #orders: Batcher<string, OrderView | undefined>
@@ -107,7 +107,7 @@ export class ExistingOrder {
     const untilMs = performance.now() + FIND_TIMEOUT_MS
     const inProgress = this.#deps.pending.get(orderId)
     const outcome = inProgress && (await withTimeout(inProgress.outcome, FIND_TIMEOUT_MS).catch(() => undefined))
-    // It made no order: that is the answer to its own key, and to no other.
+    // It made no order. That is the response to its own key, and to no other.
     if (outcome?.kind === 'problem' || outcome?.kind === 'live') return by === 'key' ? { by, outcome } : undefined
     const here = outcome && ('order' in outcome ? outcome.order : outcome.reservation)
     const found = here ?? (await this.#untilRecorded(r.sale, orderId, untilMs))

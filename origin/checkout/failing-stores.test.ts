@@ -5,14 +5,16 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOOPBACK, type Server } from '../../dev/processes.ts'
+import { startRedis } from '../../dev/servers/redis.ts'
 import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
-import { moveOrders } from '../ledger/orders.ts'
-import { type Reservation, record } from '../ledger/record.ts'
-import { type SaleRow, writeSale } from '../ledger/sales.ts'
+import { moveOrders } from '../ledger/orders/orders.ts'
+import { type Reservation, record } from '../ledger/orders/record.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { writeSale } from '../ledger/sales/sales.ts'
 import { WarmConnections } from '../ledger/warm-connections.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { connectRedis } from '../lib/redis.ts'
@@ -107,11 +109,13 @@ async function failingProxy(to: string) {
 const orderOf = (outcome: Outcome) =>
   'reservation' in outcome ? outcome.reservation.order : 'order' in outcome ? outcome.order.order_id : ''
 const said = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.type : outcome.kind)
+const promise = (outcome: Outcome) => (outcome.kind === 'problem' ? outcome.problem.detail : outcome.kind)
+const IN_DOUBT = expect.stringMatching(/^It is not known .* Try again with the same key: /)
+const UNTAKEN = expect.stringMatching(/Nothing was taken\. Try again with the same key\.$/)
 
 test('gives a key that repeats in one batch the same response, and promises no order that is refused', async () => {
   const { sale, buy } = await alone({ total: 1, gate: `redis://${NOWHERE}` })
   expect(said(await buy())).toBe('recorded')
-  const began = performance.now()
   const { all } = await sql.begin(async (tx) => {
     await tx`select 1 from sales where sale_id = ${sale} for update`
     // While the first waits for the row, the others join one batch.
@@ -120,7 +124,6 @@ test('gives a key that repeats in one batch the same response, and promises no o
     return { all }
   })
   expect((await Promise.all(all)).map(said)).toEqual(Array(4).fill('/problems/all-in-carts'))
-  expect(performance.now() - began).toBeLessThan(1_500)
 })
 
 test('leaves a refused order to the workers after it answered "processing"', async () => {
@@ -152,18 +155,16 @@ test('counts unrecorded orders against the limit', async () => {
 
 test('returns a refusal at once that a faster worker noted', async () => {
   const { sale, buy, its } = await alone({ total: 1 })
-  const began = performance.now()
   const asked = await sql.begin(async (tx) => {
     await tx`update products set total = 0 where sale_id = ${sale}`
     await tx`select 1 from sales where sale_id = ${sale} for update`
     const asked = buy()
-    await expect.poll(() => its.countIntents(), { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => its.countIntents()).toBe(1)
     const [waiting] = await its.intents(1)
     await record(tx, sale, [waiting?.intent as Reservation], true)
     return { asked }
   })
   expect(said(await asked.asked)).toBe('/problems/sold-out')
-  expect(performance.now() - began).toBeLessThan(1_000)
 })
 
 test('returns the order of a key, not the noted refusal of an earlier promise', async () => {
@@ -183,12 +184,12 @@ test('finds an order that is recorded during the look-up', async () => {
   const reservation = reservationOf(sale)
   await its.reserve(reservation, { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 })
   const [waiting] = await its.intents(1)
-  // Redis executes further commands only after this pause.
-  await redis.client('PAUSE', 300, 'ALL')
+  // Redis executes what comes on this connection only after the pause.
+  await redis.client('PAUSE', 60_000, 'WRITE')
   const acknowledged = its.acknowledge([waiting?.entry ?? ''])
   const found = checkout.existing.byId(sale, reservation.order)
-  await sleep(100)
   await record(sql, sale, [reservation], false)
+  await redis.client('UNPAUSE')
   await acknowledged
   expect(await found).toMatchObject({ order_id: reservation.order, status: 'reserved' })
 })
@@ -198,19 +199,35 @@ test('returns sold-out at once while the ledger is away', async () => {
   const began = performance.now()
   for (let i = 0; i < 20; i++) expect(said(await buy())).toBe('/problems/sold-out')
   // None waits for the ledger, which takes two seconds each.
-  expect(performance.now() - began).toBeLessThan(1_500)
+  expect(performance.now() - began).toBeLessThan(20_000)
 })
 
-test('promises an order if the fast gate may have taken the unit, and none if neither gate was reached', async () => {
-  const proxy = await failingProxy(server.url)
-  const away = `postgres://${NOWHERE}/none`
-  const { sale, buy } = await alone({ gate: proxy.url, ledger: away })
-  proxy.lose('answers')
-  const answer = await buy()
+test('promises no order that only Redis may have heard of: its key finds it', async () => {
+  const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
+  const { sale, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+  toGate.lose('answers')
+  toLedger.lose('all')
+  expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
   const [waiting] = await new Gate(redis, sale, 'one').intents(1)
-  expect(answer).toMatchObject({ kind: 'processing', reservation: { order: waiting?.intent?.order } })
-  const neither = await alone({ gate: `redis://${NOWHERE}`, ledger: away })
-  expect(said(await neither.buy())).toBe('/problems/try-again')
+  toGate.back()
+  const found = { kind: 'processing', reservation: { order: waiting?.intent?.order } }
+  await expect.poll(() => buy('ann')).toMatchObject(found)
+})
+
+test('promises no order that Redis has lost meanwhile', async () => {
+  const { sale, buy } = await alone()
+  const answer = await sql.begin(async (tx) => {
+    await tx`select 1 from sales where sale_id = ${sale} for update`
+    const answer = buy()
+    await expect.poll(() => redis.del(`{${sale}:one:0}:unrecorded`)).toBe(1)
+    return answer
+  })
+  expect(promise(answer)).toEqual(IN_DOUBT)
+})
+
+test('says that nothing was taken if neither store was reached', async () => {
+  const { buy } = await alone({ gate: `redis://${NOWHERE}`, ledger: `postgres://${NOWHERE}/none` })
+  expect(promise(await buy())).toEqual(UNTAKEN)
 })
 
 test.each(['take', 'give back'])(
@@ -224,7 +241,7 @@ test.each(['take', 'give back'])(
     const { asked } = await sql.begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = buy()
-      await expect.poll(() => there.countIntents(), { timeout: 15_000 }).toBe(1)
+      await expect.poll(() => there.countIntents()).toBe(1)
       proxy.lose('answers')
       await record(tx, sale, [other], false)
       return { asked }
@@ -252,23 +269,85 @@ test('returns the order that the exact gate made, though its reply was lost', as
   )
   proxy.back()
   const answer = await asked
-  // Processing if the ledger does not count as back yet.
+  // Processing if the ledger does not count as back yet: it has the order.
   expect(['recorded', 'processing']).toContain(said(answer))
   expect(orderOf(answer)).toBe(made?.order_id)
 })
 
-test('goes on recording a promised order that neither store may have heard of', async () => {
+test('promises no order that neither store may have heard of: its key makes one', async () => {
   const [toGate, toLedger] = await Promise.all([failingProxy(server.url), failingProxy(database.url)])
-  const { sale, checkout, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
+  const { sale, buy } = await alone({ gate: toGate.url, ledger: toLedger.url })
   expect(said(await buy())).toBe('recorded')
   for (const proxy of [toGate, toLedger]) proxy.lose('all')
-  const answer = await buy('ann')
-  expect(said(answer)).toBe('processing')
-  const order = orderOf(answer)
-  expect(await checkout.existing.byId(sale, order)).toMatchObject({ order, visitor: 'ann' })
+  expect(promise(await buy('ann'))).toEqual(IN_DOUBT)
   for (const proxy of [toGate, toLedger]) proxy.back()
-  const recorded = () => sql`select status from orders where order_id = ${order}`
-  await expect.poll(recorded, { timeout: 5_000 }).toMatchObject([{ status: 'reserved' }])
+  const orders = () => sql`select order_id from orders where sale_id = ${sale} and visitor = 'ann'`
+  // Nothing goes on behind the answer.
+  await sleep(1_000)
+  expect(await orders()).toHaveLength(0)
+  await expect.poll(async () => said(await buy('ann'))).toBe('recorded')
+  expect(await orders()).toHaveLength(1)
+})
+
+describe('where Redis has a replica', () => {
+  let master: Server
+  let replica: Server
+  beforeAll(async () => {
+    master = await startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
+    replica = await startRedis({ args: ['--replicaof', LOOPBACK, String(master.port)] })
+    await online()
+  })
+  afterAll(() => Promise.all([master.stop(), replica.stop()]))
+
+  const online = async () => {
+    const client = new Redis(master.url)
+    await eventually(
+      () => client.info('replication'),
+      (told) => told.includes('state=online'),
+    )
+    client.disconnect()
+  }
+  /** The answers to a visitor and a repeated call while the ledger does not commit. */
+  const whileSilent = ({ sale, buy }: Awaited<ReturnType<typeof alone>>) =>
+    sql.begin(async (tx) => {
+      await tx`select 1 from sales where sale_id = ${sale} for update`
+      return [await buy('ann'), await buy('ann')]
+    })
+  const isOnReplica = async (sale: string, order: string) => {
+    const client = new Redis(replica.url)
+    const stored = await client.hexists(`{${sale}:one:0}:unrecorded`, order)
+    client.disconnect()
+    return stored === 1
+  }
+
+  test('promises what the replica has, and what Redis alone has once the replica is gone', async () => {
+    const shop = await alone({ gate: master.url })
+    expect((await whileSilent(shop)).map(promise)).toEqual(['processing', 'processing'])
+    const away = await alone({ gate: master.url, ledger: `postgres://${NOWHERE}/none` })
+    const orders = (await Promise.all([away.buy(), away.buy()])).map(orderOf)
+    for (const order of orders) expect(await isOnReplica(away.sale, order)).toBe(true)
+    await replica.kill()
+    await expect.poll(async () => promise(await away.buy())).toBe('processing')
+    await replica.start()
+    await online()
+  })
+
+  test('promises nothing while the replica does not acknowledge: the key finds the order', async () => {
+    const shop = await alone({ gate: master.url })
+    const away = await alone({ gate: master.url, ledger: `postgres://${NOWHERE}/none` })
+    process.kill(replica.pid, 'SIGSTOP')
+    const answers = [...(await whileSilent(shop)), await away.buy('ann')]
+    const left = await away.its.stock()
+    process.kill(replica.pid, 'SIGCONT')
+    expect(answers.map(promise)).toEqual([IN_DOUBT, IN_DOUBT, UNTAKEN])
+    // The ledger has not heard of it: it was given back.
+    expect(left).toEqual({ available: 5, held: 0 })
+    await shop.checkout.drain()
+    await shop.sales.refresh()
+    expect(said(await shop.buy('ann'))).toBe('recorded')
+    expect(await sql`select 1 from orders where sale_id = ${shop.sale}`).toHaveLength(1)
+    expect(said(await away.buy('ann'))).toBe('processing')
+  })
 })
 
 test('promises a bounded number of unrecorded orders', async () => {
@@ -283,5 +362,5 @@ test('promises a bounded number of unrecorded orders', async () => {
   expect(Object.fromEntries(counts)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
   // As workers do once they have recorded them.
   await store.del(`{${sale}:one:0}:unrecorded`)
-  await expect.poll(async () => said(await buy()), { timeout: 3_000 }).toBe('processing')
-}, 30_000)
+  await expect.poll(async () => said(await buy())).toBe('processing')
+})

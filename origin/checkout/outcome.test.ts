@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../shared/problem.ts'
 import { reservationOf } from '../../test/origin-process.ts'
-import type { OrderView } from '../ledger/orders.ts'
-import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import type { OrderView } from '../ledger/orders/orders.ts'
+import type { Recorded, RecordVerdict, Reservation } from '../ledger/orders/record.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
 import type { GateVerdict } from '../stock/gate.ts'
 import { type Attempt, type Existing, type Outcome, orderFrom, outcomeOf, refusal } from './outcome.ts'
 
@@ -13,12 +13,13 @@ const now = new Date()
 const recorded: Recorded = { verdict: 'recorded', createdAt: now, reservedUntil: now, prices: {} }
 const product = { product_id: 'one', name: 'One', unit_price_minor: 1, currency: 'EUR' }
 const sale = {
-  ...{ sale_id: 'sale', limit_per_visitor: 2 },
-  products: [{ ...product, total: 10, held: 3, sold: 4 }],
+  sale_id: 'sale',
+  limit_per_visitor: 2,
+  products: [{ ...product, total: 10, buffer: 0, held: 3, sold: 4 }],
 } as unknown as SaleRow
 const soldOutSale = {
   ...sale,
-  products: [{ ...product, total: 10, held: 0, sold: 10 }],
+  products: [{ ...product, total: 10, buffer: 0, held: 0, sold: 10 }],
 } as unknown as SaleRow
 const mine: Reservation = reservationOf('sale')
 const other: Reservation = { ...mine, order: randomUUID() }

@@ -1,10 +1,10 @@
 /** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
-import type { OrderView } from '../ledger/orders.ts'
-import type { Recorded, RecordVerdict, Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sales.ts'
-import { available, phaseOf, remainingIn } from '../sales/sale-state.ts'
+import type { OrderView } from '../ledger/orders/orders.ts'
+import type { Recorded, RecordVerdict, Reservation } from '../ledger/orders/record.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { available, forSale, phaseOf, remainingIn } from '../ledger/sales/sale-state.ts'
 import type { GateVerdict, Stock } from '../stock/gate.ts'
 
 /** What one checkout call has come to so far. */
@@ -64,7 +64,7 @@ export function outcomeOf(attempt: Attempt, existing?: Existing): Outcome | unde
     case 'no_stock':
       return refusal(noStock(sale, r))
     case 'limit':
-      // Visitors who may still have some hear how many, and get no other order.
+      // The response names how many units the visitor may still have, and no other order.
       if (ledger.order === null || ledger.units < limit) return refusal(overLimit(sale, ledger.units))
       return ofVisitor ?? unreadable()
     case 'replay':
@@ -104,7 +104,7 @@ function ofLiveOrder(found: OrderView | Reservation, remaining: number): Outcome
   return isLive(found.status) ? { kind: 'live', order: found, replayed: false, remaining } : undefined
 }
 
-/** Units left: as the gate has just said, or as the ledger had them a moment ago. */
+/** Units left, by the gate's latest reply, or else by the ledger's latest read. */
 function remainingOf({ sale, reservation, gate }: Attempt): number {
   return gate && 'available' in gate ? gate.available : remainingIn(sale, reservation.product)
 }
@@ -116,6 +116,16 @@ export const processing = (reservation: Reservation): Outcome => ({
   reservation,
   replayed: false,
 })
+
+/** Neither store has it. */
+export const untaken = (why = 'Orders cannot be taken at this moment.') =>
+  refusal(tryAgain(`${why} Nothing was taken. Try again with the same key.`))
+
+/** A store may have it. It is found by its key, or else expires. */
+export const inDoubt = () =>
+  refusal(
+    tryAgain('It is not known whether your order was taken. Try again with the same key: it makes one order at most.'),
+  )
 
 const unreadable = () => refusal(tryAgain('Orders cannot be read at this moment.'))
 
@@ -137,6 +147,11 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     payment_method: r.method,
     charge_id: null,
     reason: null,
+    attempts: 0,
+    decline_code: null,
+    action: null,
+    action_until: null,
+    refunded_minor: 0,
     created_at: recorded.createdAt,
     updated_at: recorded.createdAt,
     left_ms: recorded.reservedUntil.getTime() - recorded.createdAt.getTime(),
@@ -183,7 +198,7 @@ function noStock(sale: SaleRow, { product: productId, quantity }: Reservation, g
   const product = sale.products.find((p) => p.product_id === productId)
   if (!product) return problem('unknown-product')
   const left = gate?.available ?? available(product)
-  const unsold = product.total - product.sold
+  const unsold = forSale(product) - product.sold
   if (left === 0 && (gate ?? product).held === 0 && unsold <= 0) return soldOut()
   const about = { product_id: productId, remaining: left }
   if (unsold > 0 && quantity > unsold) return { ...invalidField('quantity', `at most ${unsold} can be had`), ...about }

@@ -1,13 +1,13 @@
 /**
- * Reservations whose unit is taken and which the ledger does not have yet. Their buyers are answered "processing" and will
- * ask for the order, so it must come to exist whatever becomes of this process. Their number is bounded.
+ * Reservations that this process is recording, and those in Redis that the ledger does not have yet. Buyers answered with
+ * "processing" will ask for the order, so it must come to exist whatever becomes of this process. Their number is bounded.
  */
-import type { Reservation } from '../ledger/record.ts'
+import type { Reservation } from '../ledger/orders/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
-import { type Outcome, processing } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 
-/** A response waits this long for the commit before it says "processing" .. */
+/** A response waits this long for the commit .. */
 const RECORD_TIMEOUT_MS = 2_000
 /** .. and up to this longer: one timer looks after all. */
 const LOOK_EVERY_MS = 50
@@ -21,23 +21,23 @@ const DRAIN_TIMEOUT_MS = 5_000
 interface InProgress {
   readonly reservation: Reservation
   readonly outcome: Promise<Outcome>
-  readonly answer: (outcome: Outcome) => void
+  readonly answerLate: () => void
   readonly beganMs: number
 }
 
 export class PendingReservations {
   /** Reservations that this process is recording and whose buyers wait for it, the oldest first. */
   readonly #inProgress = new Map<string, InProgress>()
-  /** Those whose buyers were answered "processing". */
+  /** Those whose buyers wait no longer. */
   readonly #answered = new Map<string, InProgress>()
   #timer: NodeJS.Timeout | undefined
   /** How many were left to the workers and are not known to be recorded, by gate. */
   readonly #leftBy = new Map<Gate, number>()
   #counting: Promise<void> | undefined
 
-  /** Answers the buyer "processing" if the reservation has not ended in time. */
-  begin(reservation: Reservation, outcome: Promise<Outcome>, answer: (outcome: Outcome) => void): void {
-    this.#inProgress.set(reservation.order, { reservation, outcome, answer, beganMs: performance.now() })
+  /** Calls `answerLate` if the reservation has not ended in time. */
+  begin(reservation: Reservation, outcome: Promise<Outcome>, answerLate: () => void): void {
+    this.#inProgress.set(reservation.order, { reservation, outcome, answerLate, beganMs: performance.now() })
     this.#timer ??= setTimeout(() => this.#answerLate(), LOOK_EVERY_MS)
   }
 
@@ -47,7 +47,7 @@ export class PendingReservations {
       if (late.beganMs > beforeMs) break
       this.#inProgress.delete(order)
       this.#answered.set(order, late)
-      late.answer(processing(late.reservation))
+      late.answerLate()
     }
     this.#timer = this.#inProgress.size > 0 ? setTimeout(() => this.#answerLate(), LOOK_EVERY_MS) : undefined
   }
@@ -57,7 +57,7 @@ export class PendingReservations {
     return this.#inProgress.get(order) ?? this.#answered.get(order)
   }
 
-  /** The ledger has answered or failed; true if the buyer was answered "processing" and will ask for the order. */
+  /** The ledger has answered or failed; true if the buyer was answered before, and may ask for the order. */
   end(order: string): boolean {
     return !this.#inProgress.delete(order) && this.#answered.delete(order)
   }

@@ -18,7 +18,7 @@ async function withoutGate(): Promise<number> {
 }
 
 const allSold = (sale: string, units: number) =>
-  expect.poll(() => origin.stock(sale), { timeout: 15_000 }).toMatchObject({ sold: units, held: 0 })
+  expect.poll(() => origin.stock(sale)).toMatchObject({ sold: units, held: 0 })
 
 /** Stops Redis, and checks out as a newcomer until the answer needs none. */
 async function withoutRedis(sale: string): Promise<void> {
@@ -28,7 +28,7 @@ async function withoutRedis(sale: string): Promise<void> {
     expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
     return (await withoutGate()) - before
   }
-  await expect.poll(asked, { timeout: 15_000 }).toBe(0)
+  await expect.poll(asked).toBe(0)
   await gate.start()
 }
 
@@ -62,7 +62,9 @@ test('answers newcomers without the stores, and visitors with an order as before
     const answers: Answer[] = []
     for (const call of calls) answers.push(await origin.checkout(sale, call))
     return answers.map(({ status, headers, body: { order_token, ...body } }) => ({
-      ...{ status, body, replayed: headers.get('idempotency-replayed') },
+      status,
+      body,
+      replayed: headers.get('idempotency-replayed'),
     }))
   }
   const before = await responses()
@@ -70,9 +72,9 @@ test('answers newcomers without the stores, and visitors with an order as before
 
   await withoutRedis(sale)
   const ready = () => origin.ops('/readyz')
-  await expect.poll(ready, { timeout: 15_000 }).toMatchObject({ body: { gate: true } })
+  await expect.poll(ready).toMatchObject({ body: { gate: true } })
   expect(await responses()).toEqual(before)
-}, 60_000)
+})
 
 test('sells a restock at once, and knows its buyers after it is sold out again', async () => {
   const sale = await origin.sale({ total: 1 })
@@ -90,7 +92,7 @@ test('sells a restock at once, and knows its buyers after it is sold out again',
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
   await withoutRedis(sale)
   expect(await origin.checkout(sale, late)).toMatchObject({ status, body: { order_id: body.order_id } })
-}, 60_000)
+})
 
 test('asks the gate while another product is available', async () => {
   const product = { name: 'One', unit_price_minor: 1000, currency: 'EUR', total: 1 }
@@ -101,4 +103,4 @@ test('asks the gate while another product is available', async () => {
   expect(await origin.checkout(sale)).toMatchObject(SOLD_OUT)
   const two = await origin.checkout(sale, { body: { product_id: 'two', ...PAID } })
   expect(two).toMatchObject({ status: 201 })
-}, 60_000)
+})

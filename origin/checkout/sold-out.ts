@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
-import { buyersOf } from '../ledger/orders.ts'
-import type { SaleRow } from '../ledger/sales.ts'
-import { phaseOf } from '../sales/sale-state.ts'
+import { buyersOf } from '../ledger/orders/orders.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { forSale, phaseOf } from '../ledger/sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /** Names in memory, of about 100 bytes each, of all sales. A sale with more buyers asks the stores. */
@@ -79,15 +79,14 @@ export class SoldOut {
     }
   }
 
-  /** While the ledger is unresponsive, this process would not hear of a restock. */
+  /** While the ledger is unresponsive, this process would miss a restock. */
   #isSoldOut(sale: SaleRow): boolean {
     return !this.#sales.isLedgerUnresponsive() && phaseOf(sale, this.#sales.nowMs()) === 'sold_out'
   }
 }
 
 /**
- * While total and sold are unchanged, nobody got a unit meanwhile. A visitor is only missed if their order came to nothing
- * while the total was higher, and the total was lowered again: they hear "sold out" instead of that.
+ * While the units for sale and those sold are unchanged, nobody got a unit meanwhile. A visitor is only missed if their order came to nothing
+ * while the total was higher, and the total was lowered again: they get "sold out" instead.
  */
-const stockOf = ({ products }: SaleRow) =>
-  JSON.stringify(products.map(({ product_id, total, sold }) => [product_id, total, sold]))
+const stockOf = ({ products }: SaleRow) => JSON.stringify(products.map((p) => [p.product_id, forSale(p), p.sold]))

@@ -1,5 +1,5 @@
 /**
- * An order's changes as server-sent events (WHATWG HTML, section 9.2). The event id is the sequence number in order_events;
+ * An order's changes as server-sent events (WHATWG HTML, section 9.2). The event id is the sequence number in events;
  * the first event has id 0. After a break the browser sends the last id that it saw (Last-Event-ID) and gets what it missed.
  * One listening connection per process wakes the streams, and one statement reads for all that are awake.
  */
@@ -10,7 +10,7 @@ import type { Order } from '../../shared/api/public.ts'
 import { isSettled } from '../../shared/order-status.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { listenToOrders, type OrderUpdate, type OrderView, readOrderEvents } from '../ledger/orders.ts'
+import { listenToOrders, type OrderUpdate, type OrderView, readOrderEvents } from '../ledger/orders/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { Signal } from '../lib/signal.ts'
 
@@ -74,7 +74,7 @@ export class OrderEvents {
     readOrderEvents(this.#sql, reads),
   )
 
-  /** Streams the events of an order, each with the current order as `show` formats it. */
+  /** Streams the events of an order, each with the order as `show` formats it. */
   async stream(c: Context, orderId: string, show: (order: OrderView) => Order): Promise<Response> {
     const signals = this.#streams.get(orderId) ?? new Set()
     if (this.#open >= this.#maxStreams || signals.size >= MAX_STREAMS_OF_ORDER)
@@ -126,10 +126,13 @@ export class OrderEvents {
     while (!isOver()) {
       // While the ledger is away the stream stays open, and continues when the ledger is back.
       const update = await this.#reads.add({ order: orderId, last }).catch(() => undefined)
-      for (const { seq, status, at } of update?.events ?? []) {
+      const events = update?.events ?? []
+      const order = update?.order && show(update.order)
+      for (const [i, { seq, status, at }] of events.entries()) {
         last = seq
-        const order = update?.order ? show(update.order) : undefined
-        const data = JSON.stringify({ ...order, order_id: orderId, status, at: new Date(at).toISOString() })
+        // Why it ended and where its payment is are known of its present state, and would be untrue of one before.
+        const now = i === events.length - 1 ? {} : { reason: undefined, payment: undefined }
+        const data = JSON.stringify({ ...order, ...now, order_id: orderId, status, at: new Date(at).toISOString() })
         await stream.writeSSE({ id: String(seq), event: 'order', data })
       }
       // Decided by the order, since the last event may have been sent before a break.

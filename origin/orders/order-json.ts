@@ -1,9 +1,9 @@
 /** An order as the API sends it to its buyer and to operators. */
-import type { Order } from '../../shared/api/public.ts'
-import { CANCEL_REASONS } from '../../shared/order-status.ts'
-import type { OrderRow } from '../ledger/orders.ts'
-import type { Reservation } from '../ledger/record.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
+import { CANCEL_REASONS, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
+import { type OrderRow, totalOf } from '../ledger/orders/orders.ts'
+import type { Reservation } from '../ledger/orders/record.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
 
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]
@@ -11,16 +11,60 @@ export const kindOf = (reason: string) => reason.split(':', 1)[0]
 /** An order at `nowMs`. `left_ms`, if present, is the rest of its hold by the ledger's clock. */
 export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): Order {
   const leftMs = order.left_ms ?? order.reserved_until.getTime() - nowMs
-  const { order_id, sale_id: sale, product_id, quantity, unit_price_minor, currency, status } = order
+  const { order_id, sale_id: sale, product_id, quantity, unit_price_minor, currency, refunded_minor } = order
+  const status = statusOf(order.status)
   const kind = status === 'cancelled' && order.reason !== null && kindOf(order.reason)
   const reason = CANCEL_REASONS.find((one) => one === kind)
   return {
-    ...{ order_id, sale, product_id, quantity, unit_price_minor, currency, status },
+    order_id,
+    sale,
+    product_id,
+    quantity,
+    unit_price_minor,
+    currency,
+    status,
     ...(reason && { reason }),
     reserved_until: order.reserved_until.toISOString(),
     expires_in_seconds: status === 'reserved' ? Math.max(0, Math.round(leftMs / 100) / 10) : 0,
     created_at: order.created_at.toISOString(),
+    lines: [{ product_id, quantity, unit_price_minor }],
+    total_minor: totalOf(order),
+    refunded_minor,
+    payment: paymentOf(order, nowMs),
   }
+}
+
+/** The state of its payment, derived from the order. */
+function paymentOf(order: OrderRow, nowMs: number): Payment | null {
+  const { status, attempts, decline_code, action, action_until, refunded_minor } = order
+  const isGivenBack = status === 'cancelled' && refunded_minor > 0 && refunded_minor === totalOf(order)
+  if (status === 'refunded' || status === 'returned' || isGivenBack) return { status: 'refunded' }
+  if (isSold(status)) return { status: 'succeeded' }
+  const attempts_left = Math.max(0, PAYMENT_ATTEMPTS - attempts)
+  if (status === 'paying' && action !== null) {
+    const { url, client_secret } = action
+    const leftMs = (action_until?.getTime() ?? nowMs) - nowMs
+    return {
+      status: 'requires_action',
+      next_action: { type: 'redirect', url },
+      ...(client_secret !== undefined && { client_secret }),
+      expires_in_seconds: Math.max(0, Math.round(leftMs / 100) / 10),
+      attempts_left,
+    }
+  }
+  if (status === 'paying') return { status: 'pending', attempts_left }
+  if (decline_code === null) return null
+  const code = DECLINE_CODES.find((one) => one === decline_code) ?? 'declined'
+  return { status: 'declined', code, message: MESSAGES[code], attempts_left }
+}
+
+/** What to do about it, in plain words. */
+const MESSAGES: Record<DeclineCode, string> = {
+  declined: 'The payment was declined. Use another card, or ask your bank.',
+  insufficient_funds: 'There is not enough money on the account. Use another card.',
+  expired_card: 'The card has expired. Use another one.',
+  incorrect_details: 'Some details of the card are not right. Check the number, the date and the code.',
+  authentication_failed: 'Your bank did not confirm that it was you. Try again, or use another card.',
 }
 
 /** A reservation that is not recorded yet. */
@@ -37,6 +81,10 @@ export function processingOrder(r: Reservation, sale: SaleRow | undefined): Orde
     reserved_until: null,
     expires_in_seconds: 0,
     created_at: new Date(createdAtMs(r.order)).toISOString(),
+    lines: [{ product_id: r.product, quantity: r.quantity, unit_price_minor: product?.unit_price_minor ?? 0 }],
+    total_minor: (product?.unit_price_minor ?? 0) * r.quantity,
+    refunded_minor: 0,
+    payment: null,
   }
 }
 

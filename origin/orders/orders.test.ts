@@ -3,16 +3,16 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useLedger } from '../../test/servers.ts'
-import { findOrder, moveOrders, type OrderRow } from '../ledger/orders.ts'
-import type { ChargeOf } from '../ledger/payments.ts'
-import { record } from '../ledger/record.ts'
-import { writeSale } from '../ledger/sales.ts'
+import { findOrder, moveOrders, type OrderRow } from '../ledger/orders/orders.ts'
+import type { ChargeOf } from '../ledger/orders/payments.ts'
+import { record } from '../ledger/orders/record.ts'
+import { writeSale } from '../ledger/sales/sales.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Orders } from './orders.ts'
 
 const sql = await useLedger(4)
 const deps = { sql, gates: undefined as never, metrics: createMetrics(), log: pino({ level: 'silent' }) }
-const orders = new Orders({ ...deps, charges: undefined as never })
+const orders = new Orders({ ...deps, actionSeconds: 300, charges: undefined as never })
 
 async function order(status: OrderRow['status'], quantity = 1) {
   const sale = `sale-${randomUUID().slice(0, 8)}`
@@ -23,20 +23,20 @@ async function order(status: OrderRow['status'], quantity = 1) {
   if (status !== 'reserved') await moveOrders(sql, [id], { from: ['reserved'], to: status })
   return { sale, id }
 }
-const events = (id: string) =>
-  sql<{ status: string }[]>`select status from order_events where order_id = ${id} order by seq`
+const events = (id: string) => sql<{ status: string }[]>`select status from events where order_id = ${id} order by seq`
 
 test('confirms an order together with its capture, and queues no capture for any other', async () => {
   const [paying, cancelled] = [await order('paying'), await order('cancelled')]
   let captured: readonly ChargeOf[] = []
   const charges = {
     addCharges: async () => {},
+    addRefunds: async () => [],
     addCaptures: async (_: unknown, captures: readonly ChargeOf[]) => {
       captured = captures
       throw new Error('the queue is away')
     },
   }
-  const confirming = new Orders({ ...deps, charges })
+  const confirming = new Orders({ ...deps, actionSeconds: 300, charges })
   const paid = [paying, cancelled].map(({ id }) => ({ order: id, charge: `charge of ${id}` }))
   await expect(confirming.confirm(paid)).rejects.toThrow('the queue is away')
   expect(captured).toEqual([{ order: paying.id, charge: `charge of ${paying.id}` }])
@@ -45,8 +45,8 @@ test('confirms an order together with its capture, and queues no capture for any
 
 test('fulfils a confirmed order once, and repeats the response', async () => {
   const { sale, id } = await order('confirmed')
-  const answers = await Promise.all([orders.fulfil(id), orders.fulfil(id)])
-  answers.push(await orders.fulfil(id))
+  const answers = await Promise.all([orders.fulfil(id, 'admin'), orders.fulfil(id, 'admin')])
+  answers.push(await orders.fulfil(id, 'admin'))
   expect(answers).toMatchObject(Array(3).fill({ order_id: id, sale_id: sale, status: 'fulfilled' }))
   expect((await events(id)).map((e) => e.status)).toEqual(['confirmed', 'fulfilled'])
   expect(await sql`select held, sold from products where sale_id = ${sale}`).toEqual([{ held: 0, sold: 1 }])
@@ -55,10 +55,10 @@ test('fulfils a confirmed order once, and repeats the response', async () => {
 test('does not fulfil an order that is not paid or unknown', async () => {
   for (const status of ['reserved', 'paying', 'expired', 'cancelled'] as const) {
     const { id } = await order(status)
-    expect(await orders.fulfil(id)).toBeUndefined()
+    expect(await orders.fulfil(id, 'admin')).toBeUndefined()
     expect(await findOrder(sql, id)).toMatchObject({ status })
   }
-  expect(await orders.fulfil(randomUUID())).toBeUndefined()
+  expect(await orders.fulfil(randomUUID(), 'admin')).toBeUndefined()
 })
 
 test('does not expire an order whose charge is in progress', async () => {

@@ -1,18 +1,28 @@
 /**
  * The transitions of an order. Each is one guarded statement in the ledger, so it happens once:
  *
- *     reserved ─▶ paying ─▶ confirmed ─▶ fulfilled
- *        └──▶ expired   └──▶ cancelled
+ *     reserved ◀─▶ paying ─▶ confirmed ─▶ fulfilled
+ *        └──▶ expired  └──▶ cancelled  └──▶ refunded
  *        └──▶ cancelled
  *
  * The ledger decides, and the fast gate is updated afterwards. If that update is lost, the reconciler finds the difference.
  */
 import type { Logger } from 'pino'
-import { isSold } from '../../shared/order-status.ts'
+import { isSold, PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { audit } from '../ledger/findings.ts'
-import { findOrder, heldBy, type Move, moveOrders, type OrderRow } from '../ledger/orders.ts'
-import type { ChargeOf } from '../ledger/payments.ts'
+import { audit } from '../ledger/operations/audit.ts'
+import {
+  type Advance,
+  advanceOrders,
+  findOrder,
+  heldBy,
+  type Move,
+  moveOrders,
+  type OrderRow,
+} from '../ledger/orders/orders.ts'
+import type { ChargeOf, Refund } from '../ledger/orders/payments.ts'
+import { lockOrders } from '../ledger/orders/refunds.ts'
+import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
@@ -24,17 +34,26 @@ const PAYMENTS = { size: 200, queue: 5_000 }
 interface OrdersDeps {
   readonly sql: Sql
   readonly gates: Gates
-  /** Queues charges and captures in the transaction that asks for them. */
+  /** Queues charges, captures and refunds in the transaction that asks for them. */
   readonly charges: {
     addCharges(tx: Queryable, orderIds: readonly string[]): Promise<void>
     addCaptures(tx: Queryable, captures: readonly ChargeOf[]): Promise<void>
+    addRefunds(tx: Queryable, refunds: readonly Refund[]): Promise<unknown>
   }
+  /** How long a charge may wait for its buyer. */
+  readonly actionSeconds: number
   readonly metrics: Pick<Metrics, 'orders'>
   readonly log: Logger
 }
 
+/** An attempt to pay an order. */
+interface Attempt {
+  readonly order: string
+  readonly attempt: number
+}
+
 /** Statuses in which an order has ended, or ends, its hold. */
-const ENDS: readonly OrderRow['status'][] = ['confirmed', 'expired', 'cancelled']
+const ENDS: readonly (OrderRow['status'] | undefined)[] = ['confirmed', 'expired', 'cancelled']
 
 /** What the gate does with the hold of an order that has ended. */
 export const holdEnd = (order: OrderRow): HoldEnd => ({
@@ -45,8 +64,9 @@ export const holdEnd = (order: OrderRow): HoldEnd => ({
   how: isSold(order.status) ? 'sell' : wasDeclined(order) ? 'declined' : wasLeft(order) ? 'unpaid' : 'release',
 })
 
-/** Both count as orders that came to nothing; not those that an operator or the provider ended. As in functions.sql. */
-const wasLeft = ({ status, reason }: OrderRow) => status === 'expired' || kindOf(reason ?? '') === 'given_back'
+/** Both count as orders that came to nothing; not those that an operator or the provider ended. As in record_orders (origin/ledger/functions/). */
+const wasLeft = ({ status, reason }: OrderRow) =>
+  status === 'expired' || reason === 'given_back' || reason === 'not_authenticated'
 const wasDeclined = ({ reason }: OrderRow) => kindOf(reason ?? '') === 'declined'
 
 export class Orders {
@@ -65,10 +85,10 @@ export class Orders {
     async (payments) => {
       const { sql, charges } = this.#deps
       const ids = payments.map((p) => p.orderId)
-      const methods = payments.map((p) => p.method)
+      const begun = payments.map(({ orderId: order, method }) => ({ order, method }))
       const moved = await sql.begin(async (tx) => {
         // An overdue hold that no sweeper has ended yet may still be paid: its unit is not given back yet.
-        const paying = await moveOrders(tx, ids, { from: ['reserved'], to: 'paying', methods })
+        const paying = await advanceOrders(tx, begun, { from: ['reserved'], to: 'paying' })
         const payingIds = paying.map((o) => o.order_id)
         await charges.addCharges(tx, payingIds)
         return paying
@@ -93,13 +113,7 @@ export class Orders {
     if (paid.length === 0) return
     const { sql, charges } = this.#deps
     const confirmed = await sql.begin(async (tx) => {
-      const ids = paid.map((p) => p.order)
-      const paidBy = paid.map((p) => p.charge)
-      const moved = await moveOrders(tx, ids, {
-        from: ['paying', 'reserved'],
-        to: 'confirmed',
-        charges: paidBy,
-      })
+      const moved = await advanceOrders(tx, paid, { from: ['paying', 'reserved'], to: 'confirmed' })
       const captures = moved.flatMap(({ charge_id: charge, order_id: order }) =>
         charge === null ? [] : [{ charge, order }],
       )
@@ -109,15 +123,83 @@ export class Orders {
     await this.#moved(confirmed, 'confirmed')
   }
 
+  /** The charge of an attempt waits for its buyer, and the hold with it. */
+  async requireAction(waits: readonly (Attempt & { readonly action: PaymentAction })[]): Promise<void> {
+    const { sql, actionSeconds } = this.#deps
+    this.#count(await advanceOrders(sql, waits, { from: ['paying'], to: 'paying' }, actionSeconds))
+  }
+
+  /** Ends declined attempts: the order keeps its hold for another one, and is cancelled after the last. */
+  async decline(declined: readonly (Attempt & { readonly declineCode: string })[]): Promise<void> {
+    const isLast = ({ attempt }: Attempt) => attempt >= PAYMENT_ATTEMPTS
+    await this.#advance(
+      declined.filter((one) => !isLast(one)),
+      { from: ['paying'], to: 'reserved', type: 'order.declined' },
+    )
+    await this.#advance(declined.filter(isLast), { from: ['paying'], to: 'cancelled', reason: 'declined' })
+  }
+
+  /** Cancels an order whose buyer never authenticated the payment. */
+  abandon = (attempt: Attempt) =>
+    this.#advance([attempt], { from: ['paying'], to: 'cancelled', reason: 'not_authenticated' })
+
   /** Confirms an order that costs nothing, without a charge. */
   confirmFree = (orderId: string) => this.#moveOne(orderId, { from: ['paying'], to: 'confirmed' })
 
   cancel = (orderId: string, from: OrderRow['status'][], reason: string) =>
     this.#moveOne(orderId, { from, to: 'cancelled', reason })
 
+  /**
+   * Cancels an order for the shop: its units come back, and its money too. A charge that waits for its buyer is voided, and one
+   * that is authorized later is given back when it is reported. Returns the order, and whether this call cancelled it;
+   * undefined if it is unknown.
+   */
+  async cancelByShop(orderId: string, by: { operator: string; reason?: string | undefined }) {
+    const { sql, charges } = this.#deps
+    const result = await sql.begin(async (tx) => {
+      const [before] = await lockOrders(tx, [orderId])
+      if (!before) return undefined
+      const { status, sale_id: sale } = before
+      const move = { from: ['reserved', 'paying', 'confirmed'], to: 'cancelled', reason: 'by_shop' } as const
+      const [moved] = await moveOrders(tx, [orderId], move)
+      if (!moved) return { order: before, isNew: false, wasSold: false }
+      const charge = status === 'confirmed' ? before.charge_id : before.action?.charge
+      if (charge)
+        await charges.addRefunds(tx, [{ charge, order: orderId, reason: by.reason ?? 'cancelled by the shop' }])
+      const after = { status: 'cancelled', ...(charge && { refund: charge }), ...(by.reason && { reason: by.reason }) }
+      const entry = {
+        actor: by.operator,
+        action: 'cancelled',
+        sale,
+        order: orderId,
+        before: { status },
+        after,
+      }
+      await audit(tx, [entry])
+      return { order: moved, isNew: true, wasSold: status === 'confirmed' }
+    })
+    if (result?.isNew) await this.#moved([result.order], 'cancelled')
+    return result
+  }
+
   /** Marks a paid order as handed over, once. Repeats return the same order; undefined if it is unknown or not paid. */
-  async fulfil(orderId: string): Promise<OrderRow | undefined> {
-    const fulfilled = await this.#moveOne(orderId, { from: ['confirmed'], to: 'fulfilled' })
+  async fulfil(orderId: string, operator: string): Promise<OrderRow | undefined> {
+    const [fulfilled] = await this.#deps.sql.begin(async (tx) => {
+      const moved = await moveOrders(tx, [orderId], { from: ['confirmed'], to: 'fulfilled' })
+      await audit(
+        tx,
+        moved.map(({ sale_id: sale }) => ({
+          actor: operator,
+          action: 'fulfilled',
+          sale,
+          order: orderId,
+          before: { status: 'confirmed' },
+          after: { status: 'fulfilled' },
+        })),
+      )
+      return moved
+    })
+    if (fulfilled) await this.#moved([fulfilled], 'fulfilled')
     const found = fulfilled ?? (await findOrder(this.#deps.sql, orderId))
     return found?.status === 'fulfilled' ? found : undefined
   }
@@ -131,11 +213,11 @@ export class Orders {
   }
 
   /** Cancels what a blocked visitor holds in these sales. Orders that are being paid finish. */
-  async takeFrom(visitor: string, saleIds: readonly string[]): Promise<void> {
+  async takeFrom(visitor: string, saleIds: readonly string[], operator: string): Promise<void> {
     const cancelled = await this.#deps.sql.begin(async (tx) => {
       const held = await heldBy(tx, visitor, saleIds)
       const moved = await moveOrders(tx, held, { from: ['reserved'], to: 'cancelled', reason: 'blocked' })
-      const by = { actor: 'operator', action: 'blocked', before: 'reserved', after: 'cancelled' }
+      const by = { actor: operator, action: 'blocked', before: 'reserved', after: 'cancelled' }
       await audit(
         tx,
         moved.map((o) => ({ ...by, sale: o.sale_id, product: o.product_id, order: o.order_id })),
@@ -146,13 +228,20 @@ export class Orders {
   }
 
   /** One transition of many orders, first in the ledger, then at the gate. Returns those that made it. */
-  async move(orderIds: readonly string[], move: Move): Promise<OrderRow[]> {
-    const moved = await moveOrders(this.#deps.sql, orderIds, move)
+  move(orderIds: readonly string[], move: Move): Promise<OrderRow[]> {
+    return this.#advance(
+      orderIds.map((order) => ({ order })),
+      move,
+    )
+  }
+
+  async #advance(advances: readonly Advance[], move: Move): Promise<OrderRow[]> {
+    const moved = await advanceOrders(this.#deps.sql, advances, move)
     await this.#moved(moved, move.to)
     return moved
   }
 
-  async #moved(orders: readonly OrderRow[], to: OrderRow['status']): Promise<void> {
+  async #moved(orders: readonly OrderRow[], to: Move['to']): Promise<void> {
     this.#count(orders)
     if (!ENDS.includes(to)) return
     const byProduct = Map.groupBy(orders, (o) => `${o.sale_id} ${o.product_id}`)

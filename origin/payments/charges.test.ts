@@ -2,9 +2,9 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { usePayments } from '../../test/payments.ts'
-import { findOrder } from '../ledger/orders.ts'
-import { record } from '../ledger/record.ts'
-import { writeSale } from '../ledger/sales.ts'
+import { findOrder } from '../ledger/orders/orders.ts'
+import { record } from '../ledger/orders/record.ts'
+import { writeSale } from '../ledger/sales/sales.ts'
 import { Orders } from '../orders/orders.ts'
 import { Charges } from './charges.ts'
 import { CHARGE_ATTEMPTS, OUTBOX_ATTEMPTS } from './jobs.ts'
@@ -14,7 +14,7 @@ import type { PaymentProvider } from './provider.ts'
 const { stripe, ...deps } = await usePayments()
 const { provider, sql, jobs, metrics } = deps
 const gates = { of: () => ({ settle: async () => {} }) } as never
-const orders = new Orders({ ...deps, gates, charges: jobs })
+const orders = new Orders({ ...deps, gates, charges: jobs, actionSeconds: 300 })
 const captures = new Outbox('capture', deps)
 const refunds = new Outbox('refund', deps)
 const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>
@@ -22,6 +22,8 @@ const chargesBy = (changes: Partial<PaymentProvider> = {}, log = deps.log) =>
     ...deps,
     log,
     provider: { ...provider, ...changes },
+    sources: [{ ...provider, ...changes }],
+    returnUrl: () => 'http://shop.test/order',
     orders,
     captures,
     refunds,
@@ -172,6 +174,96 @@ test('logs the reason of failing charges, one line for many', async () => {
   })
 })
 
+describe('a charge that waits for its buyer', () => {
+  /** Its charge, after the first attempt. */
+  async function waiting(charges: Charges) {
+    const order = await payingWith('pm_card_threeDSecure2Required')
+    await attempt(charges)
+    const charge = intentOf(order)?.id ?? ''
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying', action: { charge } })
+    return { order, charge }
+  }
+  const timeOut = (order: string) =>
+    sql`update orders set action_until = now() - interval '1 second' where order_id = ${order}`
+
+  test('is cancelled when nobody comes, and then its order; a late success changes nothing', async () => {
+    const charges = chargesBy()
+    const { order, charge } = await waiting(charges)
+    await charges.endOverdueActions()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
+    await timeOut(order)
+    await charges.endOverdueActions()
+    expect(intentOf(order)).toMatchObject({ status: 'canceled' })
+    expect(await findOrder(sql, order)).toMatchObject({
+      status: 'cancelled',
+      reason: 'not_authenticated',
+      action: null,
+    })
+    stripe.authenticate(charge, true)
+    await settleCurrent(charges, order)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('confirms its order if the buyer came in time, and nobody has told', async () => {
+    const charges = chargesBy()
+    const { order, charge } = await waiting(charges)
+    stripe.authenticate(charge, true)
+    await timeOut(order)
+    await charges.endOverdueActions()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', charge_id: charge })
+    expect(intentOf(order)).toMatchObject({ status: 'requires_capture' })
+  })
+
+  test('is voided if it is authorized after its order has ended', async () => {
+    const charges = chargesBy({ cancel: async (charge) => ({ charge, order: '', status: 'cancelled' }) })
+    const { order, charge } = await waiting(charges)
+    await timeOut(order)
+    await charges.endOverdueActions()
+    stripe.authenticate(charge, true)
+    await settleCurrent(charges, order)
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
+    await refunds.round()
+    expect(intentOf(order)).toMatchObject({ status: 'canceled' })
+    expect(await sql`select reason from refunds where order_id = ${order}`).toEqual([{ reason: 'paid when cancelled' }])
+  })
+
+  test('keeps its order while the provider does not respond', async () => {
+    const unreachable = () => Promise.reject(new Error('no response'))
+    const { order } = await waiting(chargesBy())
+    await timeOut(order)
+    await chargesBy({ cancel: unreachable }).endOverdueActions()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'paying' })
+    await chargesBy().endOverdueActions()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('waits no longer for being reported again', async () => {
+    const charges = chargesBy()
+    const { order, charge } = await waiting(charges)
+    const until = (await findOrder(sql, order))?.action_until
+    const action = { charge, url: 'http://elsewhere.test/' }
+    await charges.settle({ charge, order, status: 'requires_action', attempt: 1, action })
+    expect((await findOrder(sql, order))?.action_until).toEqual(until)
+  })
+
+  test('declined by the bank leaves its order to be paid with another method, once for all reports', async () => {
+    const charges = chargesBy()
+    const { order, charge } = await waiting(charges)
+    stripe.authenticate(charge, false)
+    await settleCurrent(charges, order)
+    const declined = { status: 'reserved', decline_code: 'authentication_failed', action: null, payment_method: null }
+    expect(await findOrder(sql, order)).toMatchObject(declined)
+    await orders.pay(order, 'pm_card_chargeDeclined')
+    const report = { order, status: 'declined', code: 'declined' } as const
+    // One page of changes: the old one concerns an attempt that is over.
+    await Promise.all([
+      charges.settle({ ...report, charge, attempt: 1 }),
+      charges.settle({ ...report, charge: 'pi_2', attempt: 2 }),
+    ])
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'reserved', attempts: 2, decline_code: 'declined' })
+  })
+})
+
 test('charges the price of all units', async () => {
   const order = await payingWith('pm_card_visa', 3)
   await attempt(chargesBy())
@@ -198,7 +290,7 @@ test.each([
 })
 
 describe('a refund made by hand', () => {
-  test('opens one finding for a sold order, which stays sold', async () => {
+  test('opens one finding for a sold order, which tells of it and stays sold', async () => {
     const order = await payingWith('pm_card_visa')
     const charges = chargesBy()
     await attempt(charges)
@@ -208,13 +300,13 @@ describe('a refund made by hand', () => {
     const report = { charge, order, status: 'refunded' } as const
     await Promise.all([charges.settle(report), charges.settle(report)])
     await charges.settle(report)
-    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed' })
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'refunded', refunded_minor: 1_000 })
     expect(await findingsAbout(charge)).toMatchObject([
       { sale_id: 'sale-pm_card_visa', kind: 'refunded_outside', open: true, detail: { order } },
     ])
     const refunded = await sql`select refunded_at is not null as done from refunds where charge_id = ${charge}`
     expect(refunded).toEqual([{ done: true }])
-    expect(await jobs.take('refund', 10)).toEqual([])
+    expect(await jobs.take('refund-by-id', 10)).toEqual([])
   })
 
   test('opens no finding for a voided charge, a second charge, or an order that is not sold', async () => {
@@ -230,12 +322,33 @@ describe('a refund made by hand', () => {
     expect(await sql`select 1 from refunds where order_id = ${order}`).toEqual([])
   })
 
+  test('that the bank sends back has the order paid again, with a finding', async () => {
+    const order = await payingWith('pm_card_visa')
+    const charges = chargesBy()
+    await attempt(charges)
+    const charge = intentOf(order)?.id ?? ''
+    await provider.capture({ charge, order })
+    await jobs.addRefunds(sql, [{ charge, order, reason: 'by the shop' }])
+    await refunds.round()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'refunded', refunded_minor: 1_000 })
+    await charges.settle({ charge, order, status: 'refund_failed' })
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'confirmed', refunded_minor: 0 })
+    expect(await findingsAbout(charge)).toMatchObject([{ kind: 'refund_failed', open: true }])
+    const types = await sql`select type from events where order_id = ${order} order by seq desc limit 1`
+    expect(types).toEqual([{ type: 'order.refund_failed' }])
+    const [product] = await sql`select sold from products where sale_id = 'sale-pm_card_visa'`
+    const sold = await sql`
+      select sum(quantity)::int as sold from orders where sale_id = 'sale-pm_card_visa'
+        and status in ('confirmed', 'fulfilled', 'refunded')`
+    expect(sold).toEqual([product])
+  })
+
   test('closes the finding of a failed refund', async () => {
     const { id: charge, metadata } = stripe.add({ order: crypto.randomUUID() }, 1_000, 'eur')
     const order = metadata.order ?? ''
     stripe.succeed(charge)
     await jobs.addRefunds(sql, [{ charge, order, reason: 'paid when cancelled' }])
-    await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund'`
+    await sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1} where name = 'refund-by-id'`
     stripe.settings.refundStatus = 'failed'
     await refunds.round()
     stripe.settings.refundStatus = 'succeeded'

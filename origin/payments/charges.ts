@@ -6,21 +6,23 @@
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { closeAbout, NO_SALE } from '../ledger/findings.ts'
-import { findOrders, type OrderRow } from '../ledger/orders.ts'
+import { closeAbout, NO_SALE } from '../ledger/operations/findings.ts'
+import { findOrders, type OrderRow, totalOf } from '../ledger/orders/orders.ts'
 import {
+  endAction,
+  findOverdueActions,
   findPaymentsToBegin,
-  insertOutsideRefunds,
   readProviderCursor,
   touchForgottenPayments,
   writeProviderCursor,
-} from '../ledger/payments.ts'
+} from '../ledger/orders/payments.ts'
+import { type GivenBack, insertOutsideRefunds, OUTSIDE } from '../ledger/orders/refunds.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Orders } from '../orders/orders.ts'
 import { CHARGE_ATTEMPTS, type ChargeJob, type PaymentJobs } from './jobs.ts'
 import { type Outbox, openFinding } from './outbox.ts'
-import type { ChargeRecord, PaymentProvider } from './provider.ts'
+import type { ChargeRecord, PaymentProvider, ProviderSeen } from './provider.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the rest. */
 const CONCURRENCY = 256
@@ -39,15 +41,26 @@ const TURNED_AWAY_MS = 15 * 60_000
 const LOG_INTERVAL_MS = 10_000
 /** After this long in `paying` the job may be lost, or the workers were away, or the queue is long. */
 const FORGOTTEN_SECONDS = 120
+/**
+ * Abandoned payments ended in one round, one round a second, with two calls each: a provider's limit of 25 calls a second is
+ * first of all for those who pay. 3,000 abandoned at once are through in five minutes.
+ */
+const ENDED_ACTIONS = 10
+/** A charge whose buyer came back in time may be pending for this long; then the order ends, and a late success is voided. */
+const PENDING_SECONDS = 60
 
 type AuthorizedCharge = Extract<ChargeRecord, { amountMinor: number }>
-/** A charge captured by hand, before this system heard of it, was authorized too. */
+/** A charge captured by hand, before this system learned of it, was authorized too. */
 const isAuthorized = (charge: ChargeRecord): charge is AuthorizedCharge =>
   charge.status === 'authorized' || charge.status === 'captured'
 
-const amountOf = ({ unit_price_minor, quantity }: OrderRow) => unit_price_minor * quantity
+type Declined = Parameters<Orders['decline']>[0][number]
+
 const isPriceOf = (order: OrderRow, { amountMinor, currency }: AuthorizedCharge) =>
-  amountMinor === amountOf(order) && currency === order.currency
+  amountMinor === totalOf(order) && currency === order.currency
+
+/** The version before did not count them. */
+const attemptOf = ({ attempts }: OrderRow) => Math.max(1, attempts)
 
 /** A batcher of calls without a result. */
 const batched = <Call>(run: (calls: readonly Call[]) => Promise<void>) =>
@@ -60,11 +73,15 @@ interface ChargesDeps {
   readonly sql: Sql
   readonly jobs: PaymentJobs
   readonly provider: PaymentProvider
-  readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'cancel' | 'move'>
+  /** Whose records are compared, each with a cursor of its own. */
+  readonly sources: readonly Pick<PaymentProvider, 'name' | 'changes'>[]
+  readonly orders: Pick<Orders, 'pay' | 'confirm' | 'confirmFree' | 'requireAction' | 'decline' | 'abandon' | 'cancel'>
   readonly captures: Pick<Outbox, 'markDone'>
   readonly refunds: Pick<Outbox, 'recheck' | 'reopen'>
   readonly metrics: Pick<Metrics, 'payments' | 'findings'>
   readonly log: Logger
+  /** Where a bank sends the buyer of an order back to. */
+  readonly returnUrl: (order: OrderRow) => string
   /** The ledger's time. */
   readonly nowMs: () => number
 }
@@ -73,10 +90,20 @@ export class Charges {
   readonly #deps: ChargesDeps
   readonly #inProgress = new Set<Promise<void>>()
   #pausedUntilMs = 0
+  #provider: ProviderSeen = { answeredAtMs: null, failedAtMs: null }
   #unlogged = { charges: 0, sinceMs: Number.NEGATIVE_INFINITY }
 
   constructor(deps: ChargesDeps) {
     this.#deps = deps
+  }
+
+  /** When the provider answered last, and when it last did not. */
+  providerSeen(): ProviderSeen {
+    return this.#provider
+  }
+
+  #sawProvider(answered: boolean): void {
+    this.#provider = { ...this.#provider, [answered ? 'answeredAtMs' : 'failedAtMs']: this.#deps.nowMs() }
   }
 
   // -- Charging ----------------------------------------------------------------------------------------------------
@@ -114,27 +141,34 @@ export class Charges {
   }
 
   async #charge(job: ChargeJob, order: OrderRow | undefined): Promise<void> {
-    const { jobs, orders, provider, metrics } = this.#deps
-    if (order?.status !== 'paying') return this.#completed.add(job)
+    const { jobs, orders, provider, metrics, returnUrl } = this.#deps
+    // One that waits for its buyer has been authorized as far as it can be without them.
+    if (order?.status !== 'paying' || order.action !== null) return this.#completed.add(job)
     const { order_id, currency, payment_method } = order
-    const amountMinor = amountOf(order)
+    const attempt = attemptOf(order)
+    const amountMinor = totalOf(order)
     if (amountMinor === 0) {
       // Providers reject a charge of nothing.
       await orders.confirmFree(order_id)
       return this.#completed.add(job)
     }
     const method = payment_method ?? ''
-    const charged = await provider.authorize({ order: order_id, amountMinor, currency, method })
+    const about = { order: order_id, attempt }
+    const charged = await provider.authorize({ ...about, amountMinor, currency, method, returnUrl: returnUrl(order) })
     const { result } = charged
     metrics.payments.inc({ outcome: result })
+    this.#sawProvider(result !== 'unknown' && result !== 'turned_away')
     switch (result) {
       case 'authorized': {
         const { charge } = charged
         await this.settle({ charge, order: order_id, status: 'authorized', amountMinor, currency })
         return this.#completed.add(job)
       }
+      case 'requires_action':
+        await this.#waiting.add({ ...about, action: charged.action })
+        return this.#completed.add(job)
       case 'declined':
-        await orders.cancel(order_id, ['paying'], `declined: ${charged.reason}`)
+        await this.#declined.add(order.sale_id, { ...about, declineCode: charged.code })
         return this.#completed.add(job)
       case 'unknown':
         this.#logFailure(order_id, charged)
@@ -148,7 +182,7 @@ export class Charges {
         if (nowMs - turnedAwayAtMs < TURNED_AWAY_MS) return this.#requeued.add({ ...job, turnedAwayAtMs })
       }
     }
-    await this.#giveUp(order_id)
+    await this.#giveUp(order_id, attempt)
     return this.#completed.add(job)
   }
 
@@ -169,10 +203,12 @@ export class Charges {
    * After the last attempt the provider's record counts; without one nothing was authorized. The order is cancelled before
    * a pending charge is, since a charge authorized meanwhile may have confirmed the order.
    */
-  async #giveUp(order: string): Promise<void> {
+  async #giveUp(order: string, attempt: number): Promise<void> {
     const { provider, orders } = this.#deps
     const found = await this.#recordOf(order, provider.find(order))
-    if (found && isAuthorized(found)) await this.settle(found)
+    if (found && found.status !== 'pending') await this.settle(found)
+    // Its buyer has it now.
+    if (found?.status === 'requires_action' && found.attempt === attempt) return
     const cancelled = await orders.cancel(order, ['paying'], 'payment_timeout')
     if (!cancelled || found?.status !== 'pending') return
     // If this fails, the charge is voided when it is reported authorized.
@@ -191,8 +227,8 @@ export class Charges {
   async giveUpLost(): Promise<boolean> {
     const jobs = await this.#deps.jobs.take('charge-lost', CONCURRENCY)
     const orders = await this.#findOrders(jobs.map((job) => job.order))
-    const paying = orders.flatMap((order) => (order?.status === 'paying' ? [order.order_id] : []))
-    await Promise.all(paying.map((order) => this.#giveUp(order)))
+    const paying = orders.flatMap((order) => (order?.status === 'paying' && order.action === null ? [order] : []))
+    await Promise.all(paying.map((order) => this.#giveUp(order.order_id, attemptOf(order))))
     await this.#deps.jobs.done('charge-lost', jobs)
     return jobs.length === CONCURRENCY
   }
@@ -203,31 +239,68 @@ export class Charges {
     await sql.begin(async (tx) => jobs.addCharges(tx, await touchForgottenPayments(tx, FORGOTTEN_SECONDS, CONCURRENCY)))
   }
 
+  /**
+   * Ends payments whose buyer has not come back from their bank: first at the provider, so that nothing is authorized any more,
+   * then the order. Each step may be repeated. A buyer who came back meanwhile is confirmed: a cancel would void it. From the
+   * moment the cancel is decided nothing confirms the order, or a success just before it would be sold and never paid.
+   */
+  async endOverdueActions(): Promise<void> {
+    const { sql, provider, orders, log } = this.#deps
+    const overdue = await findOverdueActions(sql, ENDED_ACTIONS)
+    await Promise.all(
+      overdue.map(async ({ order, attempt, charge, isEnding, overdueSeconds }) => {
+        try {
+          const found = await provider.read(charge)
+          if (found?.status === 'pending' && overdueSeconds < PENDING_SECONDS) return
+          if (found?.status === 'declined' || (found && isAuthorized(found) && !isEnding))
+            return await this.settle(found)
+          if (!(await endAction(sql, { order, attempt }))) return
+          // One that was captured by hand is given back.
+          const record = await provider.cancel(charge)
+          if (isAuthorized(record)) await this.settle(record)
+          await orders.abandon({ order, attempt })
+        } catch (error) {
+          log.warn({ order, error: String(error) }, 'abandoned charge not cancelled yet')
+        }
+      }),
+    )
+  }
+
   // -- Settling ----------------------------------------------------------------------------------------------------
 
   /** Applies the provider's state of a charge: confirms or cancels the order, or gives the money back. */
   async settle(charge: ChargeRecord): Promise<void> {
     if (charge.status === 'refund_failed') return this.#deps.refunds.reopen(charge)
-    if (charge.status === 'refunded' || charge.status === 'cancelled') return this.#returned.add(charge)
-    if (charge.status === 'pending') return
+    if (charge.status === 'requires_action') return this.#waiting.add(charge)
+    if (charge.status !== 'declined' && !isAuthorized(charge))
+      return charge.status === 'pending' ? undefined : this.#returned.add(charge)
     // Most reports are known already: a read first spares the product's row.
     const order = await this.#orders.add(charge.order)
     const isOpen = order?.status === 'reserved' || order?.status === 'paying'
-    if (isOpen && (!isAuthorized(charge) || isPriceOf(order, charge))) await this.#settling.add(order.sale_id, charge)
-    if (!isAuthorized(charge)) return
+    if (charge.status === 'declined') {
+      if (isOpen) await this.#declined.add(order.sale_id, { ...charge, declineCode: charge.code })
+      return
+    }
+    if (isOpen && isPriceOf(order, charge)) await this.#paid.add(order.sale_id, charge)
     if (!order) return this.#noteUnknown(charge)
     await this.#refundUnlessPaid(charge)
-    if (charge.status === 'captured') await this.#captured.add(charge.charge)
+    if (charge.status !== 'captured') return
+    await this.#captured.add(charge.charge)
+    if (charge.refundedMinor) await this.#partlyReturned.add(charge)
   }
 
   /** By sale: locked rows delay the charges of their own sale only. */
-  readonly #settling = new BatcherByKey<ChargeRecord, void>(SETTLE, async (_sale, charges) => {
-    const { orders } = this.#deps
-    await orders.confirm(charges.filter(isAuthorized))
-    const declined = charges.filter((c) => c.status === 'declined').map((c) => c.order)
-    await orders.move(declined, { from: ['paying'], to: 'cancelled', reason: 'declined' })
+  readonly #paid = new BatcherByKey<AuthorizedCharge, void>(SETTLE, async (_sale, charges) => {
+    await this.#deps.orders.confirm(charges)
     return charges.map(() => undefined)
   })
+  readonly #declined = new BatcherByKey<Declined, void>(SETTLE, async (_sale, attempts) => {
+    await this.#deps.orders.decline(attempts)
+    return attempts.map(() => undefined)
+  })
+  readonly #waiting = batched<Parameters<Orders['requireAction']>[0][number]>((waits) =>
+    this.#deps.orders.requireAction(waits),
+  )
 
   readonly #captured = batched<string>((charges) => this.#deps.captures.markDone(charges))
 
@@ -239,6 +312,8 @@ export class Charges {
     await this.#noteOutsideRefunds(records.filter(({ status }) => status === 'refunded'))
   })
 
+  readonly #partlyReturned = batched<GivenBack>((records) => this.#noteOutsideRefunds(records))
+
   readonly #orders = new Batcher<string, OrderRow | undefined>(SETTLE, (ids) => this.#findOrders(ids))
 
   /** Refunds a charge whose order was cancelled meanwhile, is paid with another charge, or has another price. */
@@ -246,7 +321,7 @@ export class Charges {
     const { sql, jobs, metrics } = this.#deps
     const { charge, order: orderId, amountMinor, currency } = paid
     const order = await this.#orders.add(orderId)
-    const isPaid = isSold(order?.status)
+    const isPaid = isSold(order?.status) || order?.status === 'returned'
     if (isPaid && order?.charge_id === charge) return
     const isWrong = order !== undefined && !isPriceOf(order, paid)
     const reason = isPaid ? 'paid twice' : isWrong ? 'wrong amount' : `paid when ${order?.status}`
@@ -276,25 +351,47 @@ export class Charges {
     })
   }
 
-  /** An order refunded by hand stays sold. A person decides whether it is delivered all the same. */
-  async #noteOutsideRefunds(refunded: readonly ChargeRecord[]): Promise<void> {
+  /** The order shows what was refunded at the provider. Its units stay sold until a person decides otherwise. */
+  async #noteOutsideRefunds(records: readonly GivenBack[]): Promise<void> {
     const { sql, metrics } = this.#deps
-    const kind = 'refunded_outside'
+    if (records.length === 0) return
     await sql.begin(async (tx) => {
-      const inserted = await insertOutsideRefunds(tx, refunded, kind)
-      for (const { sale, product, charge, order } of inserted)
-        await openFinding(tx, metrics, { sale, product, kind, subject: charge, detail: { order } })
+      for (const { sale_id: sale, product_id: product, order_id: order, charge_id } of await insertOutsideRefunds(
+        tx,
+        records,
+      ))
+        await openFinding(tx, metrics, { sale, product, kind: OUTSIDE, subject: charge_id ?? '', detail: { order } })
     })
   }
 
   /** Settles what changed in the provider's own records: this finds charges that are paid but unrecorded. */
   async compare(): Promise<void> {
+    for (const source of this.#deps.sources) await this.#compareWith(source)
+  }
+
+  async #compareWith({ name, changes }: Pick<PaymentProvider, 'name' | 'changes'>): Promise<void> {
     const { sql, provider } = this.#deps
-    const last = await readProviderCursor(sql, provider.name)
-    for await (const { records, cursor } of provider.changes(last)) {
+    const last = await readProviderCursor(sql, name)
+    const pages = name === provider.name ? this.#watched(changes(last)) : changes(last)
+    for await (const { records, cursor } of pages) {
       for (let at = 0; at < records.length; at += SETTLE.size)
         await Promise.all(records.slice(at, at + SETTLE.size).map((record) => this.settle(record)))
-      await writeProviderCursor(sql, provider.name, cursor)
+      await writeProviderCursor(sql, name, cursor)
+    }
+  }
+
+  /** The pages of the provider's records, noting whether it answers. */
+  async *#watched<Page>(pages: AsyncIterable<Page>): AsyncIterable<Page> {
+    try {
+      for await (const page of pages) {
+        this.#sawProvider(true)
+        yield page
+      }
+      // Also where nothing has changed.
+      this.#sawProvider(true)
+    } catch (error) {
+      this.#sawProvider(false)
+      throw error
     }
   }
 

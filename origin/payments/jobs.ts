@@ -5,18 +5,28 @@
 import { PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Queryable } from '../ledger/connection.ts'
-import { closeAbout } from '../ledger/findings.ts'
-import { type ChargeOf, insertCaptures, insertRefunds, type Refund } from '../ledger/payments.ts'
+import { closeAbout } from '../ledger/operations/findings.ts'
+import { type ChargeOf, insertCaptures, type Owed, type Refund } from '../ledger/orders/payments.ts'
+import { insertRefunds, type RefundOf } from '../ledger/orders/refunds.ts'
 
 const CHARGE = 'charge'
 /** The dead letter queue of charge jobs: their last attempt failed, or died with its worker. */
 const LOST = 'charge-lost'
 const CAPTURE = 'capture'
-const REFUND = 'refund'
+/** A worker of the version before would give back the whole charge for any of these jobs, so it does not get them. */
+const REFUND = 'refund-by-id'
+/** Its own, each of a whole charge. */
+const REFUND_BEFORE = 'refund'
+/** Runs of scheduled actions, each with its time. */
+const SCHEDULED = 'scheduled'
+/** Where jobs of a queue go whose last attempt failed, until an operator has them tried again. */
+export const deadQueue = (name: string) => `${name}-dead`
 
 export const CHARGE_ATTEMPTS = 3
 /** Captures and refunds are tried for hours before a person must know. */
 export const OUTBOX_ATTEMPTS = 60
+/** An action is due at its time: what fails for minutes waits for an operator, and `overdue` in scheduler.ts. */
+const SCHEDULED_ATTEMPTS = 30
 /** A job handed out for longer counts as lost with its worker. With the next two, it is redelivered within 15 s. */
 const EXPIRE_SECONDS = 10
 /** Interval of the search for lost jobs. */
@@ -27,6 +37,8 @@ const QUERY_TIMEOUT_MS = 10_000
 const REQUEUE_SECONDS = 2
 /** How long completed jobs are kept, which each search for lost jobs reads, and the interval of their removal. */
 const KEEP_DONE_SECONDS = 60
+/** How long an operator has to look at dead jobs. */
+const KEEP_DEAD_SECONDS = 30 * 24 * 3600
 const QUEUE = {
   expireInSeconds: EXPIRE_SECONDS,
   deleteAfterSeconds: KEEP_DONE_SECONDS,
@@ -48,12 +60,30 @@ interface ChargeData {
   readonly turnedAwayAtMs?: number
 }
 export type ChargeJob = Taken<ChargeData>
-export type OutboxJob = Taken<ChargeOf>
+export type OutboxJob = Taken<Owed>
 
-/** What has a table of its own in the ledger, with one row per charge: see outbox.ts. */
-export type OutboxKind = typeof CAPTURE | typeof REFUND
-type JobKind = typeof CHARGE | typeof LOST | OutboxKind
-type DataOf<Kind extends JobKind> = Kind extends OutboxKind ? ChargeOf : ChargeData
+/** What has a table of its own in the ledger: see outbox.ts. Each has its queues, and adds to the first. */
+export const OUTBOX_QUEUES = { capture: [CAPTURE], refund: [REFUND, REFUND_BEFORE] } as const
+export type OutboxKind = keyof typeof OUTBOX_QUEUES
+type OutboxQueue = (typeof OUTBOX_QUEUES)[OutboxKind][number]
+type JobKind = typeof CHARGE | typeof LOST | typeof SCHEDULED | OutboxQueue
+type DataOf<Kind extends JobKind> = Kind extends OutboxQueue
+  ? Owed
+  : Kind extends typeof SCHEDULED
+    ? DueRun
+    : ChargeData
+
+/** One time that a scheduled action is due. */
+export interface DueRun {
+  readonly action: string
+  /** ISO 8601. */
+  readonly dueAt: string
+}
+
+const QUEUES: readonly JobKind[] = [CHARGE, LOST, CAPTURE, REFUND, REFUND_BEFORE, SCHEDULED]
+export const isQueue = (name: string): name is JobKind => (QUEUES as readonly string[]).includes(name)
+/** What dies in the queue of charges goes to that of lost ones first, where workers end it. */
+export const DEAD_QUEUES = QUEUES.map((queue) => ({ queue, dead: deadQueue(queue) }))
 
 export class PaymentJobs {
   readonly #boss: PgBoss
@@ -86,6 +116,13 @@ export class PaymentJobs {
       [CHARGE]: { retryLimit: CHARGE_ATTEMPTS - 1, retryDelayMax: 10, deadLetter: LOST },
       [CAPTURE]: outbox,
       [REFUND]: outbox,
+      [REFUND_BEFORE]: outbox,
+      [SCHEDULED]: { retryLimit: SCHEDULED_ATTEMPTS - 1, retryDelayMax: 10 },
+    }
+    for (const [name, options] of Object.entries(queues)) {
+      if ('deadLetter' in options) continue
+      await this.#boss.createQueue(deadQueue(name), { retentionSeconds: KEEP_DEAD_SECONDS })
+      Object.assign(options, { deadLetter: deadQueue(name) })
     }
     for (const [name, options] of Object.entries(queues)) {
       await this.#boss.createQueue(name, { ...QUEUE, ...options })
@@ -115,17 +152,36 @@ export class PaymentJobs {
     const inserted = await insertRefunds(tx, refunds)
     const charges = refunds.map((r) => r.charge)
     await closeAbout(tx, 'capture_failed', charges, 'to be given back')
-    await this.add(tx, REFUND, inserted)
+    await this.addRefundJobs(tx, inserted)
     for (const { charge, order } of inserted) this.#log.warn({ order, charge }, 'refund queued')
     return inserted
   }
 
-  async add<Kind extends JobKind>(tx: Queryable, name: Kind, jobs: readonly DataOf<Kind>[]): Promise<void> {
+  addRefundJobs(tx: Queryable, refunds: readonly RefundOf[]): Promise<void> {
+    return this.add(tx, REFUND, refunds)
+  }
+
+  /** Queues a job again that was given up, with its full number of attempts. */
+  addAgain(tx: Queryable, name: JobKind, data: object): Promise<void> {
+    return this.add(tx, name, [data as never])
+  }
+
+  /** Queues a run of a scheduled action for its time. */
+  addRun(tx: Queryable, run: DueRun): Promise<void> {
+    return this.add(tx, SCHEDULED, [run], run.dueAt)
+  }
+
+  async add<Kind extends JobKind>(
+    tx: Queryable,
+    name: Kind,
+    jobs: readonly DataOf<Kind>[],
+    startAfter?: string,
+  ): Promise<void> {
     if (jobs.length === 0) return
     const executeSql = async (text: string, values?: unknown[]) => ({
       rows: await tx.unsafe(text, values as never[]),
     })
-    const inserts = jobs.map((data) => ({ data }))
+    const inserts = jobs.map((data) => ({ data, ...(startAfter !== undefined && { startAfter }) }))
     await this.#boss.insert(name, inserts, { db: { executeSql } })
   }
 

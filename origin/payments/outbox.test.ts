@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { usePayments } from '../../test/payments.ts'
-import { NO_SALE, readFindings } from '../ledger/findings.ts'
-import { OUTBOX_ATTEMPTS } from './jobs.ts'
+import { NO_SALE, readFindings } from '../ledger/operations/findings.ts'
+import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES } from './jobs.ts'
 import { Outbox } from './outbox.ts'
 
 const { stripe, ...deps } = await usePayments()
@@ -30,7 +30,7 @@ async function newCapture() {
   return charge
 }
 const lastAttempt = (kind: 'capture' | 'refund') =>
-  sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1}, start_after = now() where name = ${kind}`
+  sql`update pgboss.job set retry_count = ${OUTBOX_ATTEMPTS - 1}, start_after = now() where name = ${OUTBOX_QUEUES[kind][0]}`
 const findings = async () => (await readFindings(sql, NO_SALE)).findings
 const capturedAt = async (charge: string) =>
   (await sql<{ captured_at: Date | null }[]>`select captured_at from captures where charge_id = ${charge}`)[0]
@@ -146,8 +146,12 @@ test('closes the finding of a capture done by hand, or to be refunded', async ()
 
 test('does not ask the provider again for a refund that is done', async () => {
   const done = newCharge()
+  stripe.succeed(done.charge)
   await jobs.addRefunds(sql, [{ ...done, reason: 'oversold' }])
-  await refunds.markDone([done.charge])
+  await refunds.round()
+  metrics.registry.resetMetrics()
+  await jobs.add(sql, 'refund', [done])
+  await refunds.recheck([done.charge])
   await refunds.round()
   expect(await counted('refunds')).toEqual([])
 })
@@ -155,11 +159,11 @@ test('does not ask the provider again for a refund that is done', async () => {
 test('queues a refund that lost its job again, once, unless it is done', async () => {
   const [open, done] = [newCharge(), newCharge()]
   for (const one of [open, done]) await jobs.addRefunds(sql, [{ ...one, reason: 'oversold' }])
-  await refunds.markDone([done.charge])
+  await sql`update refunds set refunded_at = now() where charge_id = ${done.charge}`
   await sql`delete from pgboss.job`
   await sql`update refunds set asked_at = asked_at - interval '13 hours'`
   for (let times = 0; times < 3; times++) await refunds.resume()
-  expect(await jobs.take('refund', 10)).toMatchObject([{ charge: open.charge }])
+  expect(await jobs.take('refund-by-id', 10)).toMatchObject([{ charge: open.charge }])
 })
 
 test('keeps a capture that is done when it is reported gone or is to be refunded', async () => {
@@ -172,6 +176,54 @@ test('keeps a capture that is done when it is reported gone or is to be refunded
   await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
   expect(await capturedAt(charge)).toBeInstanceOf(Date)
   expect(await findings()).toEqual([])
+})
+
+test('serves a job of the version before, and leaves parts to their own jobs', async () => {
+  const { order, charge, intent } = newCharge()
+  stripe.succeed(charge)
+  const [part] = await sql<{ refund: string }[]>`
+    insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 300)
+    returning refund_id as refund`
+  await jobs.add(sql, 'refund', [{ charge, order }])
+  await refunds.round()
+  const open = () => sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`
+  expect(await open()).toHaveLength(1)
+  expect(intent).not.toMatchObject({ refunded: true })
+  await jobs.addRefundJobs(sql, [{ charge, order, refund: part?.refund ?? '' }])
+  await refunds.round()
+  expect(await open()).toEqual([])
+  await sql`insert into refunds (charge_id, order_id, reason) values (${charge}, ${order}, 'oversold')`
+  await jobs.add(sql, 'refund', [{ charge, order }])
+  await refunds.round()
+  expect(await open()).toEqual([])
+  expect(intent).toMatchObject({ refunded: true })
+})
+
+test('takes the money before it gives back a part of it', async () => {
+  const { order, charge } = await newCapture()
+  const [part] = await sql<{ refund: string }[]>`
+    insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 300)
+    returning refund_id as refund`
+  await jobs.addRefundJobs(sql, [{ charge, order, refund: part?.refund ?? '' }])
+  await refunds.round()
+  expect(await capturedAt(charge)).toBeInstanceOf(Date)
+  expect(await sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`).toEqual([])
+})
+
+test('gives back the rest after the parts that were asked for before', async () => {
+  const { order, charge } = newCharge()
+  stripe.succeed(charge)
+  await sql`insert into refunds (charge_id, order_id, reason, amount_minor) values (${charge}, ${order}, 'torn', 300)`
+  await jobs.addRefunds(sql, [{ charge, order, reason: 'oversold' }])
+  await refunds.round()
+  expect(await counted('refunds')).toEqual([{ outcome: 'failed', value: 1 }])
+  await sql`update refunds set asked_at = asked_at - interval '13 hours'`
+  for (const _ of [1, 2]) {
+    await sql`update pgboss.job set start_after = now()`
+    await refunds.resume()
+    await refunds.round()
+  }
+  expect(await sql`select 1 from refunds where charge_id = ${charge} and refunded_at is null`).toEqual([])
 })
 
 test('does not reopen a refund that is not done', async () => {

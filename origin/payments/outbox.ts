@@ -1,23 +1,26 @@
 /**
- * The outbox: captures, which take the money of confirmed orders, and refunds, which give back money that no order accounts
- * for. Each has one row per charge, written with its job and open until the provider has confirmed it. If a row is deleted,
+ * The outbox: captures, which take the money of confirmed orders, and refunds, which give it back. Each has a row, written with
+ * its job and open until the provider has confirmed it; a charge has one capture and any number of refunds. If a row is deleted,
  * such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { closeAbout, type FindingNote, NO_SALE, note } from '../ledger/findings.ts'
-import { findOrder } from '../ledger/orders.ts'
+import { closeAbout, type FindingNote, NO_SALE, note } from '../ledger/operations/findings.ts'
+import { findOrder, type OrderRow } from '../ledger/orders/orders.ts'
 import {
   type ChargeOf,
   deleteOpen,
   findOpen,
-  markDone,
+  insertTaken,
+  markCaptured,
+  type OpenRow,
   type OutboxTable,
-  reopen,
   touchOpen,
-} from '../ledger/payments.ts'
+  withoutOpen,
+} from '../ledger/orders/payments.ts'
+import { finishRefunds, reopenRefund } from '../ledger/orders/refunds.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import { OUTBOX_ATTEMPTS, type OutboxJob, type OutboxKind, type PaymentJobs } from './jobs.ts'
+import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES, type OutboxJob, type OutboxKind, type PaymentJobs } from './jobs.ts'
 import type { PaymentProvider } from './provider.ts'
 
 /** Jobs per round, one round a second: money can wait, and buyers come first. */
@@ -27,12 +30,16 @@ const FORGOTTEN_HOURS = 12
 
 const DONE = { capture: 'captured', refund: 'refunded' } as const
 
+type Queue = (typeof OUTBOX_QUEUES)[OutboxKind][number]
+
 interface OutboxDeps {
   readonly sql: Sql
   readonly jobs: PaymentJobs
-  readonly provider: Pick<PaymentProvider, OutboxKind>
-  readonly metrics: Pick<Metrics, OutboxTable | 'findings'>
+  readonly provider: Pick<PaymentProvider, OutboxKind | 'find'>
+  readonly metrics: Pick<Metrics, OutboxTable | 'findings' | 'orders'>
   readonly log: Logger
+  /** Has the fast gates of these orders' products learn of units that are for sale again. */
+  readonly unitsReturned?: (orders: readonly OrderRow[]) => Promise<void>
 }
 
 export class Outbox {
@@ -46,44 +53,75 @@ export class Outbox {
     this.#deps = deps
   }
 
-  /** Sends one batch. */
+  /** Sends one batch of each queue. */
   async round(): Promise<void> {
+    for (const queue of OUTBOX_QUEUES[this.#kind]) await this.#roundOf(queue)
+  }
+
+  async #roundOf(queue: Queue): Promise<void> {
     const { sql, jobs } = this.#deps
-    const taken = await jobs.take(this.#kind, BATCH)
+    const taken = await jobs.take(queue, BATCH)
     if (taken.length === 0) return
-    const charges = taken.map((job) => job.charge)
-    const open = await findOpen(sql, this.#table, charges)
-    const outcomes = await Promise.all(taken.map((job) => (open.has(job.charge) ? this.#attempt(job) : 'not open')))
-    await this.markDone(taken.filter((_, i) => outcomes[i] === 'succeeded').map((job) => job.charge))
+    const open = await findOpen(sql, this.#table, taken)
+    const outcomes = await Promise.all(
+      taken.map(async (job, i) => {
+        const row = open[i]
+        return row ? this.#attempt(row, job, queue) : 'not open'
+      }),
+    )
+    const done = open.filter((row, i) => row !== undefined && outcomes[i] === 'succeeded') as OpenRow[]
+    await this.#done(done)
     await jobs.done(
-      this.#kind,
+      queue,
       taken.filter((_, i) => outcomes[i] !== 'failed'),
     )
   }
 
-  async #attempt(job: OutboxJob): Promise<'succeeded' | 'failed' | 'gone'> {
-    const { sql, jobs, provider, metrics, log } = this.#deps
-    const { order, charge, attempt } = job
+  async #attempt(row: OpenRow, job: OutboxJob, queue: Queue): Promise<'succeeded' | 'failed' | 'gone'> {
+    const { sql, jobs, metrics, log } = this.#deps
+    const { order, attempt } = job
     try {
-      const outcome = (await provider[this.#kind](job)) === false ? 'gone' : 'succeeded'
+      const outcome = await (this.#kind === 'capture' ? this.#capture(row) : this.#refund(row))
       metrics[this.#table].inc({ outcome })
-      if (outcome === 'gone') await this.#giveUp(job)
+      if (outcome === 'gone') await this.#giveUp(row)
       return outcome
     } catch (error) {
       log.warn({ order, attempt, error: String(error) }, `not ${DONE[this.#kind]} yet`)
       metrics[this.#table].inc({ outcome: 'failed' })
-      if (attempt >= OUTBOX_ATTEMPTS && (await findOpen(sql, this.#table, [charge])).has(charge))
-        await this.#report(sql, job, String(error))
-      await jobs.failed(this.#kind, job, String(error))
+      const isLast = attempt >= OUTBOX_ATTEMPTS
+      if (isLast && (await findOpen(sql, this.#table, [job]))[0]) await this.#report(sql, row, String(error))
+      await jobs.failed(queue, job, String(error))
       return 'failed'
     }
   }
 
+  async #capture(row: OpenRow): Promise<'succeeded' | 'gone'> {
+    return (await this.#deps.provider.capture(row)) ? 'succeeded' : 'gone'
+  }
+
+  async #refund({ id, charge, order, amountMinor, captureFirst, waits }: OpenRow): Promise<'succeeded'> {
+    const { provider, sql } = this.#deps
+    if (waits) throw new Error('an earlier refund of the charge is not made yet')
+    if (amountMinor === null) {
+      // Taken, although the ledger may not have heard of it: its capture was under way when the order was cancelled.
+      if ((await provider.refund({ charge, order })) === 'refunded') await insertTaken(sql, { charge, order })
+      return 'succeeded'
+    }
+    if (captureFirst && (await provider.capture({ charge, order }))) await markCaptured(sql, [charge])
+    try {
+      await provider.refund({ charge, order, refund: { key: id, amountMinor } })
+    } catch (error) {
+      // There is nothing left to give back: somebody did it at the provider meanwhile.
+      const current = await provider.find(order)
+      if (current?.charge !== charge || current.status !== 'refunded') throw error
+    }
+    return 'succeeded'
+  }
+
   /** Deletes what can never be done. If the row was still open, a person must decide. */
-  async #giveUp(charge: ChargeOf): Promise<void> {
+  async #giveUp(row: OpenRow): Promise<void> {
     await this.#deps.sql.begin(async (tx) => {
-      if (await deleteOpen(tx, this.#table, charge.charge))
-        await this.#report(tx, charge, 'nothing is authorized any more')
+      if (await deleteOpen(tx, this.#table, row.id)) await this.#report(tx, row, 'nothing is authorized any more')
     })
   }
 
@@ -98,12 +136,35 @@ export class Outbox {
     })
   }
 
-  /** Marks charges as done, whoever did it. Most of them already are. */
+  async #done(rows: readonly OpenRow[]): Promise<void> {
+    if (rows.length === 0) return
+    const charges = rows.map((row) => row.charge)
+    if (this.#kind === 'capture') return this.markDone(charges)
+    const { sql, unitsReturned, metrics } = this.#deps
+    const changed = await sql.begin((tx) =>
+      finishRefunds(
+        tx,
+        rows.map((row) => row.id),
+      ),
+    )
+    for (const { sale_id: sale, status } of changed)
+      if (status === 'refunded' || status === 'returned') metrics.orders.inc({ sale, status: 'refunded' })
+    const returned = changed.filter(({ status }) => status === 'returned')
+    if (returned.length > 0) await unitsReturned?.(returned)
+    await this.#close(charges)
+  }
+
+  /** Marks captures as done, whether made here or at the provider. Most of them already are. */
   async markDone(charges: readonly string[]): Promise<void> {
     if (charges.length === 0) return
+    await markCaptured(this.#deps.sql, charges)
+    await this.#close(charges)
+  }
+
+  async #close(charges: readonly string[]): Promise<void> {
     const { sql } = this.#deps
-    await markDone(sql, this.#table, charges)
-    await closeAbout(sql, `${this.#kind}_failed`, charges, `${DONE[this.#kind]} after all`)
+    const done = await withoutOpen(sql, this.#table, charges)
+    await closeAbout(sql, `${this.#kind}_failed`, done, `${DONE[this.#kind]} after all`)
   }
 
   /** Queues forgotten rows again. */
@@ -118,16 +179,18 @@ export class Outbox {
 
   async #requeue(which: Parameters<typeof touchOpen>[2]): Promise<void> {
     const { sql, jobs } = this.#deps
-    await sql.begin(async (tx) => jobs.add(tx, this.#kind, await touchOpen(tx, this.#table, which)))
+    await sql.begin(async (tx) => jobs.add(tx, OUTBOX_QUEUES[this.#kind][0], await touchOpen(tx, this.#table, which)))
   }
 
-  /** Opens a row again that the buyer's bank has undone. A person must find out how it can be done. */
-  async reopen({ charge }: ChargeOf): Promise<void> {
+  /** Opens the latest refund of a charge again that the buyer's bank has undone. A person must find out how it can be done. */
+  async reopen(charge: ChargeOf): Promise<void> {
     const { sql, metrics } = this.#deps
-    const row = await reopen(sql, this.#table, charge)
-    if (!row) return
-    metrics[this.#table].inc({ outcome: 'failed' })
-    await this.#report(sql, row, 'the bank sent it back')
+    await sql.begin(async (tx) => {
+      const row = await reopenRefund(tx, charge)
+      if (!row) return
+      metrics[this.#table].inc({ outcome: 'failed' })
+      await this.#report(tx, row, 'the bank sent it back')
+    })
   }
 }
 

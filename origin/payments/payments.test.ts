@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { record } from '../ledger/record.ts'
+import { record } from '../ledger/orders/record.ts'
 import { signWebhook } from './sandbox.ts'
 
 const database = useDatabase()
@@ -26,11 +26,10 @@ async function buy(sale: string, payment_method: string) {
 }
 
 const status = async (id: string, token: string) => (await origin.call('GET', `/orders/${id}`, { token })).body.status
-async function becomes(wanted: string, id: string, token: string, withinMs?: number) {
+async function becomes(wanted: string, id: string, token: string) {
   const last = await eventually(
     () => status(id, token),
     (now) => now === wanted,
-    withinMs,
   )
   expect(last).toBe(wanted)
 }
@@ -73,20 +72,40 @@ describe.concurrent('a payment', () => {
       await tx`select 1 from products where sale_id = ${locked} for update`
       const response = webhook({ charge: randomUUID(), order: paid.body.order_id, status: 'authorized' })
       const { id, token } = await buy(free, 'pm_ok')
-      await becomes('confirmed', id, token, 4_000)
+      await becomes('confirmed', id, token)
       return { response }
     })
     expect(await blocked.response).toMatchObject({ status: 200 })
   })
 
-  test('that is declined cancels the order and returns its unit', async () => {
+  test('that is declined keeps the hold for two more attempts, and then returns the unit', async () => {
     const sale = await origin.sale({ total: 1 })
-    const { id, token } = await buy(sale, 'pm_declined')
+    const { id, token } = await reserve(sale)
+    const read = async () => (await origin.call('GET', `/orders/${id}`, { token })).body
+    for (const attempts_left of [2, 1]) {
+      expect((await pay(id, token, 'pm_declined')).body.payment).toMatchObject({ status: 'pending' })
+      await becomes('reserved', id, token)
+      const payment = { status: 'declined', code: 'declined', attempts_left }
+      expect(await read()).toMatchObject({ status: 'reserved', payment })
+      expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 1, sold: 0 })
+    }
+    await pay(id, token, 'pm_declined')
     await becomes('cancelled', id, token)
-    expect((await origin.call('GET', `/orders/${id}`, { token })).body.reason).toBe('declined')
+    expect(await read()).toMatchObject({ reason: 'declined', payment: { status: 'declined', attempts_left: 0 } })
+    expect(await charges(id)).toHaveLength(3)
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
+  })
+
+  test('that is declined can be made with another method, and is charged once', async () => {
+    const sale = await origin.sale({ total: 1 })
+    const { id, token } = await buy(sale, 'pm_declined')
+    await becomes('reserved', id, token)
+    await pay(id, token, 'pm_ok')
+    await becomes('confirmed', id, token)
+    await captured(id)
+    expect((await charges(id)).map((charge) => charge.status).sort()).toEqual(['captured', 'declined'])
   })
 
   test('that times out once succeeds at the second attempt', async () => {
@@ -99,10 +118,12 @@ describe.concurrent('a payment', () => {
   test('without a response is tried three times, then the order is cancelled and its unit returns', async () => {
     const sale = await origin.sale({ total: 1, hold_seconds: 2 })
     const { id, token } = await buy(sale, 'pm_timeout')
-    // The hold's time is over, but its charge is in flight.
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
-    expect(await status(id, token)).toBe('paying')
     await becomes('cancelled', id, token)
+    // The hold's time was over, but its charge was in flight.
+    const after = await origin.sql()`
+      select status, at > reserved_until as late from events join orders using (order_id, status)
+      where order_id = ${id} and status in ('expired', 'cancelled')`
+    expect(after).toEqual([{ status: 'cancelled', late: true }])
     expect((await charges(id))[0]?.attempts).toBe(3)
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
   })

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Sql } from '../ledger/connection.ts'
+import type { OrderRow } from '../ledger/orders/orders.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -12,6 +13,7 @@ import type { PaymentProvider } from './provider.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
 import { stripeProvider } from './stripe.ts'
+import { withTestSales } from './test-sales.ts'
 
 interface PaymentsDeps {
   readonly config: Config
@@ -21,36 +23,47 @@ interface PaymentsDeps {
   readonly orders: Orders
   readonly metrics: Metrics
   readonly log: Logger
+  readonly unitsReturned: (orders: readonly OrderRow[]) => Promise<void>
 }
 
 export type Payments = Awaited<ReturnType<typeof startPayments>>
 
 export async function startPayments({ config, sales, orders, ...deps }: PaymentsDeps) {
   const nowMs = () => sales.nowMs()
-  const { provider, stop } = await chooseProvider(config, nowMs)
+  const { provider, sources, stop } = await chooseProvider(config, deps.sql, nowMs)
   const captures = new Outbox('capture', { ...deps, provider })
   const refunds = new Outbox('refund', { ...deps, provider })
-  const charges = new Charges({ ...deps, provider, orders, captures, refunds, nowMs })
-  return { provider, charges, captures, refunds, stop }
+  // Production has one of them. An origin by itself has no page, and providers reject what is no address.
+  const shopUrl = config.PUBLIC_URL ?? config.EDGE_URL ?? `http://127.0.0.1:${config.PORT}`
+  const returnUrl = ({ sale_id, order_id }: OrderRow) => `${shopUrl}/sales/${sale_id}/order/${order_id}`
+  const charges = new Charges({ ...deps, provider, sources, orders, captures, refunds, returnUrl, nowMs })
+  return { sources, charges, captures, refunds, stop }
 }
 
-async function chooseProvider(
-  { payment, ROLE, DATABASE_URL, PORT }: Config,
+/** The provider of all calls, and those whose webhooks and records count. */
+async function chooseProvider(config: Config, sql: Sql, nowMs: () => number) {
+  const { payment } = config
+  const sandbox = await runSandbox(config, nowMs)
+  if (payment.provider === 'sandbox') return { ...sandbox, sources: [sandbox.provider] }
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl } = payment
+  const stripe = stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs })
+  return { ...withTestSales(sql, stripe, sandbox.provider), stop: sandbox.stop }
+}
+
+async function runSandbox(
+  { sandbox: settings, ROLE, DATABASE_URL, PORT }: Config,
   nowMs: () => number,
 ): Promise<{ provider: PaymentProvider; stop(): Promise<void> }> {
-  const stopNothing = async () => {}
-  if (payment.provider === 'stripe') {
-    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: apiUrl } = payment
-    return { provider: stripeProvider({ secretKey, webhookSecret, apiUrl, nowMs }), stop: stopNothing }
-  }
-  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = payment
+  const { SANDBOX_URL: url, WEBHOOK_SECRET: secret, SANDBOX_TIMEOUT_MS: timeoutMs } = settings
   // The api role makes no charges, and needs the provider only to read webhooks.
   if (url !== undefined || ROLE === 'api')
-    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: stopNothing }
+    return { provider: sandboxProvider({ url, secret, timeoutMs, nowMs }), stop: async () => {} }
   const sandbox = await startSandbox({
     databaseUrl: DATABASE_URL,
     webhookUrl: `http://127.0.0.1:${PORT}/webhooks/sandbox`,
-    ...{ secret, slowMs: payment.SANDBOX_SLOW_MS, lateMs: payment.SANDBOX_LATE_MS },
+    secret,
+    slowMs: settings.SANDBOX_SLOW_MS,
+    lateMs: settings.SANDBOX_LATE_MS,
   })
   return { provider: sandboxProvider({ url: sandbox.url, secret, timeoutMs, nowMs }), stop: sandbox.stop }
 }

@@ -1,12 +1,17 @@
 /**
- * The interface of a payment provider. A charge is authorized first, and its money is captured when the order is confirmed.
- * The order's id is its idempotency key: a repeated request concerns the same charge, never a second one.
+ * The interface of a payment provider. A charge is authorized first, which may need its buyer (3-D Secure), and its money is
+ * captured when the order is confirmed. The order's id and the attempt are its idempotency key: a repeated request concerns the
+ * same charge, never a second one.
  */
-import type { ChargeOf } from '../ledger/payments.ts'
+import type { DeclineCode } from '../../shared/api/public.ts'
+import type { ChargeOf } from '../ledger/orders/payments.ts'
+import type { PaymentAction } from '../ledger/schema/orders.ts'
 
 type AuthorizeResult =
   | { readonly result: 'authorized'; readonly charge: string }
-  | { readonly result: 'declined'; readonly reason: string }
+  /** The buyer must authenticate it with their bank; the result comes by a webhook, or by comparison. */
+  | { readonly result: 'requires_action'; readonly action: PaymentAction }
+  | { readonly result: 'declined'; readonly code: DeclineCode }
   /** No response in time: it may have happened, or may happen later. */
   | { readonly result: 'unknown'; readonly reason: string }
   /** Nothing has happened: a rate limit, or a key without permission. A later attempt may succeed. */
@@ -15,31 +20,52 @@ type AuthorizeResult =
 /** A charge in the provider's records. */
 export type ChargeRecord = ChargeOf &
   (
+    | { readonly status: 'authorized'; readonly amountMinor: number; readonly currency: string }
     | {
-        readonly status: 'authorized' | 'captured'
+        readonly status: 'captured'
         readonly amountMinor: number
         readonly currency: string
+        /** What was given back of it, short of all. */
+        readonly refundedMinor?: number
       }
-    /** `cancelled`: no money was or will be taken. `refund_failed`: it was refunded, and the bank sent the money back. */
-    | { readonly status: 'pending' | 'declined' | 'cancelled' | 'refunded' | 'refund_failed' }
+    | { readonly status: 'requires_action'; readonly attempt: number; readonly action: PaymentAction }
+    | { readonly status: 'declined'; readonly attempt: number; readonly code: DeclineCode }
+    /**
+     * `cancelled`: no money was or will be taken. `refunded`: all of it was given back. `refund_failed`: it was refunded, and
+     * the bank sent the money back.
+     */
+    | { readonly status: 'pending' | 'cancelled' | 'refunded' | 'refund_failed' }
   )
+
+/** The key of a charge at the provider. The version before had one charge an order. */
+export const chargeKey = (order: string, attempt: number) => (attempt <= 1 ? order : `${order}-${attempt}`)
 
 export interface PaymentProvider {
   /** The name in the path of its webhooks. */
   readonly name: string
   authorize(charge: {
     readonly order: string
+    readonly attempt: number
     readonly amountMinor: number
     readonly currency: string
     readonly method: string
+    /** Where a bank sends the buyer back to. */
+    readonly returnUrl: string
   }): Promise<AuthorizeResult>
+  /** The state of a charge at this moment; undefined if there is none. */
+  read(charge: string): Promise<ChargeRecord | undefined>
   /** Takes the money, once. False if nothing is authorized any more, for good; throws if it may be retried. */
   capture(charge: ChargeOf): Promise<boolean>
   /** Cancels a charge for good unless its money was taken; returns its current state. */
   cancel(charge: string): Promise<ChargeRecord>
-  /** Voids an authorization, or refunds money that was taken. Repeats change nothing. */
-  refund(charge: ChargeOf): Promise<void>
-  /** The charge of an order, if there is one. */
+  /**
+   * Voids an authorization, or refunds money that was taken: all that is left of it, or an amount under a key. Repeats change
+   * nothing, and tell the same.
+   */
+  refund(
+    charge: ChargeOf & { readonly refund?: { readonly key: string; readonly amountMinor: number } },
+  ): Promise<'voided' | 'refunded'>
+  /** The latest charge of an order, if there is one; a captured or authorized one before others. */
   find(order: string): Promise<ChargeRecord | undefined>
   /** Pages of changes after a cursor of the provider, the oldest first; null begins as far back as matters. */
   changes(since: string | null): AsyncIterable<{ records: readonly ChargeRecord[]; cursor: string }>
@@ -48,10 +74,20 @@ export interface PaymentProvider {
 }
 
 /** The result of an authorization by the state of its charge. */
-export function authorizeResult({ charge, status }: ChargeRecord): AuthorizeResult {
-  if (status === 'authorized' || status === 'captured') return { result: 'authorized', charge }
-  if (status === 'declined' || status === 'cancelled') return { result: 'declined', reason: status }
-  return { result: 'unknown', reason: `the charge is ${status}` }
+export function authorizeResult(record: ChargeRecord): AuthorizeResult {
+  switch (record.status) {
+    case 'authorized':
+    case 'captured':
+      return { result: 'authorized', charge: record.charge }
+    case 'requires_action':
+      return { result: 'requires_action', action: record.action }
+    case 'declined':
+      return { result: 'declined', code: record.code }
+    case 'cancelled':
+      return { result: 'declined', code: 'declined' }
+    default:
+      return { result: 'unknown', reason: `the charge is ${record.status}` }
+  }
 }
 
 /** Whether a charge was captured, by its state after the attempt; throws for "not yet". */
@@ -66,3 +102,9 @@ export const PROVIDER_TIMEOUT_MS = 6_000
 
 /** How slow the sandbox's slow and late answers are, unless set otherwise. */
 export const SANDBOX_DELAYS = { slowMs: 3_000, lateMs: 15_000 } as const
+
+/** When the provider answered last, and when it last did not; null: never in this process. */
+export interface ProviderSeen {
+  readonly answeredAtMs: number | null
+  readonly failedAtMs: number | null
+}

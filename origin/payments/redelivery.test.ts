@@ -10,7 +10,6 @@ const worker = { ROLE: 'worker', SANDBOX_SLOW_MS: '3000', SANDBOX_TIMEOUT_MS: '5
 const api = useOrigin(stores, { ROLE: 'api' })
 const first = useOrigin(stores, worker)
 const second = useOrigin(stores, worker)
-const REDELIVERED_WITHIN_MS = 15_000
 
 test('charges and captures of a killed worker are finished by another, each made once', async () => {
   await second.stop()
@@ -33,23 +32,21 @@ test('charges and captures of a killed worker are finished by another, each made
   const charging = await Promise.all([buy(), buy(), buy()])
   await expect.poll(() => charges(charging)).toHaveLength(3)
   await first.kill()
-  const killedAt = performance.now()
-  await second.restart()
   expect(await charges(capturing)).toEqual([
     { order: 'confirmed', status: 'authorized', attempts: 1, captures: 1, done: false },
   ])
   expect(await charges(charging)).toEqual(
     Array(3).fill({ order: 'paying', status: 'pending', attempts: 1, captures: 0, done: false }),
   )
+  await second.restart()
 
   const twice = Array(3).fill({ attempts: 2 })
-  await expect.poll(() => charges(charging), { timeout: 20_000 }).toMatchObject(twice)
-  expect(performance.now() - killedAt).toBeLessThan(REDELIVERED_WITHIN_MS)
+  await expect.poll(() => charges(charging)).toMatchObject(twice)
   const captured = { order: 'confirmed', status: 'captured', done: true }
   const chargedAgain = Array(3).fill({ ...captured, attempts: 2, captures: 1 })
-  await expect.poll(() => charges(charging), { timeout: 20_000 }).toEqual(chargedAgain)
+  await expect.poll(() => charges(charging)).toEqual(chargedAgain)
   await expect.poll(() => charges(capturing)).toEqual([{ ...captured, attempts: 1, captures: 2 }])
   for (const { id, token } of [...capturing, ...charging])
     expect((await api.call('GET', `/orders/${id}`, { token })).body.status).toBe('confirmed')
   expect(await api.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 4 })
-}, 60_000)
+})

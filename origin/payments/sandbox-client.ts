@@ -1,22 +1,46 @@
 /** The sandbox as a payment provider. */
 import { timingSafeEqual } from 'hono/utils/buffer'
 import * as v from 'valibot'
-import { authorizeResult, type ChargeRecord, type PaymentProvider, wasCaptured } from './provider.ts'
+import { DECLINE_CODES } from '../../shared/api/public.ts'
+import { authorizeResult, type ChargeRecord, chargeKey, type PaymentProvider, wasCaptured } from './provider.ts'
 import { signWebhook } from './sandbox.ts'
 
 const Charge = v.pipe(
   v.object({
     charge: v.string(),
     order: v.pipe(v.string(), v.uuid()),
-    status: v.picklist(['pending', 'authorized', 'captured', 'declined', 'cancelled', 'refunded']),
+    status: v.picklist(['pending', 'requires_action', 'authorized', 'captured', 'declined', 'cancelled', 'refunded']),
     amount_minor: v.number(),
     currency: v.string(),
+    action_url: v.optional(v.string(), ''),
+    // A sandbox of the version before sends none of these.
+    attempt: v.optional(v.number(), 1),
+    refunded_minor: v.optional(v.number(), 0),
+    code: v.optional(v.fallback(v.picklist(DECLINE_CODES), 'declined'), 'declined'),
   }),
-  v.transform(({ amount_minor: amountMinor, ...charge }): ChargeRecord => ({ ...charge, amountMinor })),
+  v.transform((sent): ChargeRecord => {
+    const { charge, order, status, attempt, amount_minor: amountMinor, currency, refunded_minor: refundedMinor } = sent
+    switch (status) {
+      case 'authorized':
+        return { charge, order, status, amountMinor, currency }
+      case 'captured':
+        return { charge, order, status, amountMinor, currency, refundedMinor }
+      case 'requires_action':
+        return { charge, order, status, attempt, action: { charge, url: sent.action_url } }
+      case 'declined':
+        return { charge, order, status, attempt, code: sent.code }
+      default:
+        return { charge, order, status }
+    }
+  }),
 )
 const Page = v.object({ records: v.array(Charge), cursor: v.string(), more: v.boolean() })
 /** An older webhook is a replay. */
 const TOLERANCE_SECONDS = 300
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** Stripe's ids have no hyphens. */
+export const isSandboxCharge = (charge: string) => /^ch_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(charge)
 
 export function sandboxProvider(options: {
   /** Undefined if only webhooks are read. */
@@ -36,15 +60,17 @@ export function sandboxProvider(options: {
   }
 
   /** Returns the charge after the action, which its state may not have allowed. */
-  const act = async (charge: string, action: 'capture' | 'cancel' | 'refund') =>
-    v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, { method: 'POST' }))
+  const act = async (charge: string, action: 'capture' | 'cancel' | 'refund', body: object = {}) => {
+    const request = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body) }
+    return v.parse(Charge, await call(`/charges/${encodeURIComponent(charge)}/${action}`, request))
+  }
 
   return {
     name: 'sandbox',
 
-    async authorize({ order, amountMinor, currency, method }) {
-      const body = JSON.stringify({ order, amount_minor: amountMinor, currency, method })
-      const headers = { 'content-type': 'application/json', 'idempotency-key': `charge-${order}` }
+    async authorize({ order, attempt, amountMinor, currency, method, returnUrl: return_url }) {
+      const body = JSON.stringify({ order, attempt, amount_minor: amountMinor, currency, method, return_url })
+      const headers = { ...JSON_HEADERS, 'idempotency-key': `charge-${chargeKey(order, attempt)}` }
       try {
         return authorizeResult(v.parse(Charge, await call('/charges', { method: 'POST', body, headers })))
       } catch (error) {
@@ -54,12 +80,19 @@ export function sandboxProvider(options: {
 
     capture: async ({ charge }) => wasCaptured(await act(charge, 'capture')),
 
+    async read(charge): Promise<ChargeRecord | undefined> {
+      return v.parse(v.array(Charge), await call(`/charges?charge=${encodeURIComponent(charge)}`))[0]
+    },
+
     cancel: (charge) => act(charge, 'cancel'),
 
-    async refund({ charge }) {
-      // Cancelled first, so that nobody captures it meanwhile.
-      const { status } = await act(charge, 'cancel')
-      if (status !== 'cancelled') await act(charge, 'refund')
+    async refund({ charge, refund }) {
+      // Cancelled first, so that nobody captures it meanwhile. A part is given back of what was captured only.
+      if (!refund && (await act(charge, 'cancel')).status === 'cancelled') return 'voided'
+      const body = refund ? { key: refund.key, amount_minor: refund.amountMinor } : {}
+      const { status } = await act(charge, 'refund', body)
+      if (status !== 'refunded' && !(refund && status === 'captured')) throw new Error(`the charge is ${status}`)
+      return 'refunded'
     },
 
     async find(order): Promise<ChargeRecord | undefined> {

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import postgres from 'postgres'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../test/servers.ts'
 import { startSandbox } from './sandbox.ts'
 import { sandboxProvider } from './sandbox-client.ts'
@@ -35,4 +39,144 @@ test('the sandbox lists every change once, even of one transaction larger than a
     await sql.end()
     await sandbox.stop()
   }
+})
+
+describe('a charge in the sandbox', () => {
+  const secret = randomUUID()
+  const webhooks: { type: string; charge: string }[] = []
+  const receiver = createServer(async (request, response) => {
+    webhooks.push(JSON.parse(await text(request)))
+    response.end()
+  })
+  let sandbox: Awaited<ReturnType<typeof startSandbox>>
+  let provider: ReturnType<typeof sandboxProvider>
+  const returnUrl = 'http://shop.test/sales/s/order/o?from=bank'
+
+  beforeAll(async () => {
+    const sql = postgres(database.url, { max: 1, onnotice: () => {} })
+    // As the version before left it.
+    await sql.unsafe(`
+      create schema if not exists sandbox; drop table if exists sandbox.refunds, sandbox.charges;
+      create table sandbox.charges (charge_id text primary key, idempotency_key text not null unique, order_id uuid not null,
+        amount_minor bigint not null, currency text not null, method text not null, status text not null,
+        attempts int not null default 1, capture_attempts int not null default 0,
+        created_at timestamptz not null default clock_timestamp(), changed_by xid8 not null default pg_current_xact_id())`)
+    await sql.end()
+    receiver.listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+    sandbox = await startSandbox({ databaseUrl: database.url, webhookUrl, secret })
+    provider = sandboxProvider({ url: sandbox.url, secret, timeoutMs: 5_000, nowMs: Date.now })
+  })
+  afterAll(async () => {
+    await sandbox.stop()
+    receiver.close()
+  })
+
+  const authorize = (order: string, method: string) =>
+    provider.authorize({ order, attempt: 1, amountMinor: 123_450, currency: 'EUR', method, returnUrl })
+  async function needed(method: string) {
+    const order = randomUUID()
+    const authorized = await authorize(order, method)
+    if (authorized.result !== 'requires_action') throw new Error(authorized.result)
+    return { order, ...authorized.action }
+  }
+  const post = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' })
+  const sentOf = (charge: string) => () => webhooks.filter((w) => w.charge === charge).map((w) => w.type)
+  async function captured() {
+    const order = randomUUID()
+    const authorized = await authorize(order, 'pm_ok')
+    if (authorized.result !== 'authorized') throw new Error(authorized.result)
+    const { charge } = authorized
+    await provider.capture({ charge, order })
+    await expect.poll(sentOf(charge)).toContain('charge.captured')
+    return { charge, order }
+  }
+
+  test.each([
+    ['pm_3ds', 'approve', { status: 'authorized' }],
+    ['pm_3ds', 'decline', { status: 'declined', code: 'authentication_failed' }],
+    ['pm_3ds_fails', 'approve', { status: 'declined', code: 'authentication_failed' }],
+  ])('%s needs its buyer at the bank: %s', async (method, answer, state) => {
+    const { charge, order, url } = await needed(method)
+    expect(await provider.find(order)).toEqual({
+      charge,
+      order,
+      status: 'requires_action',
+      attempt: 1,
+      action: { charge, url },
+    })
+    const page = await fetch(url)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' http://shop.test;")
+    const html = await page.text()
+    for (const part of ['€1,234.50', order, 'No money moves.', 'Approve', 'Decline']) expect(html).toContain(part)
+    for (let times = 0; times < 2; times++) {
+      const answered = await post(`${url}/${answer}`)
+      expect([answered.status, answered.headers.get('location')]).toEqual([303, returnUrl])
+    }
+    expect(await provider.find(order)).toMatchObject(state)
+    await expect.poll(sentOf(charge)).toEqual([`charge.${state.status}`])
+    const after = await (await fetch(url)).text()
+    expect(after).toContain(`This payment is ${state.status === 'authorized' ? 'approved' : 'declined'}`)
+    expect(after).toContain('Back to the shop')
+  })
+
+  test('pm_3ds_abandoned waits for a buyer who never comes, until it is cancelled', async () => {
+    const { charge, order, url } = await needed('pm_3ds_abandoned')
+    for (const answer of ['approve', 'decline'])
+      expect((await post(`${url}/${answer}`)).headers.get('location')).toBe(new URL(url).pathname)
+    expect(await provider.find(order)).toMatchObject({ status: 'requires_action' })
+    for (let times = 0; times < 2; times++)
+      expect(await provider.cancel(charge)).toEqual({ charge, order, status: 'cancelled' })
+    expect((await post(`${url}/approve`)).headers.get('location')).toBe(returnUrl)
+    expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('is not approved any more once it is cancelled', async () => {
+    const { charge, order, url } = await needed('pm_3ds')
+    await provider.cancel(charge)
+    await post(`${url}/approve`)
+    expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('pm_insufficient_funds is declined with that code', async () => {
+    expect(await authorize(randomUUID(), 'pm_insufficient_funds')).toEqual({
+      result: 'declined',
+      code: 'insufficient_funds',
+    })
+  })
+
+  test('is refunded in parts, each key once, and never beyond what was taken', async () => {
+    const { charge, order } = await captured()
+    const refund = (key: string, amountMinor: number) =>
+      provider.refund({ charge, order, refund: { key: key + charge, amountMinor } })
+    await Promise.all([refund('first', 23_450), refund('first', 23_450)])
+    expect(await provider.find(order)).toMatchObject({ status: 'captured', refundedMinor: 23_450 })
+    await expect(refund('too much', 100_001)).rejects.toThrow('422')
+    await refund('rest', 100_000)
+    await refund('rest', 100_000)
+    expect(await provider.find(order)).toEqual({ charge, order, status: 'refunded' })
+    await expect
+      .poll(sentOf(charge))
+      .toEqual([...['charge.authorized', 'charge.captured', 'charge.captured', 'charge.refunded']])
+  })
+
+  test('tells of a part refunded by hand', async () => {
+    const { charge, order } = await captured()
+    const request = { method: 'POST', body: JSON.stringify({ amount_minor: 50 }) }
+    expect((await fetch(`${sandbox.url}/charges/${charge}/refund`, request)).status).toBe(200)
+    await expect.poll(sentOf(charge)).toHaveLength(3)
+    expect(webhooks.at(-1)).toMatchObject({ charge, order, status: 'captured', refunded_minor: 50 })
+    await provider.refund({ charge, order })
+    expect(await provider.find(order)).toMatchObject({ status: 'refunded' })
+  })
+
+  test('gives back no part of what was not taken', async () => {
+    const { charge, order } = await needed('pm_3ds')
+    const refund = { key: randomUUID(), amountMinor: 1 }
+    await expect(provider.refund({ charge, order, refund })).rejects.toThrow('the charge is requires_action')
+    await provider.refund({ charge, order })
+    expect(await provider.find(order)).toMatchObject({ status: 'cancelled' })
+  })
 })

@@ -8,8 +8,15 @@
  *                     captured after as many
  *   pm_flaky          times out, then is authorized   pm_webhook_twice  is authorized, with two webhooks
  *   pm_late           never responds, cannot be cancelled, and is authorized when nobody waits any more
+ *   pm_insufficient_funds  is declined with that code
  *
- * An authorized charge is captured on request, once, or cancelled and never captured.
+ *   pm_3ds            needs its buyer at the page of a bank (sandbox-bank.ts), who approves or declines it there
+ *   pm_3ds_fails      is declined by the bank even if its buyer approves it
+ *   pm_3ds_abandoned  has the same page, whose buttons do nothing: nobody comes
+ *
+ * An authorized charge is captured on request, once, or cancelled and never captured. A captured one is refunded, in parts or
+ * whole, by the shop or by hand: `POST /charges/{charge}/refund { key?, amount_minor? }`. A client without a browser posts to
+ * `/bank/{charge}/approve` or `/decline`.
  *
  * The origin starts its own sandbox unless it gets an address. By hand:
  *
@@ -25,6 +32,7 @@ import { Hono } from 'hono'
 import postgres from 'postgres'
 import * as v from 'valibot'
 import { SANDBOX_DELAYS } from './provider.ts'
+import { bankHeaders, bankPage } from './sandbox-bank.ts'
 
 /** "Never responds" ends after this long, so that sockets close. */
 const NEVER_MS = 60_000
@@ -34,11 +42,24 @@ const PAGE = 1_000
 const LATE_INTERVAL_MS = 500
 const MAX_CONNECTIONS = 4
 
+const NEED_THE_BUYER = ['pm_3ds', 'pm_3ds_fails', 'pm_3ds_abandoned']
+/** Other methods than the good ones and these are declined without a reason. */
+const DECLINE_CODES: Readonly<Record<string, string>> = { pm_insufficient_funds: 'insufficient_funds' }
+const AUTHENTICATION_FAILED = 'authentication_failed'
+
 const ChargeBody = v.object({
   order: v.pipe(v.string(), v.uuid()),
+  attempt: v.optional(v.number(), 1),
   amount_minor: v.pipe(v.number(), v.integer(), v.minValue(0)),
   currency: v.string(),
   method: v.string(),
+  return_url: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:/))),
+})
+
+/** All that is left, unless an amount is given. A repeated key changes nothing. */
+const RefundBody = v.object({
+  key: v.optional(v.string()),
+  amount_minor: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 })
 
 interface SandboxOptions {
@@ -56,7 +77,14 @@ interface Row {
   readonly amount_minor: string
   readonly currency: string
   readonly method: string
-  readonly status: 'pending' | 'authorized' | 'captured' | 'declined' | 'cancelled' | 'refunded'
+  readonly status: 'pending' | 'requires_action' | 'authorized' | 'captured' | 'declined' | 'cancelled' | 'refunded'
+  /** Why it was declined. */
+  readonly code: string | null
+  readonly return_url: string | null
+  readonly refunded_minor: string
+  /** Of the order's payment. */
+  readonly attempt: number
+  /** Requests to make this charge. */
   readonly attempts: number
 }
 
@@ -82,10 +110,21 @@ const RECORDS = `
     currency text not null,
     method text not null,
     status text not null,
+    attempt int not null default 1,
     attempts int not null default 1,
     capture_attempts int not null default 0,
     created_at timestamptz not null default clock_timestamp(),
     changed_by xid8 not null default pg_current_xact_id()
+  );
+  alter table sandbox.charges add column if not exists attempt int not null default 1;
+  alter table sandbox.charges add column if not exists code text;
+  alter table sandbox.charges add column if not exists return_url text;
+  alter table sandbox.charges add column if not exists refunded_minor bigint not null default 0;
+  create table if not exists sandbox.refunds (
+    key text primary key,
+    charge_id text not null references sandbox.charges,
+    amount_minor bigint not null,
+    created_at timestamptz not null default clock_timestamp()
   );
   create index if not exists charges_of_order on sandbox.charges (order_id);
   create index if not exists charges_by_change on sandbox.charges (changed_by);
@@ -110,19 +149,28 @@ export async function startSandbox(options: SandboxOptions) {
   setMaxListeners(0, stopping.signal)
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
   const returning = sql`returning *, extract(epoch from clock_timestamp())::int as at`
-  const view = ({ charge_id: charge, order_id: order, status, amount_minor, currency }: Row) => ({
-    ...{ charge, order, status, currency },
-    amount_minor: Number(amount_minor),
+  const view = ({ charge_id: charge, order_id: order, attempt, status, code, currency, ...row }: Row) => ({
+    charge,
+    order,
+    attempt,
+    status,
+    currency,
+    amount_minor: Number(row.amount_minor),
+    refunded_minor: Number(row.refunded_minor),
+    ...(code !== null && { code }),
+    ...(status === 'requires_action' && { action_url: `${url}/bank/${charge}` }),
   })
 
   app.post('/charges', async (c) => {
     const key = c.req.header('idempotency-key')
     const body = v.safeParse(ChargeBody, await c.req.json().catch(() => null))
     if (!key || !body.success) return c.json({ error: 'malformed' }, 400)
-    const { order, amount_minor, currency, method } = body.output
+    const { order, attempt, amount_minor, currency, method, return_url = null } = body.output
     const [row] = await sql<Row[]>`
-      insert into sandbox.charges (charge_id, idempotency_key, order_id, amount_minor, currency, method, status)
-      values (${`ch_${randomUUID()}`}, ${key}, ${order}, ${amount_minor}, ${currency}, ${method}, 'pending')
+      insert into sandbox.charges
+        (charge_id, idempotency_key, order_id, attempt, amount_minor, currency, method, return_url, status)
+      values (${`ch_${randomUUID()}`}, ${key}, ${order}, ${attempt}, ${amount_minor}, ${currency}, ${method},
+              ${return_url}, 'pending')
       on conflict (idempotency_key) do update set attempts = sandbox.charges.attempts + 1
       returning *`
     if (!row) throw new Error('no row')
@@ -135,17 +183,20 @@ export async function startSandbox(options: SandboxOptions) {
     }
     if (method === 'pm_slow') await pause(slowMs)
     const isGood = ['pm_ok', 'pm_slow', 'pm_flaky', 'pm_webhook_twice'].includes(method)
-    const changed = await change(row.charge_id, isGood ? 'authorized' : 'declined', ['pending'])
+    const to = NEED_THE_BUYER.includes(method) ? 'requires_action' : isGood ? 'authorized' : 'declined'
+    const changed = await change(row.charge_id, to, ['pending'], DECLINE_CODES[method])
     if (changed && method === 'pm_webhook_twice') void sendWebhook(changed)
     return c.json(view(changed ?? (await find(row.charge_id)) ?? row))
   })
 
   app.get('/charges', async (c) => {
+    const charge = c.req.query('charge')
+    if (charge !== undefined) return c.json([await find(charge)].flatMap((row) => row ?? []).map(view))
     const order = v.safeParse(v.pipe(v.string(), v.uuid()), c.req.query('order'))
     if (!order.success) return c.json({ error: 'malformed' }, 400)
     const rows = await sql<Row[]>`
       select * from sandbox.charges where order_id = ${order.output}
-      order by array_position(array['captured', 'authorized', 'pending'], status) nulls last, created_at desc`
+      order by array_position(array['captured', 'authorized', 'requires_action', 'pending'], status) nulls last, created_at desc`
     return c.json(rows.map(view))
   })
 
@@ -173,13 +224,57 @@ export async function startSandbox(options: SandboxOptions) {
   app.post('/charges/:charge/cancel', async (c) => {
     const row = await find(c.req.param('charge'))
     if (!row) return c.json({ error: 'no such charge' }, 404)
-    const from = row.method === 'pm_late' ? ['authorized'] : ['authorized', 'pending']
+    const from = ['authorized', 'requires_action', ...(row.method === 'pm_late' ? [] : ['pending'])]
     return c.json(view((await changeOrFind(row.charge_id, 'cancelled', from)) ?? row))
   })
 
   app.post('/charges/:charge/refund', async (c) => {
-    const row = await change(c.req.param('charge'), 'refunded', ['captured', 'refunded'])
-    return row ? c.json(view(row)) : c.json({ error: 'no such charge' }, 404)
+    const text = await c.req.text()
+    const body = v.safeParse(v.pipe(v.string(), v.parseJson(), RefundBody), text || '{}')
+    if (!body.success) return c.json({ error: 'malformed' }, 400)
+    const refunded = await refund(c.req.param('charge'), body.output)
+    if (refunded === 'too much') return c.json({ error: 'more than is left of the charge' }, 422)
+    if (!refunded) return c.json({ error: 'no such charge' }, 404)
+    if ('at' in refunded) void sendWebhook(refunded)
+    return c.json(view(refunded))
+  })
+
+  const refund = (charge: string, { key = randomUUID(), amount_minor }: v.InferOutput<typeof RefundBody>) =>
+    sql.begin(async (tx): Promise<Row | Changed | 'too much' | undefined> => {
+      const [row] = await tx<Row[]>`select * from sandbox.charges where charge_id = ${charge} for update`
+      if (row?.status !== 'captured') return row
+      if ((await tx`select 1 from sandbox.refunds where key = ${key}`).length > 0) return row
+      const left = Number(row.amount_minor) - Number(row.refunded_minor)
+      const amount = amount_minor ?? left
+      if (amount > left) return 'too much'
+      await tx`insert into sandbox.refunds (key, charge_id, amount_minor) values (${key}, ${charge}, ${amount})`
+      const [changed] = await tx<Changed[]>`
+        update sandbox.charges set refunded_minor = refunded_minor + ${amount}, changed_by = pg_current_xact_id(),
+          status = ${amount === left ? 'refunded' : 'captured'}
+        where charge_id = ${charge} ${returning}`
+      return changed
+    })
+
+  app.get('/bank/:charge', async (c) => {
+    const row = await find(c.req.param('charge'))
+    if (!row) return c.text('There is no such payment.', 404)
+    const { charge_id: charge, order_id: order, currency, status, return_url: returnUrl } = row
+    const page = bankPage({ charge, order, amountMinor: Number(row.amount_minor), currency, status, returnUrl })
+    return c.html(page, 200, bankHeaders({ returnUrl }))
+  })
+
+  app.post('/bank/:charge/:answer{approve|decline}', async (c) => {
+    const row = await find(c.req.param('charge'))
+    if (!row) return c.text('There is no such payment.', 404)
+    const isGood = c.req.param('answer') === 'approve' && row.method === 'pm_3ds'
+    if (row.method !== 'pm_3ds_abandoned')
+      await change(row.charge_id, isGood ? 'authorized' : 'declined', ['requires_action'], AUTHENTICATION_FAILED)
+    const isOpen = row.method === 'pm_3ds_abandoned' && row.status === 'requires_action'
+    const back = isOpen || row.return_url === null ? `/bank/${row.charge_id}` : row.return_url
+    return new Response(null, {
+      status: 303,
+      headers: { ...bankHeaders({ returnUrl: row.return_url }), location: back },
+    })
   })
 
   async function find(charge: string): Promise<Row | undefined> {
@@ -191,11 +286,17 @@ export async function startSandbox(options: SandboxOptions) {
     (await change(charge, to, from)) ?? (await find(charge))
 
   /** Changes the status of a charge, and sends a webhook of its authorization, decline or capture. */
-  async function change(charge: string, to: Row['status'], from: string[]): Promise<Changed | undefined> {
+  async function change(
+    charge: string,
+    to: Row['status'],
+    from: string[],
+    code?: string,
+  ): Promise<Changed | undefined> {
     const [row] = await sql<Changed[]>`
-      update sandbox.charges set status = ${to}, changed_by = pg_current_xact_id()
+      update sandbox.charges set status = ${to}, changed_by = pg_current_xact_id(),
+        code = ${to === 'declined' ? (code ?? 'declined') : null}
       where charge_id = ${charge} and status = any(${from}) ${returning}`
-    if (row && to !== 'cancelled' && to !== 'refunded') void sendWebhook(row)
+    if (row && to !== 'cancelled' && to !== 'requires_action') void sendWebhook(row)
     return row
   }
 
@@ -229,8 +330,9 @@ export async function startSandbox(options: SandboxOptions) {
 
   const server = serve({ fetch: app.fetch, port: options.port ?? 0, hostname: '127.0.0.1' }) as Server
   await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     async stop() {
       stopping.abort()
       const closed = new Promise((done) => server.close(done))

@@ -1,12 +1,17 @@
 /**
  * Stripe as a payment provider, through its own library. A charge is a payment intent, confirmed at its creation under the
- * order's idempotency key, and captured later. Its state comes from responses, from signed webhooks, and from the list of
- * events that Stripe keeps for thirty days.
+ * idempotency key of the order's attempt, and captured later. In between it may need its buyer, who authenticates it at their
+ * bank. Its state comes from responses, from signed webhooks, and from the list of events that Stripe keeps for thirty days.
  */
 import Stripe from 'stripe'
+import type { DeclineCode } from '../../shared/api/public.ts'
+import { fromStripe, toStripe } from '../../shared/stripe-amount.ts'
+import type { ChargeOf } from '../ledger/orders/payments.ts'
+import type { PaymentAction } from '../ledger/schema/orders.ts'
 import {
   authorizeResult,
   type ChargeRecord,
+  chargeKey,
   type PaymentProvider,
   PROVIDER_TIMEOUT_MS,
   wasCaptured,
@@ -17,6 +22,7 @@ const FIRST_READ_SECONDS = 24 * 3600
 const PAGE = 100
 const TOLERANCE_SECONDS = 300
 const EVENTS = [
+  'payment_intent.requires_action',
   'payment_intent.amount_capturable_updated',
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
@@ -25,8 +31,23 @@ const EVENTS = [
   'refund.failed',
 ]
 
-/** Extra decimals of Stripe's smallest unit compared to the minor unit of ISO 4217 (docs.stripe.com/currencies). */
-const MORE_DECIMALS: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: -2 }
+/** Stripe's codes of errors and of issuers' declines (docs.stripe.com/error-codes, /declines/codes); any other: declined. */
+const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
+  insufficient_funds: 'insufficient_funds',
+  expired_card: 'expired_card',
+  incorrect_number: 'incorrect_details',
+  invalid_number: 'incorrect_details',
+  incorrect_cvc: 'incorrect_details',
+  invalid_cvc: 'incorrect_details',
+  invalid_expiry_month: 'incorrect_details',
+  invalid_expiry_year: 'incorrect_details',
+  incorrect_address: 'incorrect_details',
+  incorrect_postal_code: 'incorrect_details',
+  incorrect_zip: 'incorrect_details',
+  payment_intent_authentication_failure: 'authentication_failed',
+  authentication_failure: 'authentication_failed',
+  authentication_required: 'authentication_failed',
+}
 
 interface StripeOptions {
   readonly secretKey: string
@@ -82,55 +103,81 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     recordOf(
       await change.catch((error) => {
         if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
-        return stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+        return retrieve(charge)
       }),
     )
 
   const cancel = (charge: string) => stateAfter(stripe.paymentIntents.cancel(charge), charge)
 
+  const retrieve = (charge: string) => stripe.paymentIntents.retrieve(charge, { expand: ['latest_charge'] })
+
+  /**
+   * A part of what was captured. Stripe forgets its own keys after a day, and repeats a failure until then: so its refunds
+   * under our keys are read first, and one that failed, or that the bank has sent back, is made again.
+   */
+  async function refundPart({ charge, order }: ChargeOf, { key, amountMinor }: { key: string; amountMinor: number }) {
+    const intent = await retrieve(charge)
+    if (intent.status !== 'succeeded') throw new Error(`the charge is ${statusOf(intent)}`)
+    const amount = toStripe(amountMinor, intent.currency.toUpperCase())
+    const { data } = await stripe.refunds.list({ payment_intent: charge, limit: PAGE })
+    const made = data.filter(({ metadata }) => metadata?.refund === key)
+    if (made.some(isMade)) return
+    const refund = await stripe.refunds.create(
+      { payment_intent: charge, amount, metadata: { order, refund: key } },
+      { idempotencyKey: `refund-${key}-${made.length}` },
+    )
+    checkRefund(refund)
+  }
+
   return {
     name: 'stripe',
 
-    async authorize({ order, amountMinor, currency, method }) {
+    async authorize({ order, attempt, amountMinor, currency, method, returnUrl }) {
       try {
         const intent = await stripe.paymentIntents.create(
           {
-            amount: shifted(amountMinor, MORE_DECIMALS[currency] ?? 0),
+            amount: toStripe(amountMinor, currency),
             currency: currency.toLowerCase(),
-            payment_method: method,
+            // What a page with Stripe's form has made of it, once.
+            ...(method.startsWith('ctoken_') ? { confirmation_token: method } : { payment_method: method }),
             confirm: true,
             capture_method: 'manual',
-            // The buyer cannot be sent to their bank here; a charge that needs it is declined.
-            error_on_requires_action: true,
-            automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-            metadata: { order },
+            automatic_payment_methods: { enabled: true, allow_redirects: 'always' },
+            return_url: returnUrl,
+            metadata: { order, attempt, order_page: returnUrl },
           },
-          { idempotencyKey: `charge-${order}` },
+          { idempotencyKey: `charge-${chargeKey(order, attempt)}` },
         )
         return authorizeResult(recordOf(intent))
       } catch (error) {
-        if (isRefusal(error)) return { result: 'declined', reason: error.code ?? error.type }
+        if (isRefusal(error)) return { result: 'declined', code: declineCodeOf(error) }
         return { result: isTurnedAway(error) ? 'turned_away' : 'unknown', reason: messageOf(error) }
       }
     },
+
+    read: (charge) => retrieve(charge).then(recordOf),
 
     capture: async ({ charge }) => wasCaptured(await stateAfter(stripe.paymentIntents.capture(charge), charge)),
 
     cancel,
 
-    async refund({ charge, order }) {
+    async refund({ charge, order, refund }) {
+      if (refund) {
+        await refundPart({ charge, order }, refund)
+        return 'refunded'
+      }
       // Cancelled first, so that nobody captures it meanwhile.
       const { status } = await cancel(charge)
-      if (status === 'cancelled') return
+      if (status === 'cancelled') return 'voided'
       try {
-        // Without an idempotency key, under which Stripe would repeat a failure for a day. It refunds a whole charge only
-        // once in any case.
-        const { status } = await stripe.refunds.create({ payment_intent: charge, metadata: { order } })
-        if (status !== 'succeeded' && status !== 'pending') throw new Error(`the refund is ${status}`)
+        // Without an idempotency key, under which Stripe would repeat a failure for a day. It refunds what is left of a charge
+        // only once in any case.
+        checkRefund(await stripe.refunds.create({ payment_intent: charge, metadata: { order } }))
       } catch (error) {
-        if (error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded') return
-        throw error
+        const isRepeat = error instanceof Stripe.errors.StripeError && error.code === 'charge_already_refunded'
+        if (!isRepeat) throw error
       }
+      return 'refunded'
     },
 
     async find(order): Promise<ChargeRecord | undefined> {
@@ -141,7 +188,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       })
       const records = data.map(recordOf)
       const first = (status: ChargeRecord['status']) => records.find((r) => r.status === status)
-      return first('captured') ?? first('authorized') ?? first('pending') ?? records[0]
+      return first('captured') ?? first('authorized') ?? first('requires_action') ?? first('pending') ?? records[0]
     },
 
     async *changes(since) {
@@ -202,17 +249,53 @@ function messageOf(error: unknown): string {
   return message.replace(/\b[a-z]{2}_(test|live)_[^\s'")]+/g, '$1 key')
 }
 
-/** Divides by a power of ten, since those below 1 are inexact. Stripe rejects a fraction. */
-const shifted = (amount: number, decimals: number) =>
-  decimals < 0 ? amount / 10 ** -decimals : amount * 10 ** decimals
+/** The version before did not count them. */
+const attemptIn = (metadata: Stripe.Metadata | null) => Number(metadata?.attempt ?? 1)
+
+const declineCodeOf = (error: { readonly code?: string; readonly decline_code?: string } | null): DeclineCode =>
+  DECLINE_CODES[error?.decline_code ?? ''] ?? DECLINE_CODES[error?.code ?? ''] ?? 'declined'
+
+const isMade = ({ status }: Stripe.Refund) => status === 'succeeded' || status === 'pending'
+
+function checkRefund(refund: Stripe.Refund): void {
+  if (!isMade(refund)) throw new Error(`the refund is ${refund.status}`)
+}
 
 function recordOf(intent: Stripe.PaymentIntent): ChargeRecord {
+  const { id: charge, metadata, latest_charge } = intent
   const status = statusOf(intent)
-  const ref = { charge: intent.id, order: intent.metadata.order ?? '' }
-  if (status !== 'authorized' && status !== 'captured') return { ...ref, status }
-  const amount = status === 'authorized' ? intent.amount_capturable : intent.amount_received
+  const ref = { charge, order: metadata.order ?? '' }
   const currency = intent.currency.toUpperCase()
-  return { ...ref, status, amountMinor: shifted(amount, -(MORE_DECIMALS[currency] ?? 0)), currency }
+  switch (status) {
+    case 'requires_action':
+      return { ...ref, status, attempt: attemptIn(metadata), action: actionOf(intent) }
+    case 'declined':
+      return { ...ref, status, attempt: attemptIn(metadata), code: declineCodeOf(intent.last_payment_error) }
+    case 'authorized':
+      return { ...ref, status, amountMinor: fromStripe(intent.amount_capturable, currency), currency }
+    case 'captured': {
+      const refunded = typeof latest_charge === 'object' ? (latest_charge?.amount_refunded ?? 0) : 0
+      const refundedMinor = fromStripe(refunded, currency)
+      return {
+        ...ref,
+        status,
+        amountMinor: fromStripe(intent.amount_received, currency),
+        currency,
+        ...(refunded > 0 && { refundedMinor }),
+      }
+    }
+    default:
+      return { ...ref, status }
+  }
+}
+
+/**
+ * Where the buyer authenticates it: at the bank's address, or, if only Stripe's script can continue (of a form made with it),
+ * on our page with that script.
+ */
+function actionOf({ id: charge, next_action, client_secret, metadata }: Stripe.PaymentIntent): PaymentAction {
+  const url = next_action?.redirect_to_url?.url ?? `${metadata.order_page ?? ''}/pay`
+  return { charge, url, ...(client_secret !== null && { client_secret }) }
 }
 
 function statusOf({ status, latest_charge, last_payment_error }: Stripe.PaymentIntent): ChargeRecord['status'] {
@@ -223,6 +306,8 @@ function statusOf({ status, latest_charge, last_payment_error }: Stripe.PaymentI
       return 'authorized'
     case 'canceled':
       return 'cancelled'
+    case 'requires_action':
+      return 'requires_action'
     default:
       return status === 'requires_payment_method' && last_payment_error ? 'declined' : 'pending'
   }
@@ -231,6 +316,7 @@ function statusOf({ status, latest_charge, last_payment_error }: Stripe.PaymentI
 /** The charge of an event, if it belongs to one of our orders. */
 function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
   switch (event.type) {
+    case 'payment_intent.requires_action':
     case 'payment_intent.amount_capturable_updated':
     case 'payment_intent.succeeded':
     case 'payment_intent.payment_failed':
@@ -243,7 +329,15 @@ function recordOfEvent(event: Stripe.Event): ChargeRecord[] {
       const order = metadata?.order
       if (!charge || !isOrder(order)) return []
       if (event.type === 'refund.failed') return [{ charge, order, status: 'refund_failed' }]
-      return event.data.object.refunded ? [{ charge, order, status: 'refunded' }] : []
+      const { refunded, captured, amount_captured, amount_refunded } = event.data.object
+      if (refunded) return [{ charge, order, status: 'refunded' }]
+      if (!captured) return []
+      const currency = event.data.object.currency.toUpperCase()
+      const [amountMinor, refundedMinor] = [
+        fromStripe(amount_captured, currency),
+        fromStripe(amount_refunded, currency),
+      ]
+      return [{ charge, order, status: 'captured', amountMinor, currency, refundedMinor }]
     }
     default:
       return []

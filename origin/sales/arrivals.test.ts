@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 const countsBecome = (sale: string, counts: object) =>
-  vi.waitFor(() => expect(arrivals.counts(sale)).toMatchObject(counts), 15_000)
+  vi.waitFor(() => expect(arrivals.counts(sale)).toMatchObject(counts), 30_000)
 
 test('counts who came while Redis was away when it is back, and keeps who waits for stock', async () => {
   way.vanish()
@@ -115,10 +115,10 @@ test('knows in every process how many wait, in the lines that there are, until t
   arrivals.lineWaits('told', 'told', 100)
   other.lineWaits('told', 'told~members', 10)
   arrivals.waitsForStock('told', 'ann', true)
-  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([202, 222])), 5_000)
+  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([202, 222])), 30_000)
   expect(await redis.pttl('{told}:in-line')).toBeLessThanOrEqual(10_000)
   await redis.pexpire('{told}:in-line', 1)
-  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([2, 2])), 5_000)
+  await vi.waitFor(() => expect(wanted()).toEqual(Array(2).fill([2, 2])), 30_000)
 })
 
 test('skips a sale that nobody asks about, and counts it again when somebody does', async () => {

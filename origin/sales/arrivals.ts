@@ -1,13 +1,13 @@
 /**
  * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
  * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
- * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts stand still
- * and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
- * the edge says how many wait in line, and all origins know: whoever let an order come to nothing comes after those.
+ * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts do not
+ * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
+ * the edge says how many wait in line, and all origins know: visitors whose order came to nothing come after those who wait.
  */
 import { roomsOf } from '../../shared/api/access.ts'
-import { Recent } from '../../shared/recent-map.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -18,7 +18,7 @@ const FLUSH_MS = 200
 const MAX_NOTES = 200_000
 /** A sale that nobody asked about or came to for this long is skipped until somebody does. */
 const NEEDED_FOR_MS = 60_000
-/** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or begins anew. */
+/** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or starts again. */
 const KEPT_MS = 48 * 3_600_000
 /** The first count of a sale is waited for this long; after that Redis counts as away. */
 const FIRST_COUNT_TIMEOUT_MS = 500
@@ -29,7 +29,7 @@ const MAX_SEEN = 100_000
 /** All who wait for stock ask no more often than this together; each asks within these bounds. */
 const ASKS_PER_SECOND = 400
 const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
-/** Whoever stays away for this many times the interval they were given has given up. */
+/** A visitor who stays away for this many times their interval has given up. */
 const GIVES_UP_AFTER = 2.4
 /** A line that the edge has not reported for this long has nobody waiting. It reports every second. */
 const REPORT_KEPT_MS = 10_000
@@ -37,10 +37,10 @@ const REPORT_KEPT_MS = 10_000
 const MAX_WANTED = 1_000_000_000
 /** Most members in one Redis call. */
 const CHUNK = 500
-/** A count below this share of the last one began anew: Redis came back empty. A smaller drop is HyperLogLog's error. */
+/** A count below this share of the last one was reset: Redis came back empty. A smaller drop is HyperLogLog's error. */
 const BEGAN_ANEW = 0.9
 
-export interface Counts {
+interface Counts {
   readonly arrivals: number
   readonly hopeful: number
   /** False before the first count, and while notes cannot be written to Redis. */
@@ -59,7 +59,7 @@ interface SaleArrivals {
   /** The same by room, as reported to any process. */
   inLine: Readonly<Record<string, string>>
   /** Ticket numbers that arrived here, as long as the sale is needed. */
-  seen: Recent<number, true>
+  seen: RecentMap<number, true>
   /** First arrivals here since the edge asked last. */
   recent: number[]
   neededAtMs: number
@@ -83,7 +83,7 @@ export class Arrivals {
     this.actor = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
   }
 
-  /** Counts by ticket number, which nobody can choose: whoever joins again and is admitted again arrives again. */
+  /** Counts by ticket number, which nobody can choose: a visitor who joins and is admitted again arrives again. */
   arrived(saleId: string, number: number): void {
     const sale = this.#needed(saleId)
     if (sale.arrived.size < MAX_NOTES) sale.arrived.add(number)
@@ -147,7 +147,7 @@ export class Arrivals {
   #needed(saleId: string): SaleArrivals {
     let sale = this.#sales.get(saleId)
     if (!sale) {
-      const seen = new Recent<number, true>(MAX_SEEN)
+      const seen = new RecentMap<number, true>(MAX_SEEN)
       const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
       sale = { counts: null, ...notes, inLine: {}, seen, recent: [], neededAtMs: 0 }
       this.#sales.set(saleId, sale)
@@ -163,7 +163,7 @@ export class Arrivals {
         await this.#count(saleId, sale).catch((error) => failed.push(error))
       } else {
         sale.recent = []
-        sale.seen = new Recent(MAX_SEEN)
+        sale.seen = new RecentMap(MAX_SEEN)
         sale.counts = { ...this.#last(saleId), counted: false }
       }
     }
@@ -178,7 +178,7 @@ export class Arrivals {
     try {
       const found = await this.#countArrived(saleId, [...arrived])
       const last = this.#last(saleId).arrivals
-      // A count that began anew is reported as it is: the edge would take one that stands still for no-shows.
+      // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
       const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
       const hopeful = await this.#countWaiting(saleId, [...waiting])
       sale.inLine = await this.#readInLine(saleId, reported)

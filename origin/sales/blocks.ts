@@ -1,13 +1,13 @@
 /** Who is blocked in all sales, in memory: read again within a second of every change by any origin. */
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
-import { type Block, blocksVersion, readBlocks } from '../ledger/access.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { type Block, blocksVersion, readBlocks } from '../ledger/sales/access.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 
 const REFRESH_MS = 500
 
-/** The name in orders of whom a block is about; null for addresses, which no order holds. */
+/** The visitor's name in orders that a block is about; null for addresses, which orders do not hold. */
 export const visitorIn = ({ visitor, account }: Pick<Block, 'visitor' | 'account'>) =>
   visitor ?? (account === null ? null : ACCOUNT_PREFIX + account)
 

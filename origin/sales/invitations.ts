@@ -1,8 +1,9 @@
 /** Lets visitors in by a code or by a signed link; visitors of the same moment share a transaction. */
 import { randomUUID } from 'node:crypto'
-import { INVITATION, readToken, type SyncKey, signToken, type TokenKeys } from '../../shared/tokens.ts'
+import type { SyncKey, TokenKeys } from '../../shared/keys.ts'
+import { INVITATION, readToken, signToken } from '../../shared/tokens.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { type RedeemVerdict, type Redemption, redeem } from '../ledger/invitations.ts'
+import { type RedeemVerdict, type Redemption, redeem } from '../ledger/sales/invitations.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
 
 /** Visitors in one transaction, and waiting for one; more get try-again. */

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino'
 import * as v from 'valibot'
 import { JoinCounts } from '../../shared/api/internal.ts'
-import { countMet, type Met } from '../ledger/access.ts'
 import type { Sql } from '../ledger/connection.ts'
+import { countMet, type Met } from '../ledger/sales/access.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 

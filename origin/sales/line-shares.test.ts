@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useFlakyProxy } from '../../test/flaky-proxy.ts'
 import { useRedis } from '../../test/servers.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { defineScripts, type Store } from '../stock/scripts.ts'
 import { LineShares } from './line-shares.ts'
@@ -27,8 +27,12 @@ const LINES = [3, 1, 1, 1].map((weight, i) => ({ line: `line-${i}`, weight, open
 
 const saleOf = (sale_id: string) =>
   ({
-    ...{ sale_id, lines: LINES, rate_per_second: 60, max_inside: 60, opens_at: new Date(0) },
-    products: [{ total: 600, held: 0, sold: 0 }],
+    sale_id,
+    lines: LINES,
+    rate_per_second: 60,
+    max_inside: 60,
+    opens_at: new Date(0),
+    products: [{ total: 600, buffer: 0, held: 0, sold: 0 }],
   }) as unknown as SaleRow
 
 const FIGURES = { numbers_given: 1_000, called: 0, waiting: 1_000, called_per_second: 0, boost: 1, throttle: 1 }
@@ -65,6 +69,8 @@ test('a sale of one line has all of it, and asks nobody', async () => {
   const sale = { ...saleOf('alone'), lines: LINES.slice(0, 1) }
   const shares = new LineShares({} as Store, log)
   expect(await shares.of(sale, 'line-0', FIGURES, { hopeful: 0, nowMs: 1e6 })).toEqual({
-    ...{ rate_per_second: 60, max_inside: 60, share: 1 },
+    rate_per_second: 60,
+    max_inside: 60,
+    share: 1,
   })
 })

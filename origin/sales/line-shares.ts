@@ -4,20 +4,20 @@
  */
 import type { Logger } from 'pino'
 import type { LineFigures } from '../../shared/api/internal.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { available, inLine } from '../ledger/sales/sale-state.ts'
 import { shouldLog } from '../lib/loop.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Store } from '../stock/scripts.ts'
 import { byWeight, divide, type LineReport, type Notes, type Parts } from './lines.ts'
-import { available, inLine } from './sale-state.ts'
 
 /** Others may have replaced the notes meanwhile. One of those who try at once succeeds, and a sale has ten lines at most. */
 const MAX_TRIES = 20
 const REDIS_TIMEOUT_MS = 300
 const KEPT_MS = 10 * 60_000
 
-/** What the edge is to know of a line's part. */
-export interface LinePart {
+/** A line's part, as the edge receives it. */
+interface LinePart {
   readonly rate_per_second: number
   readonly max_inside: number | null
   /** Of what is available. */
@@ -34,7 +34,7 @@ export class LineShares {
     this.#log = log
   }
 
-  /** The line's part now; `hopeful` wait for stock inside. All of it where the sale has no other line. */
+  /** The line's part now; `hopeful`: how many visitors wait for stock. All of it where the sale has no other line. */
   async of(
     sale: SaleRow,
     line: string,

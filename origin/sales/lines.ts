@@ -3,7 +3,7 @@
  *
  * The parts follow the weights of the lines in which somebody waits, and what one of them does not need goes to the others.
  * Lines ask in turns, about once a second. So a part that grows waits until another one has shrunk: what a line was given
- * counts as taken until it has heard of less. The parts together never exceed the whole.
+ * counts as taken until it has received less. The parts together never exceed the whole.
  */
 import type { Line } from '../../shared/api/access.ts'
 
@@ -95,7 +95,7 @@ interface Party {
 }
 
 /**
- * The whole, divided by weight among those with a demand, none of whom gets more than that. What nobody has a demand for is
+ * The whole, divided by weight among the lines with a demand; no line gets more than its demand. What no line demands is
  * divided by weight among all, so that a newcomer is called at once.
  */
 export function sharesOf(whole: number, parties: readonly Party[]): number[] {

@@ -1,8 +1,8 @@
-/** Who may join a sale, as the edge is told: composed of the sale's access, lines and rules and of the blocks of all sales. */
+/** The policy that the edge receives: who may join a sale, by its access, lines and rules and by the blocks of all sales. */
 import { hash } from 'node:crypto'
 import type { LineAccess, Policy } from '../../shared/api/access.ts'
-import type { Block } from '../ledger/access.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+import type { Block } from '../ledger/sales/access.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
 
 /** What a sale asks for that leaves the proof of work open. */
 type DefaultProof = LineAccess['proof_of_work']

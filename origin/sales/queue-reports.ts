@@ -34,6 +34,11 @@ export class QueueReports {
     if (report.clock_ms !== undefined) metrics.edgeClockSkew.set({ sale }, (nowMs - report.clock_ms) / 1000)
   }
 
+  /** How long ago a room reported last, in milliseconds; null as for `latest`. */
+  ageMs(room: string): number | null {
+    return this.latest(room) && performance.now() - (this.#latest.get(room)?.atMs ?? 0)
+  }
+
   /** The latest report to this process; null if there is none of the last ten seconds. */
   latest(room: string): LineFigures | null {
     const latest = this.#latest.get(room)

@@ -5,8 +5,9 @@
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { ProductRef } from '../ledger/reconciliation.ts'
-import { readSales, type SaleRow } from '../ledger/sales.ts'
+import type { ProductRef } from '../ledger/sales/reconciliation.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { readSales } from '../ledger/sales/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
 

@@ -4,11 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
-import type { LiveOrder } from '../ledger/reconciliation.ts'
-import type { Reservation } from '../ledger/record.ts'
+import type { Reservation } from '../ledger/orders/record.ts'
+import type { LiveOrder } from '../ledger/sales/reconciliation.ts'
 import { Batcher } from '../lib/batcher.ts'
-import { type Intent, Intents } from './intents.ts'
+import { Intents, storedContact } from './intents.ts'
+import { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
+import type { Intent } from './stream-intents.ts'
 
 /** Callers in one script call. More would block Redis for longer than a millisecond. */
 const RESERVE_BATCH = 128
@@ -48,7 +50,10 @@ export interface HoldEnd {
 }
 
 export const refused = ({ order, visitor, quantity, key }: Reservation): HoldEnd => ({
-  ...{ order, visitor, quantity, key },
+  order,
+  visitor,
+  quantity,
+  key,
   how: 'refuse',
 })
 
@@ -88,7 +93,7 @@ export class Gate {
   readonly #calls: Batcher<Call, GateVerdict>
   readonly #intents: Intents
 
-  constructor(redis: Store, saleId: string, productId: string) {
+  constructor(redis: Store, saleId: string, productId: string, replicas = new Replicas(redis)) {
     this.#redis = redis
     // The 0 is from when a product's stock could be split; the version before reads and writes these names.
     const tag = `{${saleId}:${productId}:0}`
@@ -101,7 +106,7 @@ export class Gate {
       unpaid: `${tag}:unpaid`,
     }
     const ref = { sale: saleId, product: productId }
-    this.#intents = new Intents(redis, ref, this.#key.unrecorded, `${tag}:intents`)
+    this.#intents = new Intents(redis, replicas, ref, this.#key.unrecorded, `${tag}:intents`)
     this.#calls = new Batcher({ size: RESERVE_BATCH, queue: MAX_WAITING }, (calls) => this.#reserve(calls))
   }
 
@@ -115,7 +120,14 @@ export class Gate {
     const { holdMs, limit, wanted, maxUnpaid } = (calls[0] as Call).terms
     const args = [stock, holds, keys, visitors, unrecorded, unpaid, holdMs, limit, wanted, maxUnpaid]
     for (const { reservation: r } of calls)
-      args.push(r.order, r.visitor, r.key, r.hash, r.quantity, `${r.number} ${r.method ?? ''}`)
+      args.push(
+        r.order,
+        r.visitor,
+        r.key,
+        r.hash,
+        r.quantity,
+        `${r.number} ${r.method ?? ''}${storedContact(r.contact)}`,
+      )
     const isSent = this.#redis.status === 'ready'
     let reply: (string | number)[]
     try {
@@ -201,6 +213,11 @@ export class Gate {
   /** The reservation of an order that waits to be recorded. Fails with Overloaded, and as Redis fails. */
   findIntent(order: string): Promise<Reservation | undefined> {
     return this.#intents.find(order)
+  }
+
+  /** True if the intent of an order is in Redis, and on a replica where there is one. Fails with Overloaded, and as Redis fails. */
+  isSafe(order: string): Promise<boolean> {
+    return this.#intents.isSafe(order)
   }
 
   countIntents(): Promise<number> {
@@ -304,17 +321,19 @@ export class Rebuild {
 /** The fast gates of this process. */
 export class Gates {
   readonly #redis: Store
+  readonly #replicas: Replicas
   readonly #gates = new Map<string, Gate>()
 
   constructor(redis: Store) {
     this.#redis = redis
+    this.#replicas = new Replicas(redis)
   }
 
   of(saleId: string, productId: string): Gate {
     const name = `${saleId}:${productId}`
     let gate = this.#gates.get(name)
     if (!gate) {
-      gate = new Gate(this.#redis, saleId, productId)
+      gate = new Gate(this.#redis, saleId, productId, this.#replicas)
       this.#gates.set(name, gate)
     }
     return gate

@@ -4,14 +4,15 @@
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
-import { note } from '../ledger/findings.ts'
-import type { ProductRef } from '../ledger/reconciliation.ts'
-import { record } from '../ledger/record.ts'
+import { note } from '../ledger/operations/findings.ts'
+import { record } from '../ledger/orders/record.ts'
+import type { ProductRef } from '../ledger/sales/reconciliation.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, refused } from './gate.ts'
-import type { Intent } from './intents.ts'
+import { withoutContact } from './intents.ts'
 import type { ProductWork } from './product-work.ts'
+import type { Intent } from './stream-intents.ts'
 
 interface IntentDeps {
   readonly sql: Sql
@@ -91,9 +92,12 @@ async function recordReadable(stream: Stream, batch: readonly Intent[]): Promise
 async function setAside(stream: Stream, { entry, intent, stored }: Intent, error: string): Promise<void> {
   const { sql, metrics, log, ref, gate } = stream
   await note(sql, {
-    ...{ ...ref, kind: 'unreadable_intent', subject: entry },
+    ...ref,
+    kind: 'unreadable_intent',
+    subject: entry,
     units: intent?.quantity ?? 0,
-    detail: { intent: stored, error },
+    // The buyer's contact is not to be kept for as long as a finding.
+    detail: { intent: stored.map(withoutContact), error },
   })
   metrics.findings.inc({ sale: ref.sale, kind: 'unreadable_intent' })
   log.error({ ...ref, entry, error }, 'set an intent aside')

@@ -1,47 +1,48 @@
 /**
  * The intents of one gate: reservations that wait to be recorded. An origin removes an intent once its order is in the
- * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They stand in a hash by
+ * ledger; those of an origin that died, or of a time without the ledger, are left to the workers. They are in a hash by
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  */
-import type { ProductRef } from '../ledger/reconciliation.ts'
-import type { Reservation } from '../ledger/record.ts'
+import type { Cluster, Redis } from 'ioredis'
+import type { Contact, Reservation } from '../ledger/orders/record.ts'
+import type { ProductRef } from '../ledger/sales/reconciliation.ts'
 import { Batcher } from '../lib/batcher.ts'
+import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
-import { isStreamEntry, readStream, searchStream } from './stream-intents.ts'
+import { type Age, type Intent, isStreamEntry, readStream, searchStream } from './stream-intents.ts'
 
 /** Read at once: Redis is blocked for about a millisecond. */
 const PAGE = 1_000
 /** Callers waiting for one search; more get try-again. */
 const MAX_SEARCHES = 5_000
+/** Callers waiting for a replica: all that one process may promise at once. */
+const MAX_UNSAFE = 20_000
 /** Removed in one command. */
 const REMOVE_CHUNK = 500
 
-export interface Intent {
-  /** Its order; in the stream of the version before, its entry. */
-  readonly entry: string
-  /** Null if it cannot be read, because another version wrote it for instance. */
-  readonly intent: Reservation | null
-  readonly stored: readonly string[]
-}
-
-/** At least this old. */
-export interface Age {
-  readonly nowMs: number
-  readonly minMs: number
-}
-
 /** As reserve.lua writes it. */
 const STORED =
-  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<key>\S+) (?<hash>\S+) (?<number>\d{1,16}) (?<method>\S*) (?<visitor>.+)$/s
+  /^(?<atMs>\d{1,15}) (?<quantity>\d{1,9}) (?<key>\S+) (?<hash>\S+) (?<number>\d{1,16}) (?<method>[^\s@]*)(@(?<contact>[\w-]+))? (?<visitor>.+)$/s
+
+/** A buyer's contact behind the payment method: nothing, or `@` and what holds no space. It leaves Redis with the intent. */
+export const storedContact = (contact: Contact | undefined) =>
+  contact ? `@${Buffer.from(JSON.stringify(contact)).toString('base64url')}` : ''
+
+/** A stored intent, as far as others may see it. */
+export const withoutContact = (stored: string) => stored.replace(/@[\w-]+(?= )/, '')
+
+const contactIn = (stored: string): Contact => JSON.parse(Buffer.from(stored, 'base64url').toString())
 
 export class Intents {
   readonly #redis: Store
   readonly #ref: ProductRef
   readonly #unrecorded: string
   readonly #stream: string
+  readonly #replicas: Replicas
 
-  constructor(redis: Store, ref: ProductRef, unrecorded: string, stream: string) {
+  constructor(redis: Store, replicas: Replicas, ref: ProductRef, unrecorded: string, stream: string) {
     this.#redis = redis
+    this.#replicas = replicas
     this.#ref = ref
     this.#unrecorded = unrecorded
     this.#stream = stream
@@ -65,7 +66,8 @@ export class Intents {
       ([a, storedA], [b, storedB]) => Number.parseInt(storedA, 10) - Number.parseInt(storedB, 10) || (a < b ? -1 : 1),
     )
     const intents = byTime.slice(0, limit).map(([entry, stored]) => ({
-      ...{ entry, stored: [stored] },
+      entry,
+      stored: [stored],
       intent: this.#reservationIn(entry, stored),
     }))
     if (intents.length === limit) return intents
@@ -79,14 +81,27 @@ export class Intents {
 
   readonly #searches = new Batcher<string, Reservation | undefined>(
     { size: MAX_SEARCHES, queue: MAX_SEARCHES },
-    async (orders) => {
-      const stored = await this.#redis.hmget(this.#unrecorded, ...orders)
-      const found = orders.map((order, i) => this.#reservationIn(order, stored[i] ?? ''))
-      const missing = new Set(orders.filter((_, i) => !found[i]))
-      const inStream = missing.size > 0 ? await searchStream(this.#redis, this.#stream, missing) : undefined
-      return orders.map((order, i) => found[i] ?? inStream?.get(order))
-    },
+    (orders) => this.#search(this.#redis, orders),
   )
+
+  /** True if the intent of an order is in Redis, and on a replica where there is one. Callers of one moment share one WAIT. */
+  isSafe(order: string): Promise<boolean> {
+    return this.#unsafe.add(order)
+  }
+
+  readonly #unsafe = new Batcher<string, boolean>({ size: MAX_SEARCHES, queue: MAX_UNSAFE }, async (orders) => {
+    const node = await this.#replicas.caughtUp(`${this.#unrecorded}:replicated`)
+    // After a failover, Redis may not have it any more.
+    return (await this.#search(node, orders)).map((intent) => intent !== undefined)
+  })
+
+  async #search(redis: Redis | Cluster, orders: readonly string[]): Promise<(Reservation | undefined)[]> {
+    const stored = await redis.hmget(this.#unrecorded, ...orders)
+    const found = orders.map((order, i) => this.#reservationIn(order, stored[i] ?? ''))
+    const missing = new Set(orders.filter((_, i) => !found[i]))
+    const inStream = missing.size > 0 ? await searchStream(redis, this.#stream, missing) : undefined
+    return orders.map((order, i) => found[i] ?? inStream?.get(order))
+  }
 
   async count(): Promise<number> {
     const [here, inStream] = await Promise.all([this.#redis.hlen(this.#unrecorded), this.#redis.xlen(this.#stream)])
@@ -107,11 +122,19 @@ export class Intents {
   #reservationIn(order: string, stored: string): Reservation | null {
     const parts = STORED.exec(stored)?.groups
     if (!parts) return null
-    const { quantity, key = '', hash = '', number, method = '', visitor = '' } = parts
+    const { quantity, key = '', hash = '', number, method = '', contact, visitor = '' } = parts
     const { sale, product } = this.#ref
     return {
-      ...{ order, sale, product, visitor, key, hash },
-      ...{ number: Number(number), quantity: Number(quantity), method: method || null },
+      order,
+      sale,
+      product,
+      visitor,
+      key,
+      hash,
+      number: Number(number),
+      quantity: Number(quantity),
+      method: method || null,
+      ...(contact && { contact: contactIn(contact) }),
     }
   }
 }

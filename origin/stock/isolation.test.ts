@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
-import { findOrder, moveOrders } from '../ledger/orders.ts'
-import { type Reservation, record } from '../ledger/record.ts'
-import { writeSale } from '../ledger/sales.ts'
+import { findOrder, moveOrders } from '../ledger/orders/orders.ts'
+import { type Reservation, record } from '../ledger/orders/record.ts'
+import { writeSale } from '../ledger/sales/sales.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { connectRedis } from '../lib/redis.ts'
 import { sweepGate, sweepLedger } from '../orders/hold-sweeper.ts'
@@ -41,8 +41,8 @@ beforeAll(async () => {
   await sales.start()
   const metrics = createMetrics()
   const gates = new Gates(redis)
-  const charges = { addCharges: async () => {}, addCaptures: async () => {} }
-  const orders = new Orders({ sql, gates, charges, metrics, log })
+  const charges = { addCharges: async () => {}, addCaptures: async () => {}, addRefunds: async () => [] }
+  const orders = new Orders({ sql, gates, charges, actionSeconds: 300, metrics, log })
   const work = new ProductWork()
   const refunds = { addRefunds: async () => [] }
   deps = { sql, sales, gates, orders, refunds, work, metrics, log }
@@ -75,7 +75,7 @@ async function reserve(sale: string): Promise<Reservation> {
   return r
 }
 const statusOf = async ({ order }: Reservation) => (await findOrder(sql, order))?.status
-const comesToBe = (r: Reservation, wanted: string) => expect.poll(() => statusOf(r), { timeout: 15_000 }).toBe(wanted)
+const comesToBe = (r: Reservation, wanted: string) => expect.poll(() => statusOf(r)).toBe(wanted)
 
 test('intents are recorded while the row of another sale is locked', async () => {
   const [stuck, free] = [await reserve(bad), await reserve(good)]
@@ -112,7 +112,7 @@ test('holds end by the ledger while another sale with a locked row has more than
     expect(await statusOf(free)).toBe('expired')
   })
   const reserved = () => sql`select 1 from orders where sale_id = ${bad} and status = 'reserved'`
-  await expect.poll(reserved, { timeout: 15_000 }).toEqual([])
+  await expect.poll(reserved).toEqual([])
 })
 
 test('holds end while the gate of another sale is broken', async () => {
@@ -151,7 +151,7 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
     await held`lock table products in access exclusive mode`
     await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}:one`}, 0))`
     const restored = () => redis.zcard(`{${good}:one:0}:holds`)
-    await expect.poll(restored, { timeout: 15_000 }).toBe(3)
+    await expect.poll(restored).toBe(3)
     await moveOrders(held, [paid], { from: ['reserved'], to: 'confirmed' })
     await moveOrders(held, [over], { from: ['reserved'], to: 'expired' })
     await held`commit`

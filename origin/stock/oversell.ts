@@ -1,13 +1,14 @@
 /**
- * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most the total. A restored
+ * Compares the ledger with itself: its counters must be the sum of its orders, and that sum at most what is for sale. A restored
  * backup, a repair by hand or a bug might break that. Counters are repaired only against the version of the row counted.
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { audit, close, note } from '../ledger/findings.ts'
-import { moveOrders } from '../ledger/orders.ts'
-import type { Refund } from '../ledger/payments.ts'
+import { audit } from '../ledger/operations/audit.ts'
+import { close, note } from '../ledger/operations/findings.ts'
+import { moveOrders } from '../ledger/orders/orders.ts'
+import type { Refund } from '../ledger/orders/payments.ts'
 import {
   CANCELLABLE,
   countOrders,
@@ -16,7 +17,8 @@ import {
   type OrderCount,
   type ProductRef,
   setCounters,
-} from '../ledger/reconciliation.ts'
+} from '../ledger/sales/reconciliation.ts'
+import { forSale } from '../ledger/sales/sale-state.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { PaymentJobs } from '../payments/jobs.ts'
 import type { Sales } from '../sales/sales.ts'
@@ -34,6 +36,12 @@ export interface RecountDeps {
   readonly log: Logger
 }
 
+/** An operator's, which overrides the sale's policy. */
+export interface Decision {
+  readonly policy: OversellPolicy
+  readonly operator: string
+}
+
 export interface Recount {
   readonly found: 'ok' | 'miscounted' | 'oversold'
   /** Units by which the counters were wrong, or by which live orders exceed the total. */
@@ -47,11 +55,11 @@ const OK: Recount = { found: 'ok', units: 0, healed: false }
 const CORRECTED = 'counters set to the sum of the orders'
 
 /** Counts the orders of a product and repairs its row. An operator's decision overrides the sale's oversell policy. */
-export async function recount(deps: RecountDeps, ref: ProductRef, decision?: OversellPolicy): Promise<Recount> {
+export async function recount(deps: RecountDeps, ref: ProductRef, decision?: Decision): Promise<Recount> {
   const { sql, metrics, log } = deps
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const seen = await countOrders(sql, ref)
-    const excess = seen.orders.held + seen.orders.sold - seen.total
+    const excess = seen.orders.held + seen.orders.sold - forSale(seen)
     metrics.oversold.set(ref, Math.max(0, excess))
     if (excess > 0) return resolveOversell(deps, ref, seen, excess, decision)
     const isRight = seen.held === seen.orders.held && seen.sold === seen.orders.sold
@@ -76,7 +84,7 @@ function correct(
   action: string,
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
-    const counters = { ...after, total: seen.total }
+    const counters = { ...after, total: seen.total, buffer: seen.buffer }
     if (!(await setCounters(tx, ref, counters, seen.version))) return false
     const units = seen.held + seen.sold - after.held - after.sold
     await note(tx, { ...ref, kind: 'miscounted', units, detail: { counters: seen } })
@@ -94,37 +102,41 @@ async function resolveOversell(
   ref: ProductRef,
   seen: OrderCount,
   excess: number,
-  decision: OversellPolicy | undefined,
+  decision: Decision | undefined,
 ): Promise<Recount> {
   const { sql, sales, metrics, log } = deps
   const configured = sales.get(ref.sale)?.oversell_policy ?? 'alarm'
-  const policy = decision ?? (excess > seen.total * MAX_AUTOMATIC_SHARE ? 'alarm' : configured)
+  const policy = decision?.policy ?? (excess > seen.total * MAX_AUTOMATIC_SHARE ? 'alarm' : configured)
   const reason = configured === 'alarm' ? 'policy is to alarm' : 'too many for the policy alone'
   log.error({ ...ref, excess, total: seen.total, policy }, 'live orders exceed the stock')
   metrics.findings.inc({ sale: ref.sale, kind: 'oversold' })
-  const detail = { total: seen.total, orders: seen.orders, policy }
+  const detail = { total: seen.total, buffer: seen.buffer, orders: seen.orders, policy }
   await note(sql, {
-    ...{ ...ref, kind: 'oversold', units: excess },
+    ...ref,
+    kind: 'oversold',
+    units: excess,
     detail: policy === 'alarm' ? { ...detail, waits_for_a_person: reason } : detail,
   })
   // Nothing more may be sold. The row says so until the next order ends; after that record_orders counts the orders, because
   // the finding is open.
-  const sold = Math.min(seen.orders.sold, seen.total)
-  const full = { sold, held: seen.total - sold }
-  if (seen.held + seen.sold < seen.total) await correct(deps, ref, seen, full, 'closed, being oversold')
+  const sold = Math.min(seen.orders.sold, forSale(seen))
+  const full = { sold, held: forSale(seen) - sold }
+  if (seen.held + seen.sold < forSale(seen)) await correct(deps, ref, seen, full, 'closed, being oversold')
   if (policy === 'alarm') return { found: 'oversold', units: excess, healed: false, outcome: `waiting: ${reason}` }
   const resolve = policy === 'cancel_latest' ? cancelLatest : fulfilFromBuffer
-  const healed = await resolve(deps, ref, decision ? 'operator' : 'reconciler')
+  const healed = await resolve(deps, ref, decision?.operator ?? 'reconciler')
   if (healed) metrics.oversold.set(ref, 0)
-  return { found: 'oversold', units: excess, healed, outcome: policy }
+  const outcome = healed || policy === 'cancel_latest' ? policy : 'waiting: the buffer has too few units'
+  return { found: 'oversold', units: excess, healed, outcome }
 }
 
 /** Cancels and refunds the latest orders until the others can be served. Returns false if that is not enough. */
 async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): Promise<boolean> {
   const { sql, refunds, metrics } = deps
   const { cancelled, served } = await sql.begin(async (tx) => {
-    const { total, orders: all } = await lockAndCount(tx, ref)
-    const statuses = await lockLatestOrders(tx, ref, all.held + all.sold - total)
+    const { orders: all, ...counted } = await lockAndCount(tx, ref)
+    const { total, buffer } = counted
+    const statuses = await lockLatestOrders(tx, ref, all.held + all.sold - forSale(counted))
     const move = { from: CANCELLABLE, to: 'cancelled', reason: 'oversold' } as const
     const cancelled = await moveOrders(tx, [...statuses.keys()], move)
     const owed = cancelled.flatMap(({ order_id, charge_id }): Refund[] =>
@@ -132,15 +144,17 @@ async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): 
     )
     await refunds.addRefunds(tx, owed)
     const changes = cancelled.map(({ order_id: order, charge_id }) => ({
-      ...{ ...ref, actor, action: 'cancelled the latest, being oversold', order },
+      ...ref,
+      actor,
+      action: 'cancelled the latest, being oversold',
+      order,
       before: { status: statuses.get(order) },
       after: { status: 'cancelled', ...(charge_id && { refund: charge_id }) },
     }))
     await audit(tx, changes)
     const { orders } = await countOrders(tx, ref)
-    const sold = Math.min(orders.sold, total)
-    await setCounters(tx, ref, { total, sold, held: Math.min(orders.held, total - sold) })
-    const served = orders.held + orders.sold <= total
+    await setCounters(tx, ref, { total, buffer, ...atMost(forSale(counted), orders) })
+    const served = orders.held + orders.sold <= forSale(counted)
     if (served) await close(tx, ref.sale, ref.product, 'oversold', `cancelled the latest ${cancelled.length}`)
     return { cancelled: cancelled.length, served }
   })
@@ -148,16 +162,26 @@ async function cancelLatest(deps: RecountDeps, ref: ProductRef, actor: string): 
   return served
 }
 
-/** The operator has more units than the total says: raises the total to what was sold. */
+/** What a row can say of its orders: never more than is for sale. */
+function atMost(units: number, orders: OrderCount['orders']) {
+  const sold = Math.min(orders.sold, units)
+  return { sold, held: Math.min(orders.held, units - sold) }
+}
+
+/** Serves orders from what is withheld from sale, and from nothing else. Returns false if that is not enough. */
 function fulfilFromBuffer({ sql }: RecountDeps, ref: ProductRef, actor: string): Promise<boolean> {
   return sql.begin(async (tx) => {
     const { orders, version: _, ...before } = await lockAndCount(tx, ref)
+    const { total } = before
     const live = orders.held + orders.sold
-    const after = { ...orders, total: Math.max(before.total, live) }
+    const taken = Math.min(Math.max(0, live - forSale(before)), before.buffer)
+    const served = live - taken <= forSale(before)
+    if (taken === 0 && !served) return false
+    const buffer = before.buffer - taken
+    const after = { total, buffer, ...atMost(total - buffer, orders) }
     await setCounters(tx, ref, after)
-    const action = 'fulfilled from the buffer'
-    await audit(tx, [{ actor, action, ...ref, before, after }])
-    await close(tx, ref.sale, ref.product, 'oversold', `fulfilled ${live - before.total} from the buffer`)
-    return true
+    await audit(tx, [{ actor, action: 'fulfilled from the buffer', ...ref, before, after }])
+    if (served) await close(tx, ref.sale, ref.product, 'oversold', `fulfilled ${taken} from the buffer`)
+    return served
   })
 }

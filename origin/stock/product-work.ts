@@ -1,5 +1,5 @@
 /** Work on every product of one process, side by side, within a bound: one product's trouble holds up no other. */
-import type { ProductRef } from '../ledger/reconciliation.ts'
+import type { ProductRef } from '../ledger/sales/reconciliation.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 
 /**

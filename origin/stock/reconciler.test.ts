@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { writeSale } from '../ledger/sales.ts'
+import { writeSale } from '../ledger/sales/sales.ts'
 import type { Finding } from './reconciler.ts'
 
 const database = useDatabase()
@@ -17,7 +17,7 @@ afterAll(() => redis.disconnect())
 
 /** Polls; `expect.poll` cannot, in concurrent tests. */
 const becomes = (read: () => Promise<unknown>, expected: object) =>
-  vi.waitFor(async () => expect(await read()).toMatchObject(expected), 15_000)
+  vi.waitFor(async () => expect(await read()).toMatchObject(expected), 30_000)
 
 interface Found {
   findings: { kind: string; closed_at: string | null; detail: object }[]
@@ -188,14 +188,34 @@ describe.concurrent('the reconciler', () => {
     expect((await findings(sale)).findings.find((f) => f.kind === 'oversold')?.detail).toMatchObject({
       waits_for_a_person: 'too many for the policy alone',
     })
-    expect(await reconcile(sale, '?oversell=fulfil_from_buffer')).toMatchObject([
-      { recount: { healed: true, outcome: 'fulfil_from_buffer' } },
+    expect(await reconcile(sale, '?oversell=cancel_latest')).toMatchObject([
+      { recount: { healed: true, outcome: 'cancel_latest' } },
     ])
-    expect(await origin.stock(sale)).toMatchObject({ total: 13, available: 0, sold: 13 })
-    const { changes } = await findings(sale)
-    const fulfilled = { actor: 'operator', action: 'fulfilled from the buffer' }
-    expect(changes).toContainEqual(expect.objectContaining(fulfilled))
+    expect(await origin.stock(sale)).toMatchObject({ total: 10, available: 0, sold: 10 })
   })
+
+  test.each([
+    { buffer: 5, left: 2, outcome: 'fulfil_from_buffer' },
+    { buffer: 2, left: 0, outcome: 'waiting: the buffer has too few units' },
+    { buffer: 0, left: 0, outcome: 'waiting: the buffer has too few units' },
+  ])(
+    'serves three orders too many from a buffer of $buffer, and from nothing else',
+    async ({ buffer, left, outcome }) => {
+      const { sale } = await oversold({ total: 10, sold: 10, more: 3 })
+      await origin.sql()`update products set total = total + ${buffer}, buffer = ${buffer} where sale_id = ${sale}`
+      const [healed, total] = [buffer >= 3, 10 + buffer]
+      const decide = () => reconcile(sale, '?oversell=fulfil_from_buffer')
+      expect(await decide()).toMatchObject([{ recount: { units: 3, healed, outcome } }])
+      expect(await origin.stock(sale)).toMatchObject({ total, buffer: left, available: 0, sold: total - left })
+      const { findings: found, changes } = await findings(sale)
+      expect(found.find((f) => f.kind === 'oversold')?.closed_at !== null).toBe(healed)
+      const taken = changes.filter((c) => c.action === 'fulfilled from the buffer')
+      const entry = { before: expect.objectContaining({ buffer }), after: expect.objectContaining({ buffer: left }) }
+      expect(taken).toMatchObject(buffer === 0 ? [] : [entry])
+      await decide()
+      expect(await origin.stock(sale)).toMatchObject({ total, buffer: left, sold: total - left })
+    },
+  )
 
   test('sets aside an intent that cannot be recorded, and records the others', async () => {
     const sale = await origin.sale({ total: 5 })

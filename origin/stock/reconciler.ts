@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { OversellPolicy } from '../../shared/api/operator.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { audit, close, note } from '../ledger/findings.ts'
+import { audit } from '../ledger/operations/audit.ts'
+import { close, note } from '../ledger/operations/findings.ts'
 import {
   countersSince,
   isMiscounted,
@@ -15,15 +15,16 @@ import {
   oldestTransaction,
   type ProductRef,
   readCounters,
-} from '../ledger/reconciliation.ts'
-import type { SaleRow } from '../ledger/sales.ts'
+} from '../ledger/sales/reconciliation.ts'
+import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { available } from '../ledger/sales/sale-state.ts'
+import { BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import { available } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import type { Gates, Rebuild } from './gate.ts'
 import { recordIntents } from './intent-recorder.ts'
-import { type Recount, type RecountDeps, recount } from './oversell.ts'
+import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
 import type { ProductWork } from './product-work.ts'
 
 /** Counting the orders reads all of them, so not every round does. */
@@ -40,6 +41,9 @@ const MAX_INTENTS = 5_000
 /** An operator's change waits this long for a rebuild in progress; it keeps no connection meanwhile. */
 const TURN_TIMEOUT_MS = 10_000
 const TURN_EVERY_MS = 50
+
+/** Callers that wait for one rebuild, and for the next. */
+const RETURNS = { size: 1_000, queue: 1_000 }
 
 interface Comparison {
   /** fenced: the gate was not in use; drift: it counted otherwise than the ledger. */
@@ -62,8 +66,8 @@ interface ReconcileOptions {
   readonly force?: boolean
   /** Counts the orders as well. */
   readonly recount?: boolean
-  /** An operator's decision about an oversell. */
-  readonly oversell?: OversellPolicy | undefined
+  /** An operator's, about an oversell. */
+  readonly decision?: Decision
 }
 
 export interface ReconcilerDeps extends RecountDeps {
@@ -128,15 +132,37 @@ export class Reconciler {
     return { sale: saleId, findings }
   }
 
+  /**
+   * Has the fast gates learn of sold units that are for sale again: a gate keeps no sold orders that it could end. A failure is
+   * only logged, since the next round finds the difference.
+   */
+  async unitsReturned(orders: readonly { readonly sale_id: string; readonly product_id: string }[]): Promise<void> {
+    const products = new Map(
+      orders.map(({ sale_id: sale, product_id: product }) => [`${sale} ${product}`, { sale, product }]),
+    )
+    for (const [name, ref] of products) {
+      await this.#returns.add(name, ref).catch((error) => {
+        this.#deps.log.warn({ ...ref, error: String(error) }, 'gate rebuild left to the reconciler')
+      })
+    }
+  }
+
+  /** One rebuild for all units of a product that came back while the one before was under way. */
+  readonly #returns = new BatcherByKey<ProductRef, void>(RETURNS, async (_product, refs) => {
+    await this.#reconcile(refs[0] as ProductRef, { force: true })
+    return refs.map(() => undefined)
+  })
+
   /** Whether gate, ledger and orders of a sale agree at this moment; null if a store does not answer, or a gate is fenced. */
   async agrees({ sale_id: sale, products }: SaleRow): Promise<boolean | null> {
     const { sql, sales } = this.#deps
     if (sales.isLedgerUnresponsive()) return null
     try {
       const comparing = products.map(({ product_id: product }) => this.#compare({ sale, product }))
-      const all = await withTimeout(Promise.all(comparing), AGREE_TIMEOUT_MS)
+      const reading = Promise.all([Promise.all(comparing), isMiscounted(sql, sale)])
+      const [all, isWrong] = await withTimeout(reading, AGREE_TIMEOUT_MS)
       if (all.some(({ found }) => found === 'fenced')) return null
-      return all.every(({ found }) => found === 'ok') && !(await isMiscounted(sql, sale))
+      return all.every(({ found }) => found === 'ok') && !isWrong
     } catch {
       return null
     }
@@ -144,8 +170,8 @@ export class Reconciler {
 
   async #reconcile(ref: ProductRef, options: ReconcileOptions): Promise<Finding> {
     const { metrics } = this.#deps
-    const { force = false, recount: isDue, oversell } = options
-    const recounted = isDue || oversell ? await recount(this.#deps, ref, oversell) : undefined
+    const { force = false, recount: isDue, decision } = options
+    const recounted = isDue || decision ? await recount(this.#deps, ref, decision) : undefined
     // The gate was not loaded from repaired counters.
     const isStale = recounted !== undefined && recounted.found !== 'ok'
     const isSure = force || isStale

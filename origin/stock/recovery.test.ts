@@ -22,12 +22,11 @@ afterAll(() => redis.disconnect())
 const gateOf = (sale: string) => redis.hgetall(`{${sale}:one:0}:stock`)
 const buyers = (sale: string, count: number) => Promise.all(Array.from({ length: count }, () => origin.checkout(sale)))
 const sold = (answers: { status: number }[]) => answers.filter((a) => a.status === 201).length
-const becomes = (read: () => Promise<unknown>, expected: object) =>
-  expect.poll(read, { timeout: 15_000 }).toMatchObject(expected)
+const becomes = (read: () => Promise<unknown>, expected: object) => expect.poll(read).toMatchObject(expected)
 const gateBecomes = (sale: string, gate: object) => becomes(() => gateOf(sale), gate)
 const intentsOf = async (sale: string) =>
   (await redis.hlen(`{${sale}:one:0}:unrecorded`)) + (await redis.xlen(`{${sale}:one:0}:intents`))
-const noIntents = (sale: string) => expect.poll(() => intentsOf(sale), { timeout: 15_000 }).toBe(0)
+const noIntents = (sale: string) => expect.poll(() => intentsOf(sale)).toBe(0)
 
 describe('while no worker repairs the gate', () => {
   const quiet = { database: useDatabase(), redis: useRedis() }
@@ -161,7 +160,7 @@ describe('when the origin', () => {
     await origin.sql().begin(async (tx) => {
       await tx`select 1 from sales where sale_id = ${sale} for update`
       const asked = origin.checkout(sale, { token, key: 'cut' }).catch(() => {})
-      await expect.poll(() => intentsOf(sale), { timeout: 15_000 }).toBe(1)
+      await expect.poll(() => intentsOf(sale)).toBe(1)
       await origin.kill()
       await asked
       await tx`select pg_terminate_backend(pid) from pg_stat_activity

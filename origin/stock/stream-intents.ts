@@ -2,11 +2,26 @@
  * Intents as the version before wrote them: one stream entry each, the reservation as JSON. It may still run beside this one,
  * or have left some. It leaves the intents of this version alone, because it does not know their key.
  */
+import type { Cluster, Redis } from 'ioredis'
 import * as v from 'valibot'
 import { tryParseJson } from '../../shared/parse.ts'
-import type { Reservation } from '../ledger/record.ts'
-import type { Age, Intent } from './intents.ts'
+import type { Reservation } from '../ledger/orders/record.ts'
 import type { Store } from './scripts.ts'
+
+/** An intent as it is stored: by this version (intents.ts) or by the version before. */
+export interface Intent {
+  /** The id of its order; for the version before, the id of its stream entry. */
+  readonly entry: string
+  /** Null if it cannot be read, for example because another version wrote it. */
+  readonly intent: Reservation | null
+  readonly stored: readonly string[]
+}
+
+/** Selects intents that at `nowMs` are at least `minMs` old. */
+export interface Age {
+  readonly nowMs: number
+  readonly minMs: number
+}
 
 /** Entries read at once in a search. */
 const SEARCH_PAGE = 1_000
@@ -37,7 +52,8 @@ export async function readStream(redis: Store, stream: string, limit: number, ag
   const read = async (from: string | number, to: string | number, count: number) => {
     const entries = await redis.xrange(stream, from, to, 'COUNT', count)
     return entries.map(([entry, stored]) => ({
-      ...{ entry, stored },
+      entry,
+      stored,
       intent: tryParseJson(StoredReservation, reservationIn(stored)) ?? null,
     }))
   }
@@ -51,7 +67,7 @@ export async function readStream(redis: Store, stream: string, limit: number, ag
 
 /** The intents of these orders: reads the stream until all are found, or to its end. */
 export async function searchStream(
-  redis: Store,
+  redis: Redis | Cluster,
   stream: string,
   orders: ReadonlySet<string>,
 ): Promise<Map<string, Reservation>> {

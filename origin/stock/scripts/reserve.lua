@@ -5,11 +5,12 @@
 --       3 keys (hash: visitor key -> order|request hash)  4 visitors (hash: visitor -> units|order)
 --       5 unrecorded (hash: order -> its intent: time (ms), quantity, key, request hash, number, payment method, visitor)
 --       6 unpaid (hash: visitor -> orders that came to nothing|end of the last one, ms); most sales have it empty for long
---       A space separates what is written in one text. Of the parts only a visitor may contain one, and stands last; or
+--       A space separates the parts of one text. Only a visitor may contain a space, and comes last; or
 --       first before a key.
 -- ARGV  1 length of the hold (ms)   2 limit per visitor (units)   3 units that others may want who wait
 --       4 unpaid orders from which a visitor always comes after those
---       then six per caller: order, visitor, key, request hash, quantity, number and payment method (may be empty)
+--       then six per caller: order, visitor, key, request hash, quantity, number and payment method (may be empty, and the
+--       buyer's contact may follow: see intents.ts)
 -- Returns {'fenced'}, and nothing was changed, unless the counter was loaded in this run of the server: after a restart, a
 --       flush or a failover it may be too high, and must be rebuilt from the ledger. Otherwise
 --       {available, held, verdicts, detail, detail, ..}. The verdicts are one letter per caller, in their order:

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import type { Payment } from '../../shared/api/public.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+
+/** With a longer hold a payment waits as long as that. */
+const origin = useOrigin(undefined, { PAYMENT_ACTION_SECONDS: '10' })
+
+async function buy(method: string, hold_seconds = 60) {
+  const sale = await origin.sale({ total: 1, hold_seconds })
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token })
+  const id = body.order_id ?? ''
+  const read = async () => (await origin.call('GET', `/orders/${id}`, { token })).body
+  const pay = (payment_method: string) =>
+    origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+  const becomes = async (status: string) => {
+    const last = await eventually(read, (order) => order.status === status)
+    expect(last).toMatchObject({ status })
+    return last
+  }
+  const charges = () => origin.sql()<{ status: string; captures: number }[]>`
+    select status, capture_attempts as captures from sandbox.charges where order_id = ${id} order by attempt`
+  const end = async (wanted: object[]) =>
+    expect(
+      await eventually(charges, (now) =>
+        isDeepStrictEqual(
+          [...now].map((row) => ({ ...row })),
+          wanted,
+        ),
+      ),
+    ).toEqual(wanted)
+  await pay(method)
+  return { sale, id, token, read, pay, becomes, charges, end }
+}
+type Bought = Awaited<ReturnType<typeof buy>>
+
+/** Where the bank waits for the buyer of an order. */
+async function bankOf({ read }: Bought): Promise<string> {
+  const { payment } = await eventually(read, ({ payment }) => payment?.status === 'requires_action')
+  return payment?.next_action?.url ?? ''
+}
+const answer = (url: string, how: 'approve' | 'decline') =>
+  fetch(`${url}/${how}`, { method: 'POST', redirect: 'manual' })
+
+describe.concurrent('a payment that its buyer authenticates', () => {
+  test('keeps its hold meanwhile, and is confirmed when they come back', async () => {
+    const bought = await buy('pm_3ds', 1)
+    const { sale, id, token, read, becomes, end } = bought
+    const stream = await fetch(`${origin.url()}/orders/${id}/events`, { headers: { authorization: `Bearer ${token}` } })
+    const url = await bankOf(bought)
+    const { payment } = await read()
+    expect(payment).toMatchObject({ next_action: { type: 'redirect', url }, attempts_left: 2 })
+    expect(payment?.expires_in_seconds).toBeGreaterThan(1)
+    expect(payment?.expires_in_seconds).toBeLessThanOrEqual(10)
+    await sleep(2_000)
+    expect(await read()).toMatchObject({ status: 'paying' })
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 1 })
+    const back = await answer(url, 'approve')
+    expect(back.headers.get('location')).toMatch(new RegExp(`/sales/${sale}/order/${id}$`))
+    expect(await becomes('confirmed')).toMatchObject({ payment: { status: 'succeeded' } })
+    expect(await origin.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
+    await end([{ status: 'captured', captures: 1 }])
+    const events = [...(await stream.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+    expect(events.map(({ status }) => status)).toEqual(['reserved', 'paying', 'paying', 'confirmed'])
+    const waits = (events as { payment: Payment }[]).filter((e) => e.payment?.status === 'requires_action')
+    expect(waits.at(-1)?.payment.next_action?.url).toBe(url)
+  })
+
+  test('is shown to nobody else', async () => {
+    const bought = await buy('pm_3ds')
+    await bankOf(bought)
+    const token = await origin.token(bought.sale)
+    const { status, body } = await origin.call('GET', `/orders/${bought.id}`, { token })
+    expect(status).toBe(404)
+    expect(JSON.stringify(body)).not.toContain('/bank/')
+  })
+
+  test.each([
+    ['pm_3ds', 'decline'],
+    ['pm_3ds_fails', 'approve'],
+  ] as const)('and %s ends as declined (%s) can be tried with another method', async (method, how) => {
+    const bought = await buy(method)
+    await answer(await bankOf(bought), how)
+    const { payment } = await bought.becomes('reserved')
+    expect(payment).toMatchObject({ status: 'declined', code: 'authentication_failed', attempts_left: 2 })
+    await bought.pay('pm_ok')
+    await bought.becomes('confirmed')
+    await bought.end([
+      { status: 'declined', captures: 0 },
+      { status: 'captured', captures: 1 },
+    ])
+  })
+
+  test('that is declined after the end of its hold returns the unit', async () => {
+    const bought = await buy('pm_3ds', 1)
+    const url = await bankOf(bought)
+    await sleep(1_500)
+    await answer(url, 'decline')
+    await bought.becomes('expired')
+    expect(await origin.stock(bought.sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
+  })
+
+  test('is cancelled if nobody comes: its unit is for sale again, and a late answer does nothing', async () => {
+    const bought = await buy('pm_3ds_abandoned', 1)
+    const url = await bankOf(bought)
+    await answer(url, 'approve')
+    expect(await bought.becomes('cancelled')).toMatchObject({ reason: 'not_authenticated' })
+    expect(await bought.charges()).toEqual([{ status: 'cancelled', captures: 0 }])
+    expect(await origin.stock(bought.sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
+    expect(await origin.checkout(bought.sale)).toMatchObject({ status: 201 })
+  })
+
+  test('is voided if it is authorized after it was abandoned', async () => {
+    const bought = await buy('pm_3ds_abandoned', 1)
+    await bankOf(bought)
+    await bought.becomes('cancelled')
+    await origin.sql()`
+      update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id() where order_id = ${bought.id}`
+    const refunds = () => origin.sql()`
+      select reason, refunded_at is not null as done from refunds where order_id = ${bought.id}`
+    expect(await eventually(refunds, ([refund]) => refund?.done, 20_000)).toEqual([
+      { reason: 'paid when cancelled', done: true },
+    ])
+    expect(await bought.charges()).toEqual([{ status: 'cancelled', captures: 0 }])
+  })
+
+  test('is confirmed by comparison if the webhook is lost', async () => {
+    const bought = await buy('pm_3ds')
+    await bankOf(bought)
+    await origin.sql()`
+      update sandbox.charges set status = 'authorized', changed_by = pg_current_xact_id() where order_id = ${bought.id}`
+    await bought.becomes('confirmed')
+    await bought.end([{ status: 'captured', captures: 1 }])
+  })
+})
+
+test('a card without enough money is told so, and keeps its hold', async () => {
+  const bought = await buy('pm_insufficient_funds')
+  const { payment } = await bought.becomes('reserved')
+  expect(payment).toMatchObject({ status: 'declined', code: 'insufficient_funds', attempts_left: 2 })
+  expect(payment?.message).toContain('not enough money')
+})

@@ -1,0 +1,70 @@
+/**
+ * Whether a replica of Redis has what was written. WAIT blocks its connection, so it has one of its own, made when it is first
+ * needed. A write there comes after everything that Redis has executed before, and replicas take writes in that order.
+ */
+import { type ChainableCommander, Cluster, type Redis } from 'ioredis'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { Store } from './scripts.ts'
+
+/** A replica that follows acknowledges within a round trip. */
+const ACKNOWLEDGE_TIMEOUT_MS = 300
+/** For one pipeline, with a connection to be made first. */
+const TIMEOUT_MS = 1_000
+/** How long a mark stays. Nobody reads it. */
+const MARK_MS = 1_000
+
+export class Replicas {
+  readonly #redis: Redis | Cluster
+  #own: Redis | Cluster | undefined
+
+  constructor(redis: Store) {
+    this.#redis = redis
+  }
+
+  /**
+   * Resolves to a connection for further reads once a replica has all that was written before to the node of this key, or if
+   * the node has no replica. Fails if the replicas do not acknowledge in time.
+   */
+  async caughtUp(markKey: string): Promise<Redis | Cluster> {
+    if (this.#redis.status !== 'ready') throw new Error('Redis is away')
+    const redis = this.#connection()
+    if ((await hasReplica(redis, markKey)) && !(await hasAcknowledged(redis, markKey)))
+      throw new Error('no replica has acknowledged')
+    return redis
+  }
+
+  #connection(): Redis | Cluster {
+    // Commands wait for the connection, within their timeout.
+    this.#own ??= this.#duplicate().on('error', () => {})
+    return this.#own
+  }
+
+  #duplicate(): Redis | Cluster {
+    const redis = this.#redis
+    redis.once('end', () => this.#own?.disconnect())
+    const options = { enableOfflineQueue: true }
+    return redis instanceof Cluster ? redis.duplicate([], options) : redis.duplicate(options)
+  }
+}
+
+/** One that connects, or copies everything at first, is none yet. Some hosted Redis forbid INFO: then none is known. */
+async function hasReplica(redis: Redis | Cluster, key: string): Promise<boolean> {
+  // In a Cluster the key says which node is asked.
+  const [, info] = await replies(redis.pipeline().exists(key).info('replication'))
+  return /^slave\d+:.*state=online/m.test(String(info))
+}
+
+async function hasAcknowledged(redis: Redis | Cluster, key: string): Promise<boolean> {
+  const [marked, acknowledged] = await replies(
+    redis.pipeline().set(key, '', 'PX', MARK_MS).wait(1, ACKNOWLEDGE_TIMEOUT_MS),
+  )
+  return marked === 'OK' && Number(acknowledged) >= 1
+}
+
+/** The replies of one connection to commands of one pipeline; null for those that it refused. */
+async function replies(pipeline: ChainableCommander): Promise<unknown[]> {
+  const results = (await withTimeout(pipeline.exec(), TIMEOUT_MS)) ?? []
+  const [error] = results[0] ?? []
+  if (error) throw error
+  return results.map(([error, reply]) => (error ? null : reply))
+}
