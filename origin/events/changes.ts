@@ -1,0 +1,83 @@
+/** The log's events as consumers see them: one change for each order, sale or finding, with its order as it was then. */
+import { statusOf } from '../../shared/order-status.ts'
+import type { Queryable } from '../ledger/connection.ts'
+import { findOrders, type OrderRow } from '../ledger/orders/orders.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
+import { orderAt } from '../orders/order-json.ts'
+
+/** One event of one order, sale or finding: a batch of new orders makes many. */
+export interface Change {
+  readonly event: EventRow
+  /** The place in the event's batch; 0 for an event that is none. */
+  readonly index: number
+  /** The order it is about. */
+  readonly order_id: string | null
+  readonly seq: number
+}
+
+interface Message {
+  readonly type: string
+  readonly timestamp: string
+  readonly data: unknown
+}
+
+export const changesOf = (event: EventRow): Change[] =>
+  (event.order_ids ?? [event.order_id]).map((order_id, index) => ({ event, index, order_id, seq: event.seq }))
+
+/** The same for each reading of the log. */
+export const messageId = ({ event, index }: Change) =>
+  `evt_${event.xid}_${event.seq}${event.order_ids === null ? '' : `_${index}`}`
+
+/** What the messages of a lane have in common: they are sent one after the other. */
+export const laneOf = ({ event, order_id }: Change) => order_id ?? `sale:${event.sale_id ?? ''}`
+
+export async function ordersOf(sql: Queryable, changes: readonly Change[]): Promise<ReadonlyMap<string, OrderRow>> {
+  const ids = new Set(changes.flatMap(({ order_id }) => order_id ?? []))
+  const orders = await findOrders(sql, [...ids])
+  return new Map(orders.map(({ left_ms, ...order }) => [order.order_id, order]))
+}
+
+export function messageOf(change: Change, orders: ReadonlyMap<string, OrderRow>): Message {
+  const { event, order_id } = change
+  const about = order_id === null ? event.data : orderThen(event, order_id, orders.get(order_id))
+  return { type: event.type, timestamp: event.at.toISOString(), data: about }
+}
+
+/** The order as the API showed it at that moment. For an order that was deleted since, only what the event holds. */
+function orderThen(event: EventRow, order_id: string, order: OrderRow | undefined) {
+  const status = event.status ?? order?.status
+  if (!order || !status) return { order_id, status: status && statusOf(status) }
+  // An order that begins as cancelled never changes; one that begins as reserved has no reason yet.
+  const reason = event.order_ids !== null && status === 'cancelled' ? order.reason : null
+  const blank = { reason, attempts: 0, decline_code: null, refunded_minor: 0, action: null }
+  return orderAt({ ...order, status, ...blank, ...Object(event.data) }, event.at.getTime())
+}
+
+/** What `inOrder` needs of an event or a change. */
+interface Placed {
+  readonly order_id: string | null
+  readonly seq: number
+}
+
+/**
+ * The first `limit` of what was read, each order's in the order in which they happened. Transactions are numbered before they
+ * wait for an order's lock, so that of two the later one can have the lower number; both appear in the log at once. `read`
+ * goes beyond the limit, and what was taken is longer if such a pair would be divided.
+ */
+export function inOrder<T extends Placed>(read: readonly T[], limit: number): T[] {
+  let end = Math.min(limit, read.length)
+  const latest = new Map<string, number>()
+  const pass = ({ order_id, seq }: T) => {
+    if (order_id !== null) latest.set(order_id, Math.max(seq, latest.get(order_id) ?? 0))
+  }
+  read.slice(0, end).forEach(pass)
+  read.forEach((one, i) => {
+    if (i < end || one.order_id === null || (latest.get(one.order_id) ?? 0) < one.seq) return
+    read.slice(end, i + 1).forEach(pass)
+    end = i + 1
+  })
+  const taken = read.slice(0, end)
+  const ofOrder = Map.groupBy(taken, ({ order_id }) => order_id)
+  for (const [order, its] of ofOrder) if (order !== null) its.sort((a, b) => a.seq - b.seq)
+  return taken.map((one) => (one.order_id === null ? one : (ofOrder.get(one.order_id)?.shift() ?? one)))
+}

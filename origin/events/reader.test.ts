@@ -1,0 +1,81 @@
+/** Each reader of the log gets every event once, in order of commit. */
+import { beforeEach, expect, test } from 'vitest'
+import { useLedger } from '../../test/servers.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
+import { readEvents } from './reader.ts'
+
+const sql = await useLedger()
+const write = (type: string, on = sql) => on`insert into events (type) values (${type})`
+
+beforeEach(async () => {
+  await sql`truncate events, readers`
+})
+
+/** Transactions of other databases on this server are older than an event too: the tests of other files. */
+const isReadable = () =>
+  expect
+    .poll(() => sql`select from events where xid >= pg_snapshot_xmin(pg_current_snapshot())`, { interval: 10 })
+    .toEqual([])
+
+async function read(reader = 'one', limit?: number): Promise<string[]> {
+  const types: string[] = []
+  await readEvents(sql, reader, async (_, events) => types.push(...events.map(({ type }) => type)), limit)
+  return types
+}
+
+test('reads page after page, and each reader reads all of them', async () => {
+  for (const type of ['a', 'b', 'c']) await write(type)
+  await isReadable()
+  expect([await read('one', 2), await read('one', 2), await read('one', 2)]).toEqual([['a', 'b'], ['c'], []])
+  expect(await read('two')).toEqual(['a', 'b', 'c'])
+})
+
+test('waits for an event whose transaction is older and not committed', async () => {
+  const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>()
+  const { promise: isWritten, resolve: written } = Promise.withResolvers<void>()
+  const slow = sql.begin(async (tx) => {
+    await tx`insert into events (type) values ('early')`
+    written()
+    await mayCommit
+  })
+  await isWritten
+  await write('late')
+  expect(await read()).toEqual([])
+  commit()
+  await slow
+  await isReadable()
+  expect(await read()).toEqual(['early', 'late'])
+})
+
+test('keeps its place if what was made of the events is rolled back', async () => {
+  await write('a')
+  await isReadable()
+  const failing = readEvents(sql, 'one', async (tx) => {
+    await tx`insert into events (type) values ('never')`
+    throw new Error('the worker died')
+  })
+  await expect(failing).rejects.toThrow('the worker died')
+  expect(await read()).toEqual(['a'])
+})
+
+test('leaves a reader to the worker that is busy with it', async () => {
+  await write('a')
+  await isReadable()
+  let other: string[] | undefined
+  await readEvents(sql, 'one', async () => {
+    other = await read()
+  })
+  expect(other).toEqual([])
+})
+
+test('passes over what is not needed, whose batch stays in the ledger', async () => {
+  const order = '018f0000-0000-7000-8000-000000000001'
+  await sql`insert into events (type, order_ids) values ('a', array[${order}::uuid]), ('b', array[${order}::uuid]), ('a', null)`
+  await isReadable()
+  const got: EventRow[] = []
+  const needed = sql`e.type = 'b'`
+  const handle = async (_: unknown, events: readonly EventRow[]) => got.push(...events)
+  expect(await readEvents(sql, 'one', handle, 200, needed)).toBe(false)
+  expect(got).toMatchObject([{ type: 'b', order_ids: [order] }])
+  expect(await read()).toEqual([])
+})

@@ -1,0 +1,75 @@
+/**
+ * Readers of the log of events: webhooks, mail, the search. Each has a cursor of its own in the ledger, which moves in the
+ * transaction of what the reader made of the events: both commit or neither, whichever worker reads and wherever it dies.
+ */
+import type { PendingQuery, Row, TransactionSql } from 'postgres'
+import type { Sql } from '../ledger/connection.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
+import { inOrder } from './changes.ts'
+
+/** Events per transaction .. */
+const PAGE = 200
+/** .. of about as many orders at most, since one event can be a batch of up to 500 new ones .. */
+const PAGE_ORDERS = 2_000
+/** .. and events read beyond them, among which may be an earlier one of the same order. */
+export const LOOKAHEAD = 50
+
+/**
+ * Hands the next events to `handle`, in order of commit and each one once. True if there may be more. A reader that another
+ * worker is busy with is left to it; one that is new begins with the oldest event. Events that are not `needed`, a condition
+ * on `e`, are passed over: neither their data nor the ids of their batches leave the ledger.
+ */
+export async function readEvents(
+  sql: Sql,
+  reader: string,
+  handle: (tx: TransactionSql, events: readonly EventRow[]) => Promise<unknown>,
+  limit = PAGE,
+  needed: PendingQuery<Row[]> = sql`true`,
+): Promise<boolean> {
+  // Nothing is written, and no transaction numbered, while nothing happens.
+  const [state] = await sql<{ known: boolean; waits: boolean }[]>`
+    select r.reader is not null as known,
+      exists (select from read_events(coalesce(r.xid, '0'), coalesce(r.seq, 0), 1)) as waits
+    from (select 1) one left join readers r on reader = ${reader}`
+  if (!state?.waits) return false
+  // Committed by itself: a worker that has to wait for it would wait for all of another one's page.
+  if (!state.known) await sql`insert into readers (reader) values (${reader}) on conflict do nothing`
+  return sql.begin(async (tx) => {
+    const [at] = await tx<{ xid: string; seq: number }[]>`
+      select xid, seq from readers where reader = ${reader} for no key update skip locked`
+    if (!at) return false
+    const read = await tx<(EventRow & { needed: boolean })[]>`
+      select e.xid, e.seq, e.type, e.order_id, e.status, e.sale_id, e.at, needed,
+        case when needed then e.order_ids end as order_ids, case when needed then e.data end as data
+      from read_events(${at.xid}::xid8, ${at.seq}, ${limit + LOOKAHEAD}) e, lateral (select ${needed} as needed) n
+      order by e.xid, e.seq`
+    const page = inOrder(read, Math.min(limit, atMostOrders(read)))
+    const last = read[page.length - 1]
+    if (!last) return false
+    const wanted = page.filter(({ needed }) => needed)
+    if (wanted.length > 0) await handle(tx, wanted)
+    await tx`update readers set xid = ${last.xid}::xid8, seq = ${last.seq} where reader = ${reader}`
+    return page.length < read.length
+  })
+}
+
+/** The number of events, one at least, that have so many orders together. */
+function atMostOrders(read: readonly EventRow[]): number {
+  let orders = 0
+  const end = read.findIndex(({ order_ids }) => {
+    orders += order_ids?.length ?? 1
+    return orders > PAGE_ORDERS
+  })
+  return end === -1 ? read.length : Math.max(1, end)
+}
+
+/** Moves a reader on to the end of the log, unless `needed` finds a row that wants the events. */
+export async function skipEvents(sql: Sql, reader: string, needed: 'webhook_endpoints'): Promise<void> {
+  await sql`
+    insert into readers (reader, xid, seq)
+    select ${reader}, e.xid, e.seq from (
+      select xid, seq from events where xid < pg_snapshot_xmin(pg_current_snapshot()) order by xid desc, seq desc limit 1) e
+    where not exists (select from ${sql(needed)})
+      and not exists (select from readers r where r.reader = ${reader} and (r.xid, r.seq) >= (e.xid, e.seq))
+    on conflict (reader) do update set xid = excluded.xid, seq = excluded.seq`
+}

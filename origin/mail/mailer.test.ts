@@ -1,0 +1,134 @@
+/** Buyers are told by mail what became of their orders: once, whatever stops meanwhile. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
+import { advanceOrders } from '../ledger/orders/orders.ts'
+
+let smtp = await startSmtp()
+const origin = useOrigin(undefined, {
+  SMTP_URL: smtp.url,
+  MAIL_FROM: 'The shop <shop@example.com>',
+  PUBLIC_URL: 'https://drop.example',
+  SANDBOX_SLOW_MS: '100',
+})
+afterAll(() => smtp.stop())
+
+const saleOf = () => origin.sale({ name: 'Trainers & more', contact: { email: 'optional' } })
+
+async function buy(sale: string, payment_method: string, email = `${randomUUID()}@example.com`) {
+  const token = await origin.token(sale)
+  const { body } = await origin.checkout(sale, { token, body: { payment_method, contact: { email } } })
+  return { order: body.order_id ?? '', token, email }
+}
+
+const to = (email: string) => smtp.mails.filter((mail) => mail.to.includes(email))
+const told = (email: string, many = 1) =>
+  eventually(
+    async () => to(email),
+    (mails) => mails.length >= many,
+  )
+const header = ({ raw }: Received, name: string) => new RegExp(`^${name}: (.+)\r$`, 'm').exec(raw)?.[1]
+const stateOf = async (order: string) =>
+  (await origin.sql()`select type, state, attempts, error from mails where order_id = ${order} order by mail_id`).at(-1)
+const isSent = (order: string) =>
+  eventually(
+    () => stateOf(order),
+    (row) => row?.state === 'sent',
+  )
+
+test('tells of a confirmed order, and of a refund', async () => {
+  const sale = await saleOf()
+  const { order, email } = await buy(sale, 'pm_ok')
+  const [mail] = (await told(email)) as [Received]
+  expect(header(mail, 'Subject')).toBe('Your order is confirmed: Trainers & more')
+  expect(header(mail, 'From')).toBe('The shop <shop@example.com>')
+  expect(header(mail, 'Auto-Submitted')).toBe('auto-generated')
+  const text = mail.raw.replace(/=\r\n/g, '').replace(/=E2=82=AC/g, '€')
+  expect(text).toContain(`https://drop.example/sales/${sale}/order/${order}`)
+  expect(text).toContain('€10.00')
+  expect(text).toContain('Trainers &amp; more')
+  expect(await isSent(order)).toMatchObject({ type: 'order.confirmed', attempts: 1 })
+
+  await advanceOrders(origin.sql(), [{ order, refundedMinor: 400 }], { from: ['confirmed'], type: 'order.refunded' })
+  const [, refund] = (await told(email, 2)) as [Received, Received]
+  expect(header(refund, 'Subject')).toBe('A part of your order was refunded: Trainers & more')
+  expect(refund.messageId).not.toBe(mail.messageId)
+  expect(origin.log()).not.toContain(email)
+})
+
+test('tells of a decline only when it is for good, and nobody who left no address', async () => {
+  const sale = await saleOf()
+  const silent = await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+  const { order, token, email } = await buy(sale, 'pm_declined')
+  for (let attempt = 2; attempt <= 3; attempt++) {
+    await eventually(
+      () => origin.call('GET', `/orders/${order}`, { token }),
+      ({ body }) => body.payment?.status === 'declined',
+    )
+    expect(to(email)).toEqual([])
+    await origin.call('POST', `/orders/${order}/payment`, { token, body: { payment_method: 'pm_declined' } })
+  }
+  const [mail] = (await told(email)) as [Received]
+  expect(header(mail, 'Subject')).toBe('Your order could not be paid: Trainers & more')
+  expect(await origin.sql()`select type from mails where order_id = ${order}`).toEqual([{ type: 'order.cancelled' }])
+  expect(await stateOf(silent.body.order_id ?? '')).toBeUndefined()
+})
+
+test('sends later, and once, what could not be sent', async () => {
+  const { port } = smtp
+  await smtp.stop()
+  const { order, email } = await buy(await saleOf(), 'pm_ok')
+  expect(
+    await eventually(
+      () => stateOf(order),
+      (row) => row?.error !== undefined && row.error !== null,
+    ),
+  ).toMatchObject({
+    state: 'pending',
+    attempts: 1,
+  })
+  smtp = await startSmtp(port)
+  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  expect(await isSent(order)).toMatchObject({ attempts: 2, error: null })
+  expect(to(email)).toHaveLength(1)
+})
+
+test('gives up a mailbox that does not exist, and says so without naming it', async () => {
+  const email = `nobody@${randomUUID()}.example.com`
+  const sale = await saleOf()
+  const { order } = await buy(sale, 'pm_ok', email)
+  const dead = await eventually(
+    () => stateOf(order),
+    (row) => row?.state === 'dead',
+  )
+  expect(dead).toMatchObject({ state: 'dead', attempts: 1 })
+  expect(dead?.error).toContain('550')
+  expect(dead?.error).not.toContain(email)
+  const found = () => origin.sql()`select kind from findings where sale_id = ${sale}`
+  expect(await eventually(found, (rows) => rows.length > 0)).toEqual([{ kind: 'mail_failed' }])
+  expect(origin.log()).not.toContain(email)
+})
+
+test('sends again, as the same mail, what a worker may not have sent', async () => {
+  const sale = await saleOf()
+  const hasCome = Promise.withResolvers<void>()
+  smtp.beforeAck(async () => {
+    smtp.beforeAck(async () => {})
+    origin.kill()
+    hasCome.resolve()
+  })
+  const { order, email } = await buy(sale, 'pm_ok')
+  await hasCome.promise
+  await origin.restart()
+  // Nobody else takes it while the first attempt may be in progress.
+  await sleep(2_000)
+  expect(to(email)).toHaveLength(1)
+  expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
+  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  await isSent(order)
+  const [first, second, ...more] = to(email)
+  expect(second?.messageId).toBe(first?.messageId)
+  expect(more).toEqual([])
+})

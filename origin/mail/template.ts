@@ -1,0 +1,102 @@
+/** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
+import { fill, money } from '../../shared/format.ts'
+import type { DueMail } from '../ledger/orders/mails.ts'
+import { MAIL_LANGUAGES, type MailLanguage } from './languages.ts'
+import { type MailWords, WORDS } from './words.ts'
+
+interface Written {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+export function write(mail: Omit<DueMail, 'email'>, publicUrl: string): Written {
+  const language = MAIL_LANGUAGES.find((one) => one === mail.language) ?? 'en'
+  const words = WORDS[language]
+  const total = mail.quantity * mail.unit_price_minor
+  const refunded = mail.type === 'order.refunded' ? (mail.data?.refunded_minor ?? total) : 0
+  const [subject, text] = words[kindOf(mail, refunded < total)].map((one) => fill(one, { sale: mail.sale })) as [
+    string,
+    string,
+  ]
+  const price = (minor: number) => money(language, minor, mail.currency)
+  const facts: [string, string][] = [
+    [words.product, mail.quantity === 1 ? mail.product : `${mail.quantity} × ${mail.product}`],
+    [words.total, price(total)],
+    ...(refunded > 0 ? [[words.refundedSoFar, price(refunded)] as [string, string]] : []),
+    [words.order, mail.order_id],
+  ]
+  const url = `${publicUrl}/sales/${encodeURIComponent(mail.sale_id)}/order/${mail.order_id}`
+  return {
+    subject,
+    text: [text, facts.map(([name, value]) => `${name}: ${value}`).join('\n'), `${words.show}: ${url}`, words.why].join(
+      '\n\n',
+    ),
+    html: page({ language, subject, text, facts, url, words, sale: mail.sale }),
+  }
+}
+
+function kindOf({ type }: Pick<DueMail, 'type'>, isInPart: boolean) {
+  if (type === 'order.confirmed') return 'confirmed'
+  if (type === 'order.refunded') return isInPart ? 'refundedInPart' : 'refunded'
+  return 'declined'
+}
+
+interface Shown {
+  readonly language: MailLanguage
+  readonly subject: string
+  readonly text: string
+  readonly facts: readonly [string, string][]
+  readonly url: string
+  readonly words: MailWords
+  readonly sale: string
+}
+
+/** One column, styles inline or in one block: what mail programs understand. */
+const page = ({ language, subject, text, facts, url, words, sale }: Shown) => `<!doctype html>
+<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(subject)}</title>
+<style>
+:root { color-scheme: light dark }
+body { margin: 0; padding: 24px 12px; background: #f2f4f3; color: #15211d; font: 16px/1.55 -apple-system, "Segoe UI", Roboto, Arial, sans-serif }
+.card { max-width: 34em; margin: 0 auto; padding: 28px; background: #ffffff; border-radius: 18px }
+h1 { margin: 0 0 12px; font-size: 22px; line-height: 1.25 }
+dt, .quiet { color: #55625d; font-size: 14px }
+dd { margin: 0 0 12px; overflow-wrap: anywhere }
+.button { display: inline-block; padding: 12px 20px; border-radius: 12px; background: #0b6450; color: #ffffff; font-weight: 600; text-decoration: none }
+@media (prefers-color-scheme: dark) {
+  body { background: #0d1211; color: #e9efec }
+  .card { background: #151c1a }
+  dt, .quiet { color: #9daaa5 }
+  .button { background: #62d2b0; color: #04221a }
+}
+</style>
+</head>
+<body>
+<div class="card">
+<p class="quiet">${escaped(sale)}</p>
+<h1>${escaped(subject)}</h1>
+<p>${escaped(text)}</p>
+<dl>
+${facts.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join('\n')}
+</dl>
+<p><a class="button" href="${escaped(url)}">${escaped(words.show)}</a></p>
+<p class="quiet">${escaped(words.why)}</p>
+</div>
+</body>
+</html>
+`
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one)

@@ -1,0 +1,129 @@
+/** Any number of workers deliver, and one that dies leaves its messages to the others. */
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { useLedger } from '../../test/servers.ts'
+import { type Received, useReceiver } from '../../test/stand-ins/receiver.ts'
+import type { Load } from '../http/buyers/load-shedder.ts'
+import { note } from '../ledger/operations/findings.ts'
+import { addDeliveries, addEndpoint, claimDeliveries, type Endpoint } from '../ledger/operations/webhooks.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { Deliverer } from './deliverer.ts'
+import { fanOut } from './fan-out.ts'
+import { Sender } from './sender.ts'
+import { newSecret } from './signing.ts'
+
+const sql = await useLedger()
+const receiver = useReceiver()
+let endpoint: Endpoint
+let path: string
+let deliverers: Deliverer[] = []
+
+beforeEach(async () => {
+  await sql`truncate webhook_endpoints, webhook_deliveries, events, readers, findings`
+  path = `/${randomUUID()}`
+  const made = {
+    url: receiver.url(path),
+    events: ['*'],
+    secrets: [{ secret: newSecret() }],
+    state: 'active',
+    note: '',
+  } as const
+  endpoint = await addEndpoint(sql, { ...made, endpoint_id: randomUUID(), events: ['*'] }, 'test')
+})
+afterEach(async () => {
+  receiver.answers(undefined)
+  await Promise.all(deliverers.map((one) => one.stop()))
+  deliverers = []
+})
+
+function start(load: () => Load = () => 'light'): Deliverer {
+  const sender = new Sender({ allowPrivate: true, allowHttp: true })
+  const deliverer = new Deliverer({ sql, sender, metrics: createMetrics(), log: pino({ level: 'silent' }), load })
+  deliverers.push(deliverer)
+  return deliverer
+}
+const waiting = async () => (await sql`select from webhook_deliveries where state = 'pending'`).length
+
+async function write(lanes: number, each: number): Promise<void> {
+  const body = (lane: string, i: number) => JSON.stringify({ type: 'order.paying', timestamp: '', data: { lane, i } })
+  const made = Array.from({ length: lanes * each }, (_, n) => ({ lane: `lane ${n % lanes}`, i: Math.floor(n / lanes) }))
+  await addDeliveries(
+    sql,
+    made.map(({ lane, i }) => ({
+      endpoint_id: endpoint.endpoint_id,
+      message_id: `${lane} ${i}`,
+      type: 'order.paying',
+      lane,
+      body: body(lane, i),
+    })),
+  )
+}
+
+test('two workers send each message once, those of a lane in order', async () => {
+  await write(40, 5)
+  const [one, two] = [start(), start()]
+  await expect
+    .poll(async () => {
+      await Promise.all([one.round(), two.round()])
+      return waiting()
+    })
+    .toBe(0)
+  const came = receiver.at(path)
+  expect(came).toHaveLength(200)
+  const byLane = Map.groupBy(came, ({ data }: Received) => data.lane)
+  for (const its of byLane.values()) expect(its.map(({ data }) => data.i)).toEqual([0, 1, 2, 3, 4])
+})
+
+test('what a worker that died had claimed is sent by another, and not before the claim ends', async () => {
+  await write(1, 2)
+  const claimed = await claimDeliveries(sql, endpoint.endpoint_id, 10, 1_000)
+  expect(claimed.map(({ message_id }) => message_id)).toEqual(['lane 0 0'])
+  const other = start()
+  await other.round()
+  expect(receiver.at(path)).toEqual([])
+  const rounds = async () => {
+    await other.round()
+    return receiver.at(path).map(({ id }) => id)
+  }
+  await expect.poll(rounds).toEqual(['lane 0 0', 'lane 0 1'])
+})
+
+test('a worker that stops ends what it sends, and gives back the rest', async () => {
+  await write(100, 1)
+  receiver.answers(() => new Promise((resolve) => setTimeout(resolve, 300)))
+  const one = start()
+  await one.round()
+  await one.stop()
+  const sent = receiver.at(path).length
+  expect(sent).toBeLessThan(100)
+  expect(await waiting()).toBe(100 - sent)
+  expect(await claimDeliveries(sql, endpoint.endpoint_id, 200, 1)).toHaveLength(100 - sent)
+})
+
+test('a finding is told once, when it opens', async () => {
+  const finding = { sale: 'drop', product: 'one', kind: 'drift', units: 3 } as const
+  await note(sql, finding)
+  await note(sql, finding)
+  const one = start()
+  const rounds = async () => {
+    await fanOut(sql)
+    await one.round()
+    return receiver.at(path)
+  }
+  await expect.poll(rounds).toMatchObject([{ type: 'finding.opened', data: { sale: 'drop', kind: 'drift', units: 3 } }])
+  expect(await sql`select from events`).toHaveLength(1)
+})
+
+test('while buyers need its time, a worker takes a part of a backlog at once', async () => {
+  await write(128, 1)
+  const claimed = async () =>
+    (await sql`select from webhook_deliveries where next_at > now() or state = 'delivered'`).length
+  const one = start(() => 'busy')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await one.round()
+  expect(await claimed()).toBeGreaterThan(25)
+  expect(await claimed()).toBeLessThan(128)
+  await start().round()
+  await expect.poll(waiting).toBe(0)
+})

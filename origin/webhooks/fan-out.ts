@@ -1,0 +1,56 @@
+/** Makes messages of the log's events, one for each endpoint that wants it, in the transaction that moves the reader's cursor. */
+import type { TransactionSql } from 'postgres'
+import { type Change, changesOf, laneOf, messageId, messageOf, ordersOf } from '../events/changes.ts'
+import { readEvents, skipEvents } from '../events/reader.ts'
+import type { Sql } from '../ledger/connection.ts'
+import {
+  addDeliveries,
+  type Endpoint,
+  isWanted,
+  type NewDelivery,
+  readEndpoints,
+} from '../ledger/operations/webhooks.ts'
+import type { OrderRow } from '../ledger/orders/orders.ts'
+import type { EventRow } from '../ledger/schema/events.ts'
+
+const READER = 'webhooks'
+/** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */
+const PAGE = 500
+/** Changes whose messages are made in one turn of the event loop, of which checkouts wait for the end. */
+const AT_ONCE = 100
+
+/** One page of the log; true if there may be more. */
+export async function fanOut(sql: Sql): Promise<boolean> {
+  await skipEvents(sql, READER, 'webhook_endpoints')
+  const makeDeliveries = async (tx: TransactionSql, events: readonly EventRow[]) => {
+    // Read after the events: an endpoint that was there before one of them is among these.
+    const endpoints = await readEndpoints(tx)
+    const changes = events
+      .filter((event) => endpoints.some((endpoint) => wants(endpoint, event)))
+      .flatMap((event) => changesOf(event))
+    const orders = await ordersOf(tx, changes)
+    for (let i = 0; i < changes.length; i += AT_ONCE)
+      await addDeliveries(
+        tx,
+        changes.slice(i, i + AT_ONCE).flatMap((change) => messagesOf(change, orders, endpoints)),
+      )
+  }
+  return readEvents(sql, READER, makeDeliveries, PAGE, isWanted(sql))
+}
+
+function messagesOf(
+  change: Change,
+  orders: ReadonlyMap<string, OrderRow>,
+  endpoints: readonly Endpoint[],
+): NewDelivery[] {
+  const { type, ...message } = messageOf(change, orders)
+  const body = JSON.stringify({ type, ...message })
+  const ids = { message_id: messageId(change), type, lane: laneOf(change), body }
+  return endpoints
+    .filter((endpoint) => wants(endpoint, change.event))
+    .map(({ endpoint_id }) => ({ endpoint_id, ...ids }))
+}
+
+/** An endpoint receives what happens after it was created. */
+const wants = ({ events, created_at }: Endpoint, { type, at }: { type: string; at: Date }) =>
+  at >= created_at && (events.includes('*') || events.includes(type))

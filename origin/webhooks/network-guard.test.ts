@@ -1,0 +1,112 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isPublic, publicLookup, type Resolve } from './network-guard.ts'
+import { ANSWER_TIMEOUT_MS, Sender } from './sender.ts'
+
+let asked = 0
+const server = createServer((_, response) => {
+  asked++
+  response.end('secret')
+})
+let port = 0
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+afterAll(() => void server.close())
+
+test.each([
+  ['93.184.216.34', true],
+  ['2606:2800:220:1:248:1893:25c8:1946', true],
+  ['127.0.0.1', false],
+  ['10.1.2.3', false],
+  ['172.16.0.1', false],
+  ['192.168.1.1', false],
+  ['100.100.100.200', false],
+  ['169.254.169.254', false],
+  ['168.63.129.16', false],
+  ['::ffff:168.63.129.16', false],
+  ['::ffff:a83f:8110', false],
+  ['0.0.0.0', false],
+  ['224.0.0.1', false],
+  ['255.255.255.255', false],
+  ['::1', false],
+  ['::', false],
+  ['fd00:ec2::254', false],
+  ['fe80::1', false],
+  ['::ffff:10.0.0.1', false],
+  ['64:ff9b::a00:1', false],
+  // As IPv4 was once written within IPv6, and what is given to nobody.
+  ['::10.0.0.1', false],
+  ['::ffff:0:10.0.0.1', false],
+  ['4000::1', false],
+  ['2002:a00:1::', false],
+  ['shop.example', false],
+])('%s is public: %s', (address, wanted) => {
+  expect(isPublic(address)).toBe(wanted)
+})
+
+// Names are checked by what they resolve to at the connection: localhost is one that is private.
+test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433'])(
+  'a private address is not reached, written as %s',
+  async (host) => {
+    const sender = new Sender({ allowPrivate: false, allowHttp: true })
+    const { status, error } = await sender.send(`http://${host}:${port}/`, {}, '{}')
+    expect(status).toBeNull()
+    expect(error).toContain('WEBHOOKS_ALLOW_PRIVATE')
+    expect(asked).toBe(0)
+    sender.close()
+  },
+)
+
+test('it is reached where that is allowed, and plain http only where that is', async () => {
+  const lax = new Sender({ allowPrivate: true, allowHttp: true })
+  expect(await lax.send(`http://localhost:${port}/`, {}, '{}')).toEqual({ status: 200, error: null })
+  lax.close()
+  const strict = new Sender({ allowPrivate: true, allowHttp: false })
+  expect(await strict.send(`http://localhost:${port}/`, {}, '{}')).toEqual({ status: null, error: 'https is required' })
+  strict.close()
+})
+
+test('a name that was public is not reached once it has a private address, and each connection asks again', async () => {
+  const before = asked
+  const answers = [
+    [{ address: '93.184.216.34', family: 4 }],
+    [{ address: '127.0.0.1', family: 4 }],
+    [
+      { address: '93.184.216.34', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ],
+  ]
+  const resolve: Resolve = (_host, _options, done) => done(null, answers.shift() ?? [])
+  const found = new Promise((done) =>
+    publicLookup(resolve)('shop.example', {}, (error, address) => done(error ?? address)),
+  )
+  expect(await found).toBe('93.184.216.34')
+  const sender = new Sender({ allowPrivate: false, allowHttp: true, resolve })
+  for (let i = 0; i < 3; i++)
+    expect(await sender.send(`http://shop.example:${port}/`, {}, '{}')).toMatchObject({
+      error: expect.stringContaining('shop.example is not an address of the public Internet'),
+    })
+  expect(answers).toEqual([])
+  expect(asked).toBe(before)
+  sender.close()
+})
+
+test('a receiver that never answers, or never ends its answer, has its time and no more', async () => {
+  const silent = createServer((request, response) => {
+    if (request.url === '/drips') response.writeHead(200).write('a')
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const sender = new Sender({ allowPrivate: true, allowHttp: true, timeoutMs: 300 })
+  const beganMs = performance.now()
+  for (const path of ['/silent', '/drips'])
+    expect(await sender.send(url + path, {}, '{}')).toEqual({ status: null, error: 'no answer within 0.3 s' })
+  expect(performance.now() - beganMs).toBeGreaterThan(590)
+  expect(ANSWER_TIMEOUT_MS).toBe(15_000)
+  sender.close()
+  silent.closeAllConnections()
+  silent.close()
+})

@@ -1,0 +1,56 @@
+/** When a message is tried again, how an endpoint that fails is treated, and what is left to buyers. Pure. */
+import type { Load } from '../http/buyers/load-shedder.ts'
+
+const FIRST_WAIT_MS = 1_000
+/** 24 hours have some twenty attempts. */
+const MAX_WAIT_MS = 2 * 3_600_000
+/** So many attempts in a row without a success: the endpoint fails, not a message. */
+const FAILING_AFTER = 8
+/** Its return is noticed so soon. */
+const MAX_PROBE_WAIT_MS = 60_000
+
+const jittered = (ms: number, random: number) => ms * (0.75 + random / 2)
+
+/** The pause after so many attempts. */
+export const waitAfter = (attempts: number, random = Math.random()) =>
+  jittered(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)), random)
+
+/** How an endpoint does, as one worker sees it. While it fails, one message at a time finds out whether it answers again. */
+export interface Health {
+  /** Attempts since the last success. */
+  readonly failures: number
+  readonly probeAtMs: number
+}
+
+export const HEALTHY: Health = { failures: 0, probeAtMs: 0 }
+
+export const isFailing = ({ failures }: Health) => failures >= FAILING_AFTER
+
+/** `isProbe`: it was sent because the endpoint failed. Those that were on their way together count as one failure more. */
+export function afterAttempt(
+  { failures: before }: Health,
+  { succeeded, isProbe }: { readonly succeeded: boolean; readonly isProbe: boolean },
+  nowMs: number,
+  random = Math.random(),
+): Health {
+  if (succeeded) return HEALTHY
+  const failures = isProbe ? before : Math.min(before, FAILING_AFTER - 1)
+  const probes = failures + 1 - FAILING_AFTER
+  const waitMs = probes < 0 ? 0 : jittered(Math.min(MAX_PROBE_WAIT_MS, FIRST_WAIT_MS * 2 ** probes), random)
+  return { failures: failures + 1, probeAtMs: nowMs + waitMs }
+}
+
+/** How many more messages may be claimed for an endpoint that has `busy` ones. */
+export function roomFor(health: Health, busy: number, most: number, nowMs: number): number {
+  if (!isFailing(health)) return most - busy
+  return busy === 0 && nowMs >= health.probeAtMs ? 1 : 0
+}
+
+/** Messages a second, of one worker, while buyers need its processor: a message may be late, a checkout may not. */
+const BESIDE_BUYERS_PER_SECOND = { busy: 600, full: 50 } as const
+
+/** How many messages may be claimed for each of `endpoints` in a round, `elapsedMs` after the one before. */
+export function shareOf(load: Load, elapsedMs: number, endpoints: number, most: number): number {
+  if (load === 'light') return most
+  return Math.min(most, Math.max(1, Math.ceil((BESIDE_BUYERS_PER_SECOND[load] * elapsedMs) / 1000 / endpoints)))
+}

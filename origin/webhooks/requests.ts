@@ -1,0 +1,93 @@
+/** Webhooks out: what operators send about an endpoint, and the events that it can receive. */
+import * as v from 'valibot'
+import { exactly, note, pageLimit } from '../../shared/api/fields.ts'
+import { instant } from '../../shared/api/operator.ts'
+
+const EVENT_TYPES = [
+  'order.reserved',
+  'order.paying',
+  'order.confirmed',
+  'order.declined',
+  'order.expired',
+  'order.cancelled',
+  'order.refunded',
+  'order.fulfilled',
+  'sale.opened',
+  'sale.paused',
+  'sale.sold_out',
+  'sale.restocked',
+  'sale.ended',
+  'finding.opened',
+] as const
+
+/** Standard Webhooks: 24 to 64 bytes in base64. */
+const Secret = v.pipe(
+  v.string('text is required'),
+  v.regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'whsec_ and 24 to 64 bytes in base64 are required'),
+  v.check((text) => {
+    const encoded = text.slice('whsec_'.length)
+    const bytes = Buffer.from(encoded, 'base64')
+    return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded
+  }, 'whsec_ and 24 to 64 bytes in base64 are required'),
+)
+
+const entries = {
+  url: v.pipe(
+    v.string('text is required'),
+    v.maxLength(2_000, 'at most 2000 characters'),
+    v.check((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'an http(s) URL is required'),
+    v.check((text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '', 'no user name'),
+  ),
+  events: v.pipe(
+    v.array(
+      v.picklist(['*', ...EVENT_TYPES], `* or some of ${EVENT_TYPES.join(', ')} are required`),
+      'a list is required',
+    ),
+    v.minLength(1, 'at least one'),
+    v.maxLength(EVENT_TYPES.length + 1, 'each only once'),
+  ),
+  secret: Secret,
+  state: v.picklist(['active', 'paused'], 'active or paused is required'),
+}
+
+export const WebhookConfig = exactly({
+  ...entries,
+  secret: v.optional(entries.secret),
+  state: v.optional(entries.state, 'active'),
+  note,
+})
+export type WebhookConfig = v.InferOutput<typeof WebhookConfig>
+
+/** `rotate` makes a new secret; it, or one that is sent, signs beside the one before for a day. */
+export const WebhookChange = v.pipe(
+  exactly({
+    url: v.exactOptional(entries.url),
+    events: v.exactOptional(entries.events),
+    secret: v.optional(entries.secret),
+    state: v.exactOptional(entries.state),
+    note: v.exactOptional(note.wrapped),
+    rotate: v.optional(v.boolean('true or false is required')),
+  }),
+  v.forward(
+    v.check(({ secret, rotate }) => secret === undefined || rotate !== true, 'send a secret, or have one made'),
+    ['rotate'],
+  ),
+)
+export type WebhookChange = v.InferOutput<typeof WebhookChange>
+
+export const ReplayRequest = v.union(
+  [
+    exactly({ delivery: v.pipe(v.string('text is required'), v.regex(/^\d{1,15}$/, 'a delivery is required')) }),
+    exactly({ from: instant, to: instant }),
+  ],
+  'delivery, or from and to, are required',
+)
+export type ReplayRequest = v.InferOutput<typeof ReplayRequest>
+
+export const DeliveryQuery = v.object({
+  state: v.optional(v.picklist(['pending', 'delivered', 'dead'], 'pending, delivered or dead is required')),
+  /** Deliveries older than this one. */
+  after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'a delivery is required'))),
+  limit: v.optional(pageLimit(1_000), '100'),
+})
+export type DeliveryQuery = v.InferOutput<typeof DeliveryQuery>

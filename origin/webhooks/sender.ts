@@ -1,0 +1,116 @@
+/** Sends one message to an endpoint, and says how it went. Redirects are not followed: the next host was not checked. */
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { TimeoutError } from '../lib/with-timeout.ts'
+import { isPublic, literalIn, publicLookup, type Resolve, refused } from './network-guard.ts'
+
+/** An endpoint has so long to answer, from the look-up of its name on. */
+export const ANSWER_TIMEOUT_MS = 15_000
+/** How much of a response is kept, to find the reason of a failure. */
+const KEPT_CHARACTERS = 200
+/** A longer answer ends the connection. */
+const MAX_ANSWER_BYTES = 64 * 1024
+/** Connections to one endpoint, which is also how many messages are on their way to it. */
+export const CONNECTIONS = 32
+const IDLE_CONNECTION_MS = 20_000
+
+export interface Sent {
+  readonly status: number | null
+  /** Null: the endpoint has it. */
+  readonly error: string | null
+}
+
+interface SenderOptions {
+  readonly allowPrivate: boolean
+  readonly allowHttp: boolean
+  readonly timeoutMs?: number
+  /** Finds the addresses of a name. */
+  readonly resolve?: Resolve
+}
+
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #timeoutMs: number
+  readonly #lookup
+  readonly #agents
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#timeoutMs = options.timeoutMs ?? ANSWER_TIMEOUT_MS
+    this.#lookup = options.allowPrivate ? {} : { lookup: publicLookup(options.resolve) }
+    // No limit of sockets: it would be one for all endpoints of a host, and the deliverer has one for each of them.
+    const agent = { keepAlive: true, maxFreeSockets: CONNECTIONS, timeout: IDLE_CONNECTION_MS }
+    this.#agents = { 'http:': new HttpAgent(agent), 'https:': new HttpsAgent(agent) }
+  }
+
+  /** Why the URL can never be reached; null if it may be. */
+  refusal(url: URL): string | null {
+    const { allowPrivate, allowHttp } = this.#options
+    if (url.protocol === 'http:' && !allowHttp) return 'https is required'
+    const literal = literalIn(url)
+    if (!allowPrivate && literal !== undefined && !isPublic(literal)) return refused(literal).message
+    return null
+  }
+
+  async send(to: string, headers: Record<string, string>, body: string): Promise<Sent> {
+    const url = new URL(to)
+    const refusal = this.refusal(url)
+    if (refusal !== null) return { status: null, error: refusal }
+    try {
+      const { status, text } = await this.#post(url, headers, body)
+      return { status, error: status >= 200 && status < 300 ? null : `${status} ${text}`.trim() }
+    } catch (error) {
+      return { status: null, error: described(error as Error) }
+    }
+  }
+
+  #post(url: URL, headers: Record<string, string>, body: string): Promise<{ status: number; text: string }> {
+    const isHttps = url.protocol === 'https:'
+    return new Promise((resolve, reject) => {
+      const request = (isHttps ? requestHttps : requestHttp)(url, {
+        method: 'POST',
+        agent: this.#agents[isHttps ? 'https:' : 'http:'],
+        ...this.#lookup,
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': 'flash-sale-webhooks',
+        },
+      })
+      // Half as much processor time as a signal and a stream's iterator take.
+      const timer = setTimeout(
+        () => request.destroy(new TimeoutError(`no answer within ${this.#timeoutMs / 1000} s`)),
+        this.#timeoutMs,
+      )
+      request.once('close', () => clearTimeout(timer))
+      request.on('error', reject)
+      request.once('response', (response) =>
+        readStart(response, (text) => resolve({ status: response.statusCode ?? 0, text })),
+      )
+      request.end(body)
+    })
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+  }
+}
+
+/** The beginning of an answer. All of it is read, within a bound, so that the connection can be used again. */
+function readStart(response: IncomingMessage, done: (text: string) => void): void {
+  let text = ''
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (text.length < KEPT_CHARACTERS) text += String(chunk)
+    if (bytes > MAX_ANSWER_BYTES) response.destroy()
+  })
+  // Also of an answer that breaks off: its status has come.
+  response.on('error', () => {})
+  response.once('close', () => done(text.slice(0, KEPT_CHARACTERS).replaceAll('\0', '')))
+}
+
+function described(error: Error & { code?: string }): string {
+  return (error.message || error.code || error.name).slice(0, KEPT_CHARACTERS)
+}

@@ -1,0 +1,37 @@
+/** Secrets and signatures by the Standard Webhooks specification. Pure. */
+import { randomBytes } from 'node:crypto'
+import type { Endpoint } from '../ledger/operations/webhooks.ts'
+import { hmac } from '../lib/hmac.ts'
+
+type Secrets = Endpoint['secrets']
+
+const PREFIX = 'whsec_'
+/** A replaced secret signs for so long. */
+const ROTATION_MS = 24 * 3_600_000
+
+export const newSecret = () => `${PREFIX}${randomBytes(32).toString('base64')}`
+
+/** The new secret first, and the one before beside it for a while, also if the call comes again. */
+export function rotate(secrets: Secrets, secret: string, nowMs: number): Secrets {
+  const [before] = liveSecrets(secrets, nowMs)
+  if (before === secret) return secrets
+  if (before === undefined) return [{ secret }]
+  return [{ secret }, { secret: before, until: new Date(nowMs + ROTATION_MS).toISOString() }]
+}
+
+export const liveSecrets = (secrets: Secrets, nowMs: number) =>
+  secrets.filter(({ until }) => until === undefined || Date.parse(until) > nowMs).map(({ secret }) => secret)
+
+/** Enough to tell two apart. */
+export const maskSecret = (secret: string) => `${PREFIX}...${secret.slice(-4)}`
+
+/** The headers of one attempt: receivers refuse an old timestamp, so each attempt has its own. */
+export function signedHeaders(secrets: Secrets, id: string, body: string, nowMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000))
+  const text = `${id}.${timestamp}.${body}`
+  const signatures = liveSecrets(secrets, nowMs).map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+    return `v1,${hmac(key, text.length)(text, 'base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
+}
