@@ -1,0 +1,104 @@
+/** The console: which page an address shows, and the frame around it. */
+import './style.css'
+import { render } from 'preact'
+import { Link, Route, Switch, useLocation } from 'wouter-preact'
+import { AccessPage } from './pages/access/access-page.tsx'
+import { AuditPage } from './pages/audit/audit-page.tsx'
+import { OperatorsPage } from './pages/operators/operators-page.tsx'
+import { OrderPage } from './pages/orders/order-page.tsx'
+import { SearchPage } from './pages/orders/search-page.tsx'
+import { PreviewPage } from './pages/preview/preview-page.tsx'
+import { ReportPage } from './pages/report/report-page.tsx'
+import { SalePage } from './pages/sale/sale-page.tsx'
+import { EditSalePage, NewSalePage } from './pages/sale-form/sale-form-page.tsx'
+import { QueuesPage } from './pages/scheduled/queues-page.tsx'
+import { ScheduledPage } from './pages/scheduled/scheduled-page.tsx'
+import { Failure } from './parts.tsx'
+import { SalesPage } from './sales-page.tsx'
+import { may, readSession, session, signOut } from './session.ts'
+import { SignInPage } from './sign-in-page.tsx'
+
+function Console() {
+  const operator = session.value
+  if (operator === 'unknown') return <p class="loading">Loading …</p>
+  if (operator === null) return <SignInPage />
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Bar name={operator.name} role={operator.role} />
+      <main id="main">
+        <Switch>
+          <Route path="/console">
+            <SalesPage />
+          </Route>
+          <Route path="/console/sales/new">
+            <NewSalePage />
+          </Route>
+          <Route path="/console/sales/:sale/preview">{({ sale }) => <PreviewPage key={sale} sale={sale} />}</Route>
+          <Route path="/console/sales/:sale/edit">{({ sale }) => <EditSalePage key={sale} sale={sale} />}</Route>
+          <Route path="/console/sales/:sale/scheduled">{({ sale }) => <ScheduledPage key={sale} sale={sale} />}</Route>
+          <Route path="/console/sales/:sale/access">{({ sale }) => <AccessPage key={sale} sale={sale} />}</Route>
+          <Route path="/console/sales/:sale/report">{({ sale }) => <ReportPage key={sale} sale={sale} />}</Route>
+          <Route path="/console/queues">
+            <QueuesPage />
+          </Route>
+          <Route path="/console/sales/:sale">{({ sale }) => <SalePage key={sale} sale={sale} />}</Route>
+          <Route path="/console/orders">
+            <SearchPage />
+          </Route>
+          <Route path="/console/orders/:order">{({ order }) => <OrderPage key={order} order={order} />}</Route>
+          <Route path="/console/audit">
+            <AuditPage />
+          </Route>
+          <Route path="/console/operators">
+            <OperatorsPage />
+          </Route>
+          <Route>
+            <h1>There is nothing here</h1>
+            <p>
+              <Link href="/console">All sales</Link>
+            </p>
+          </Route>
+        </Switch>
+      </main>
+    </>
+  )
+}
+
+function Bar({ name, role }: { name: string; role: string }) {
+  const [path] = useLocation()
+  const links = [
+    ['/console', 'Sales'],
+    ['/console/orders', 'Orders'],
+    ['/console/queues', 'Queues'],
+    ['/console/audit', 'Audit'],
+    ...(may('owner') ? [['/console/operators', 'Operators'] as const] : []),
+  ] as const
+  const isIn = (href: string) =>
+    href === '/console' ? path === href || path.startsWith('/console/sales') : path.startsWith(href)
+  return (
+    <header class="bar">
+      <nav aria-label="Console">
+        {links.map(([href, text]) => (
+          <Link key={href} href={href} aria-current={isIn(href) ? 'page' : undefined}>
+            {text}
+          </Link>
+        ))}
+      </nav>
+      <p>
+        <span title={`role: ${role}`}>{name}</span>
+        <button type="button" class="link" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </p>
+    </header>
+  )
+}
+
+const root = document.getElementById('console')
+if (root) {
+  render(<Console />, root)
+  readSession().catch((error) => render(<Failure error={error} />, root))
+}

@@ -1,0 +1,104 @@
+/** Who is blocked, in all sales. */
+import { useSignal } from '@preact/signals'
+import type { BlockState } from '../../../../../shared/api/operator.ts'
+import { api, post } from '../../api.ts'
+import { Confirm, count, instant } from '../../parts.tsx'
+import { may } from '../../session.ts'
+
+/** Of thousands, those that are searched for. */
+const SHOWN = 100
+const KINDS = [
+  ['address', 'Network address or range'],
+  ['account', 'Account of the shop'],
+  ['visitor', 'Visitor'],
+  ['order', 'Whoever made this order'],
+] as const
+
+interface BlocksProps {
+  readonly blocks: readonly BlockState[]
+  changed(): void
+}
+
+export function Blocks({ blocks, changed }: BlocksProps) {
+  const words = useSignal('')
+  const found = blocks
+    .filter((block) => `${whoOf(block)} ${block.note}`.toLowerCase().includes(words.value.trim().toLowerCase()))
+    .toReversed()
+  const add = (form: FormData) => {
+    const [kind, who, note] = ['kind', 'who', 'note'].map((name) => String(form.get(name) ?? '').trim())
+    return post('/admin/blocks', { [kind ?? '']: who, note }).then(changed)
+  }
+  return (
+    <section class="card" aria-label="Blocks">
+      <div class="card-head">
+        <h2>Blocked in all sales</h2>
+        {may('operator') && (
+          <Confirm
+            action="Block somebody"
+            danger
+            effect="They can join no sale, and lose their place. What a blocked visitor or account holds goes back on sale; what is being paid is finished. Undo: remove the block."
+            onConfirm={add}
+          >
+            <label>
+              Whom
+              <select name="kind">
+                {KINDS.map(([kind, text]) => (
+                  <option key={kind} value={kind}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              As it is written in orders and logs
+              <input name="who" required maxLength={200} autocomplete="off" spellcheck={false} />
+            </label>
+            <label>
+              Note, for the records
+              <input name="note" maxLength={200} autocomplete="off" />
+            </label>
+          </Confirm>
+        )}
+      </div>
+      {blocks.length > 0 && (
+        <label class="sales-search">
+          Search
+          <input type="search" value={words.value} onInput={(event) => (words.value = event.currentTarget.value)} />
+        </label>
+      )}
+      <p class="quiet" role="status">
+        {blocks.length === 0
+          ? 'Nobody is blocked.'
+          : `${count(found.length)} of ${count(blocks.length)}${found.length > SHOWN ? `, the latest ${SHOWN} are shown` : ''}`}
+      </p>
+      <ul class="rules">
+        {found.slice(0, SHOWN).map((block) => (
+          <li key={block.block}>
+            <div>
+              <b>{whoOf(block)}</b>
+              {block.note !== '' && <p>{block.note}</p>}
+            </div>
+            <time class="met" dateTime={block.blocked_at}>
+              {instant(block.blocked_at)}
+            </time>
+            {may('operator') && (
+              <p class="buttons">
+                <Confirm
+                  action="Remove"
+                  name={`Remove the block of ${whoOf(block)}`}
+                  effect={`${whoOf(block)} can join again; a place that was lost stays lost. Undo: block them again.`}
+                  onConfirm={() => api('DELETE', `/admin/blocks/${block.block}`).then(changed)}
+                />
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function whoOf({ visitor, account, address }: BlockState): string {
+  if (address !== undefined) return `address ${address}`
+  return account === undefined ? `visitor ${visitor}` : `account ${account}`
+}

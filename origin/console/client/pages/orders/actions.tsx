@@ -1,0 +1,112 @@
+/** What an operator can do about an order: hand it over, refund it, cancel it. */
+import { useRef } from 'preact/hooks'
+import { decimal, minorOf, money } from '../../../../../shared/format.ts'
+import { ApiError, api, post } from '../../api.ts'
+import { Confirm } from '../../parts.tsx'
+import { may } from '../../session.ts'
+import { openRefunds, restMinor, type Story } from './order.ts'
+
+export function Actions({ order, onDone }: { order: Story; onDone: () => void }) {
+  if (!may('operator')) return null
+  const { status, total_minor, currency } = order
+  const path = `/admin/orders/${order.order_id}`
+  const cancelled = CANCELLED[status]
+  const isPaid = status === 'confirmed' || status === 'fulfilled' || status === 'refunded'
+  return (
+    <div class="buttons start">
+      {status === 'confirmed' && (
+        <Confirm
+          action="Mark as handed over"
+          effect="The buyer is told that it is on its way. It can then be refunded, and not cancelled. There is no undo."
+          onConfirm={() => post(`${path}/fulfil`).finally(onDone)}
+        />
+      )}
+      {isPaid && <Refund key={order.refunded_minor} order={order} path={path} onDone={onDone} />}
+      {cancelled !== undefined && (
+        <Confirm
+          action="Cancel the order"
+          danger
+          effect={cancelled.replace('{total}', money('en', total_minor, currency))}
+          onConfirm={(form) => {
+            const reason = String(form.get('reason') ?? '').trim()
+            return post(`${path}/cancel`, reason === '' ? {} : { reason }).finally(onDone)
+          }}
+        >
+          <label>
+            Reason, for the records (may be left out)
+            <input name="reason" maxLength={200} autocomplete="off" />
+          </label>
+        </Confirm>
+      )}
+      <Confirm
+        action="Block the buyer"
+        danger
+        effect="Whoever made this order can join no sale any more, and loses their place in all of them. What they hold goes back on sale; what is paid stays paid. Undo: remove the block, under Rules and blocks of any sale."
+        onConfirm={(form) => {
+          const note = String(form.get('note') ?? '').trim()
+          return post('/admin/blocks', { order: order.order_id, note }).finally(onDone)
+        }}
+      >
+        <label>
+          Note, for the records (may be left out)
+          <input name="note" maxLength={200} autocomplete="off" />
+        </label>
+      </Confirm>
+    </div>
+  )
+}
+
+/** What a cancellation does, by what the order is now. */
+const CANCELLED: Readonly<Partial<Record<Story['status'], string>>> = {
+  reserved: 'The hold ends, and its units are for sale again. Nothing was paid. There is no undo.',
+  paying:
+    'Its units are for sale again. The payment under way is called off; if the provider takes the money all the same, it goes back by itself. There is no undo.',
+  confirmed: 'The buyer gets {total} back, and the units are for sale again. There is no undo.',
+}
+
+function Refund({ order, path, onDone }: { order: Story; path: string; onDone: () => void }) {
+  // One key until there is an answer: a call sent twice refunds once.
+  const key = useRef(crypto.randomUUID())
+  const { currency } = order
+  const rest = restMinor(order)
+  const open = openRefunds(order).length
+  const refund = async (form: FormData) => {
+    const amount_minor = minorOf(String(form.get('amount') ?? ''), currency)
+    if (amount_minor === null || amount_minor === 0)
+      throw new Error(`Write the amount as a number, such as ${decimal(rest, currency)}.`)
+    if (amount_minor > rest) throw new Error(`At most ${money('en', rest, currency)} is left.`)
+    const reason = String(form.get('reason') ?? '').trim()
+    const body = { amount_minor, restock: form.get('restock') === 'on', ...(reason !== '' && { reason }) }
+    try {
+      await api('POST', `${path}/refund`, body, { 'idempotency-key': key.current })
+      key.current = crypto.randomUUID()
+    } catch (error) {
+      if (error instanceof ApiError && error.problem.status >= 400 && error.problem.status < 500)
+        key.current = crypto.randomUUID()
+      throw error
+    } finally {
+      onDone()
+    }
+  }
+  return (
+    <Confirm
+      action="Refund"
+      danger
+      disabled={rest === 0}
+      effect={`Up to ${money('en', rest, currency)} can go back to the buyer${open > 0 ? ', beside what is on its way' : ''}. There is no undo.`}
+      onConfirm={refund}
+    >
+      <label>
+        Amount in {currency}
+        <input name="amount" inputMode="decimal" autocomplete="off" required defaultValue={decimal(rest, currency)} />
+      </label>
+      <label>
+        Reason, for the records (may be left out)
+        <input name="reason" maxLength={200} autocomplete="off" />
+      </label>
+      <label class="check">
+        <input type="checkbox" name="restock" /> The units come back on sale (only with all of the money)
+      </label>
+    </Confirm>
+  )
+}

@@ -1,0 +1,208 @@
+/** One order: what it is now, what can be done about it, and its whole story. */
+import './orders.css'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { money } from '../../../../../shared/format.ts'
+import { get, post } from '../../api.ts'
+import { Failure, moment, useRepeated } from '../../parts.tsx'
+import { may } from '../../session.ts'
+import { Actions } from './actions.tsx'
+import { accountOf, isPending, type Story } from './order.ts'
+import { told } from './story.ts'
+
+/** While something is still to happen by itself; else another operator may change it. */
+const [PENDING_MS, SETTLED_MS] = [2_000, 10_000]
+
+export function OrderPage({ order: id }: { order: string }) {
+  const round = useSignal(0)
+  const isWaiting = useSignal(true)
+  const path = `/admin/orders/${encodeURIComponent(id)}`
+  const every = isWaiting.value ? PENDING_MS : SETTLED_MS
+  const { value: order, error } = useRepeated(() => get<Story>(path), every, `${id} ${round.value}`)
+  useEffect(() => {
+    document.title = `Order ${id.slice(0, 8)} · Console`
+  }, [id])
+  useEffect(() => {
+    if (order) isWaiting.value = isPending(order)
+  }, [order])
+  const again = () => {
+    round.value++
+  }
+  if (!order) return error ? <Failure error={error} /> : <p class="loading">Loading …</p>
+  const { status, total_minor, refunded_minor, currency } = order
+  return (
+    <>
+      <header class="card order-head">
+        <p class="badges">
+          <span class={`phase ${status}`}>{status}</span>
+          {isPending(order) && <span class="quiet">followed every two seconds</span>}
+        </p>
+        <h1>
+          <span class="quiet">Order</span> <code>{order.order_id}</code>{' '}
+          <Copy name="the order's number" text={order.order_id} />
+        </h1>
+        <p>
+          <b>{money('en', total_minor, currency)}</b>
+          {refunded_minor > 0 && ` of which ${money('en', refunded_minor, currency)} was given back`}
+        </p>
+        <Actions order={order} onDone={again} />
+      </header>
+      <Failure error={error} />
+      <div class="order-columns">
+        <Facts order={order} />
+        <section class="card" aria-label="Story">
+          <h2>Story</h2>
+          {may('operator') && <NoteForm path={path} onDone={again} />}
+          <Timeline order={order} />
+        </section>
+      </div>
+    </>
+  )
+}
+
+function Facts({ order }: { order: Story }) {
+  const { sale, product_id, quantity, visitor, ticket_number, contact, charge_id, payment_method } = order
+  const account = accountOf(visitor)
+  return (
+    <section class="card" aria-label="Facts">
+      <h2>Facts</h2>
+      <dl class="order-facts">
+        <Fact name="Sale">
+          <Link href={`/console/sales/${sale}`}>{sale}</Link>
+        </Fact>
+        <Fact name="Product">
+          {quantity} × {product_id}
+        </Fact>
+        {account === null ? (
+          <Fact name="Visitor" copy={visitor}>
+            <code>{visitor}</code>
+          </Fact>
+        ) : (
+          <Fact name="Account" copy={account}>
+            {account}
+          </Fact>
+        )}
+        <Fact name="Ticket number">{ticket_number}</Fact>
+        {contact?.email && (
+          <Fact name="Mail" copy={contact.email}>
+            {contact.email}
+          </Fact>
+        )}
+        {contact?.address && (
+          <Fact name="Network address" copy={contact.address}>
+            {contact.address}
+          </Fact>
+        )}
+        {contact && <Fact name="Contact is deleted">{moment(contact.delete_after)}</Fact>}
+        {charge_id && (
+          <Fact name="Charge" copy={charge_id}>
+            <code>{charge_id}</code>
+          </Fact>
+        )}
+        {payment_method && (
+          <Fact name="Payment">
+            {payment_method}, {order.attempts} {order.attempts === 1 ? 'attempt' : 'attempts'}
+          </Fact>
+        )}
+        {order.reason_in_full && <Fact name="Reason">{order.reason_in_full}</Fact>}
+        <Fact name="Made">{moment(order.created_at)}</Fact>
+        {order.status === 'reserved' && order.reserved_until && (
+          <Fact name="Held until">{moment(order.reserved_until)}</Fact>
+        )}
+        <Fact name="Idempotency key">
+          <code>{order.idempotency_key}</code>
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+function Fact({ name, copy, children }: { name: string; copy?: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children} {copy !== undefined && <Copy name={`the ${name.toLowerCase()}`} text={copy} />}
+      </dd>
+    </div>
+  )
+}
+
+const COPIED_MS = 2_000
+
+function Copy({ name, text }: { name: string; text: string }) {
+  const isCopied = useSignal(false)
+  // Only over https, or on this machine, may a page write to the clipboard.
+  if (!navigator.clipboard) return null
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    isCopied.value = true
+    setTimeout(() => {
+      isCopied.value = false
+    }, COPIED_MS)
+  }
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${name}`} onClick={() => void copy()}>
+      {isCopied.value ? 'Copied' : 'Copy'}
+    </button>
+  )
+}
+
+function NoteForm({ path, onDone }: { path: string; onDone: () => void }) {
+  const error = useSignal<unknown>(null)
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.target as HTMLFormElement
+    error.value = null
+    try {
+      await post(`${path}/notes`, { text: new FormData(form).get('text') })
+      form.reset()
+      onDone()
+    } catch (failure) {
+      error.value = failure
+    }
+  }
+  return (
+    <form class="note-form" onSubmit={submit}>
+      <label>
+        Note, for operators only
+        <textarea name="text" rows={2} maxLength={2000} required />
+      </label>
+      <button type="submit">Add the note</button>
+      <Failure error={error.value} />
+    </form>
+  )
+}
+
+function Timeline({ order }: { order: Story }) {
+  return (
+    <ol class="story">
+      {order.history.map((entry, i) => {
+        const { title, text, isWrong } = told(entry, order)
+        const at = new Date(entry.at)
+        const isNewDay = at.toDateString() !== new Date(order.history[i - 1]?.at ?? 0).toDateString()
+        return (
+          <li key={i} class={`${entry.kind} ${isWrong ? 'wrong' : ''}`}>
+            <time dateTime={entry.at}>
+              {isNewDay && <span>{at.toLocaleDateString('en', { dateStyle: 'medium' })}</span>}
+              {at.toLocaleTimeString('en', { timeStyle: 'medium', hourCycle: 'h23' })}
+              <small>.{String(at.getMilliseconds()).padStart(3, '0')}</small>
+            </time>
+            <div>
+              <h3>{title}</h3>
+              {text !== '' && <p class={entry.kind === 'note' ? 'note-text' : ''}>{text}</p>}
+              {Object.keys(entry.detail).length > 0 && (
+                <details>
+                  <summary>Details</summary>
+                  <pre>{JSON.stringify(entry.detail, null, 2)}</pre>
+                </details>
+              )}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,34 @@
+/** An order as the operators' API tells it, and what follows from it. Pure. */
+import type { AsJson, HistoryEntry, OrderStory } from '../../../../../shared/api/operator.ts'
+
+export type Entry = AsJson<HistoryEntry>
+export type Story = AsJson<OrderStory>
+
+/** Refunds that were asked for and that the provider has not confirmed yet. */
+export function openRefunds({ history }: Pick<Story, 'history'>): readonly Entry[] {
+  const refunds = history.filter(({ kind }) => kind === 'refund')
+  const done = new Set(refunds.flatMap(({ what, detail }) => (what === 'refunded' ? [detail.refund_id] : [])))
+  return refunds.filter(({ what, detail }) => what === 'requested' && !done.has(detail.refund_id))
+}
+
+/** What can still be refunded: the price, less what went back and what is on its way. */
+export function restMinor(order: Story): number {
+  const left = order.total_minor - order.refunded_minor
+  const open = openRefunds(order)
+  // Without an amount: all that was left.
+  if (open.some(({ detail }) => detail.amount_minor === null)) return 0
+  return Math.max(0, left - open.reduce((sum, { detail }) => sum + Number(detail.amount_minor), 0))
+}
+
+/** Whether anything is still to happen by itself. */
+export function isPending(order: Story): boolean {
+  const { status, history } = order
+  if (status === 'processing' || status === 'reserved' || status === 'paying') return true
+  const captures = history.filter(({ kind }) => kind === 'capture')
+  const isCapturing = captures.length > 0 && !captures.some(({ what }) => what === 'captured')
+  const isSending = history.some(({ kind, what }) => (kind === 'delivery' || kind === 'mail') && what === 'pending')
+  return isCapturing || isSending || openRefunds(order).length > 0
+}
+
+/** The account of a visitor who was signed in. */
+export const accountOf = (visitor: string) => (visitor.startsWith('user:') ? visitor.slice('user:'.length) : null)

@@ -1,0 +1,72 @@
+/** What each entry of an order's history means, in words. Pure. */
+import { money } from '../../../../../shared/format.ts'
+import type { Entry, Story } from './order.ts'
+
+export interface Told {
+  readonly title: string
+  readonly text: string
+  /** Only what is wrong is red. */
+  readonly isWrong: boolean
+}
+
+const EVENTS: Readonly<Record<string, string>> = {
+  'order.reserved': 'Reserved',
+  'order.paying': 'Payment begun',
+  'order.declined': 'Payment declined',
+  'order.confirmed': 'Paid',
+  'order.fulfilled': 'Handed over',
+  'order.expired': 'The hold ended, unpaid',
+  'order.cancelled': 'Cancelled',
+  'order.refunded': 'Refunded',
+}
+
+const words = (value: unknown) => String(value).replaceAll('_', ' ')
+const attempts = (value: unknown) => (Number(value) > 1 ? `attempt ${value}` : '')
+const together = (...parts: readonly unknown[]) =>
+  parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ')
+
+export function told({ kind, what, by, detail }: Entry, order: Pick<Story, 'currency' | 'total_minor'>): Told {
+  const amount = (minor: unknown) => money('en', Number(minor), order.currency)
+  const isWrong = what === 'dead' || what === 'order.declined'
+  const says = (title: string, ...text: readonly unknown[]): Told => ({ title, text: together(...text), isWrong })
+  switch (kind) {
+    case 'event': {
+      const title = EVENTS[what] ?? what
+      if (what === 'order.reserved') return says(title, detail.ticket_number && `ticket number ${detail.ticket_number}`)
+      if (what === 'order.paying' && detail.action) return says('The bank asks the buyer to confirm')
+      if (what === 'order.refunded')
+        return says(title, detail.refunded_minor !== undefined && `${amount(detail.refunded_minor)} in all`)
+      const code = detail.decline_code === 'declined' ? '' : detail.decline_code
+      return says(title, code && words(code), detail.reason && words(detail.reason))
+    }
+    case 'capture':
+      return says(what === 'captured' ? 'Money taken' : 'Capture of the charge asked for', detail.charge_id)
+    case 'refund': {
+      const how = detail.amount_minor === null ? 'whatever was left' : amount(detail.amount_minor)
+      const title = what === 'refunded' ? 'The provider gave the money back' : 'Refund asked for'
+      return says(title, how, by && `by ${by}`, detail.reason, detail.restock === true && 'units back on sale')
+    }
+    case 'delivery':
+      return says(
+        `Webhook ${detail.type} ${what}`,
+        detail.status && `status ${detail.status}`,
+        attempts(detail.attempts),
+        detail.error,
+      )
+    case 'mail':
+      return says(`Mail about ${detail.type} ${what}`, attempts(detail.attempts), detail.error)
+    case 'action':
+      return says(`${words(what)}, by ${by}`, changeOf(detail))
+    case 'note':
+      return says(`Note by ${by}`, what)
+  }
+}
+
+/** The fields of an audit entry that differ, each as it is now. */
+function changeOf({ after }: Entry['detail']): string {
+  if (after === null || typeof after !== 'object') return ''
+  return Object.entries(after)
+    .filter(([name]) => name !== 'refund')
+    .map(([name, value]) => `${words(name)}: ${typeof value === 'object' ? JSON.stringify(value) : words(value)}`)
+    .join(', ')
+}

@@ -1,0 +1,100 @@
+/** How fair a sale was: the draw's proof, and who was served before whom. */
+import type { AsJson } from '../../../../../shared/api/operator.ts'
+import type { SaleReport } from '../../../../../shared/api/report.ts'
+import { count } from '../../parts.tsx'
+import { duration } from '../sale/line.tsx'
+import { Section } from './section.tsx'
+
+type Report = AsJson<SaleReport>
+
+export function Fairness({ fairness }: Pick<Report, 'fairness'>) {
+  const { draw, compared, rank_correlation, overtaking, before_turn, note } = fairness
+  return (
+    <Section title="Fairness">
+      {draw ? <Draw draw={draw} /> : <p>The draw is unknown.</p>}
+      {note !== null && <p>{note}</p>}
+      {overtaking && (
+        <dl class="facts">
+          <div>
+            <dt>Orders compared</dt>
+            <dd>{count(compared)}</dd>
+          </div>
+          <div>
+            <dt>Rank correlation of position and first order</dt>
+            <dd>{rank_correlation === null ? 'too few' : rank_correlation.toFixed(3)}</dd>
+          </div>
+          <div>
+            <dt>Ordered after somebody behind them</dt>
+            <dd>{count(overtaking.overtaken)}</dd>
+          </div>
+          <div>
+            <dt>Worst overtaking</dt>
+            <dd>
+              {overtaking.overtaken === 0
+                ? 'none'
+                : `${lasting(overtaking.worst_seconds)}, ${count(overtaking.worst_positions)} ${overtaking.worst_positions === 1 ? 'position' : 'positions'}`}
+            </dd>
+          </div>
+          <div class={before_turn !== null && before_turn > 0 ? 'wrong' : ''}>
+            <dt>Ordered before they were called</dt>
+            <dd>{before_turn === null ? 'unknown' : count(before_turn)}</dd>
+          </div>
+        </dl>
+      )}
+      {overtaking && (
+        <p class="quiet">
+          The correlation is 1 if people ordered just as they stood in line. People take their own time once they are
+          called, so overtaking is no fault while it is shorter than the time for which a turn is kept.
+        </p>
+      )}
+    </Section>
+  )
+}
+
+function Draw({ draw }: { draw: NonNullable<Report['fairness']['draw']> }) {
+  const { commitment, seed, beacon, beacon_announced, drawn, holds, schedule_url, verify } = draw
+  return (
+    <>
+      <p class={holds === false ? 'wrong' : ''}>
+        {holds === null && 'The draw is not made yet.'}
+        {holds === true && `${count(drawn)} numbers were drawn. The seed is the one whose fingerprint was published.`}
+        {holds === false && 'The seed does not fit the fingerprint that is published: this draw cannot be trusted.'}
+        {beacon_announced &&
+          beacon === null &&
+          seed !== null &&
+          ' A public beacon was announced, and none came in time.'}
+      </p>
+      <dl class="proof">
+        <dt>Commitment</dt>
+        <dd>
+          <code>{commitment}</code>
+        </dd>
+        {seed !== null && <dt>Seed</dt>}
+        {seed !== null && (
+          <dd>
+            <code>{seed}</code>
+          </dd>
+        )}
+        {beacon !== null && <dt>Beacon</dt>}
+        {beacon !== null && (
+          <dd>
+            <code>{beacon}</code>
+          </dd>
+        )}
+        {schedule_url !== null && <dt>Schedule</dt>}
+        {schedule_url !== null && (
+          <dd>
+            <a href={schedule_url}>{schedule_url}</a>
+          </dd>
+        )}
+        <dt>To check a number</dt>
+        <dd>
+          <code>{verify}</code>
+        </dd>
+      </dl>
+    </>
+  )
+}
+
+/** Below two minutes in seconds. */
+const lasting = (seconds: number) => (seconds < 120 ? `${seconds.toFixed(1)} s` : duration(seconds))

@@ -1,0 +1,84 @@
+/** The figures of a report: from joining to paying, money, units and times. */
+import type { AsJson } from '../../../../../shared/api/operator.ts'
+import type { SaleReport } from '../../../../../shared/api/report.ts'
+import { money } from '../../../../../shared/format.ts'
+import { count, moment } from '../../parts.tsx'
+import { duration } from '../sale/line.tsx'
+import { Section } from './section.tsx'
+
+type Report = AsJson<SaleReport>
+
+const known = (value: number | null) => (value === null ? 'unknown' : count(value))
+const percent = (share: number | null) =>
+  share === null ? '' : `${(100 * share).toLocaleString('en', { maximumFractionDigits: 1 })} %`
+
+export function Figures({ figures }: Pick<Report, 'figures'>) {
+  const { conversion, units, revenue, by_status } = figures
+  const steps = [
+    ['joined', figures.joined, ''],
+    ['called', figures.called, ''],
+    ['arrived', figures.arrived, of(conversion.joined_to_arrived, 'who joined')],
+    ['reserved', figures.reserved, of(conversion.arrived_to_reserved, 'who arrived')],
+    ['paid', figures.paid, of(conversion.reserved_to_paid, 'reserved')],
+    ['refunded', figures.refunded, ''],
+  ] as const
+  const times = [
+    ['Opened', moment(figures.opened_at)],
+    ['All in carts', figures.all_in_carts_at && moment(figures.all_in_carts_at)],
+    ['Sold out', figures.sold_out_at ? moment(figures.sold_out_at) : 'not sold out'],
+    ['Ended', figures.ended_at && moment(figures.ended_at)],
+    [figures.sold_out_at ? 'From opening to sold out' : 'Open for', duration(figures.duration_seconds)],
+    ['Most people waiting', known(figures.most_waiting)],
+    ['Joined and paid', percent(conversion.joined_to_paid) || 'unknown'],
+    ['Units sold', `${count(units.sold)} of ${count(units.total)}`],
+  ] as const
+  return (
+    <Section title="Figures">
+      <ol class="funnel">
+        {steps.map(([name, value, note]) => (
+          <li key={name}>
+            <span>{name}</span>
+            <b>{known(value)}</b>
+            <small>{note}</small>
+          </li>
+        ))}
+      </ol>
+      <dl class="facts">
+        {times.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {revenue.map(({ currency, paid_minor, refunded_minor, left_minor }) => (
+        <dl key={currency} class="facts">
+          <div>
+            <dt>Paid in {currency}</dt>
+            <dd>{money('en', paid_minor, currency)}</dd>
+          </div>
+          <div>
+            <dt>Given back</dt>
+            <dd>{money('en', refunded_minor, currency)}</dd>
+          </div>
+          <div>
+            <dt>Revenue left</dt>
+            <dd>{money('en', left_minor, currency)}</dd>
+          </div>
+        </dl>
+      ))}
+      <p class="quiet">
+        Orders now:{' '}
+        {Object.entries(by_status)
+          .map(([status, orders]) => `${count(orders)} ${status === 'returned' ? 'refunded and back on sale' : status}`)
+          .join(', ') || 'none'}
+        .
+      </p>
+    </Section>
+  )
+}
+
+const of = (share: number | null, whole: string) => (share === null ? '' : `${percent(share)} of those ${whole}`)

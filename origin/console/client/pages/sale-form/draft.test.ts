@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { type Body, changesBetween, configOf, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
+import { forecastOf, slipsIn, span } from './forecast.ts'
+import { minorOf } from './units.ts'
+
+const NOW_MS = Date.parse('2026-11-22T20:00:00Z')
+const filled = [
+  ['name', 'Night Swim'],
+  ['products.0.product_id', 'vinyl'],
+  ['products.0.name', 'Vinyl'],
+  ['products.0.unit_price_minor', 3_900],
+  ['products.0.total', 10_000],
+] as const
+const sale = filled.reduce((body, [path, value]) => withValue(body, path, value), newBody(NOW_MS))
+
+describe('a sale as it is written', () => {
+  it('is wrong in the words of the API, at the paths of its errors', () => {
+    expect(Object.fromEntries(wrongIn(newBody(NOW_MS), ''))).toMatchObject({
+      name: 'must not be empty',
+      sale: expect.stringContaining('letters, digits'),
+      'products.0.unit_price_minor': 'a number is required',
+    })
+    const wrong = wrongIn(withValue(sale, 'products.0.buffer', 10_001), 'night-swim')
+    expect([...wrong]).toEqual([['products.0.buffer', 'must not be more than the total']])
+    expect(wrongIn(sale, 'night-swim').size).toBe(0)
+  })
+
+  it('is compared by what an operator sets, products by their id', () => {
+    const read = { ...sale, phase: 'open', server_time: '2026-11-22T20:00:00Z' }
+    expect(changesBetween(read, sale)).toEqual([])
+    const set = [
+      ['products.0.total', 12_000],
+      ['products.0.unit_price_minor', 4_250],
+      ['ends_at', '2026-11-24T11:00:00.000Z'],
+    ] as const
+    const changed = set.reduce((body, [path, value]) => withValue(body, path, value), sale)
+    expect(changesBetween(read, changed)).toEqual([
+      { field: 'ends_at', before: 'none', after: '2026-11-24T11:00:00.000Z' },
+      { field: 'products.vinyl.price', before: '39.00', after: '42.50' },
+      { field: 'products.vinyl.total', before: '10000', after: '12000' },
+    ])
+  })
+
+  it('is copied with all but its times, which move to the day to come at the same hour', () => {
+    const times = { opens_at: '2026-06-01T17:30:00.000Z', ends_at: '2026-06-01T19:30:00.000Z' }
+    const before: Body = { ...sale, ...times, phase: 'ended', pre_queue_opens_at: '2026-06-01T17:00:00.000Z' }
+    const copy = copyOf(before, NOW_MS)
+    expect(configOf(copy)).toEqual(copy)
+    const [opens, ends, lobby] = [copy.opens_at, copy.ends_at, copy.pre_queue_opens_at].map(
+      (at) => new Date(String(at)),
+    )
+    expect(opens?.getDate()).toBe(new Date(NOW_MS).getDate() + 1)
+    expect(opens?.getHours()).toBe(new Date(times.opens_at).getHours())
+    expect(Number(ends) - Number(opens)).toBe(2 * 3_600_000)
+    expect(Number(opens) - Number(lobby)).toBe(1_800_000)
+    expect(changesBetween(before, { ...copy, ...times, pre_queue_opens_at: '2026-06-01T17:00:00.000Z' })).toEqual([])
+  })
+
+  it('has an id that its name suggests', () => {
+    expect(idFrom('Näht Swim — first pressing!')).toBe('naht-swim-first-pressing')
+  })
+})
+
+describe('money', () => {
+  it('is typed in the digits of its currency', () => {
+    expect(minorOf('42.00', 'EUR')).toBe(4_200)
+    expect(minorOf('42,5', 'EUR')).toBe(4_250)
+    expect(minorOf('42', 'JPY')).toBe(42)
+    expect(minorOf('42.00', 'JPY')).toBe(42)
+    expect(minorOf('1.005', 'KWD')).toBe(1_005)
+    for (const text of ['', '42.001', '-1', '1e3', '4 2']) expect(minorOf(text, 'EUR'), text).toBeUndefined()
+  })
+})
+
+describe('a forecast', () => {
+  it('says how long the stock lasts', () => {
+    expect(forecastOf(sale)).toBe('At 50 people a second 10,000 units last about 3:20 minutes, if each takes one.')
+    expect([span(8), span(200), span(9_960)]).toEqual(['8 seconds', '3:20 minutes', '2:46 hours'])
+  })
+
+  it('warns of what is likely a slip, and of nothing else', () => {
+    expect([...slipsIn(sale, NOW_MS, false)]).toEqual([])
+    const fields = (changes: Body, isOpen = false) => [...slipsIn({ ...sale, ...changes }, NOW_MS, isOpen).keys()]
+    expect(fields({ opens_at: '2026-11-22T19:00:00Z' })).toEqual(['opens_at'])
+    expect(fields({ opens_at: '2026-11-22T19:00:00Z' }, true)).toEqual([])
+    expect(fields({ ends_at: new Date(Date.parse(String(sale.opens_at)) + 60_000).toISOString() })).toEqual(['ends_at'])
+    expect(fields({ admission: { rate_per_second: 1 } })).toEqual(['admission.rate_per_second'])
+    expect(fields({ admission: { rate_per_second: 5_000 } })).toEqual(['admission.rate_per_second'])
+    expect(fields({ limit_per_visitor: 10_001 })).toEqual(['limit_per_visitor'])
+  })
+})

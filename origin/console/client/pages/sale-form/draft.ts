@@ -1,0 +1,141 @@
+/** A sale as it is being written: the body of the PUT, what is wrong in it, and what it changes. Pure. */
+import * as v from 'valibot'
+import { SaleConfig } from '../../../../../shared/api/operator.ts'
+import { SaleId } from '../../../../../shared/api/public.ts'
+import { decimal } from '../../../../../shared/format.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+export type Body = { readonly [name: string]: Json }
+/** What is wrong, by the path of the field (`products.0.total`). */
+export type Wrong = ReadonlyMap<string, string>
+
+const DAY_MS = 86_400_000
+
+/** Tomorrow at noon of the operator's own clock: a sale that nobody looked at twice does not open by itself. */
+export function newBody(nowMs: number): Body {
+  const noon = new Date(nowMs + DAY_MS)
+  noon.setHours(12, 0, 0, 0)
+  return {
+    ...defaults(),
+    name: '',
+    opens_at: noon.toISOString(),
+    products: [newProduct([])],
+    admission: { rate_per_second: 50, max_inside: null },
+  }
+}
+
+/** The schema's own. */
+function defaults(): Body {
+  const { products: _, ...rest } = v.parse(SaleConfig, {
+    name: 'x',
+    opens_at: '2000-01-01T00:00:00Z',
+    products: [{ product_id: 'x', name: 'x', unit_price_minor: 0, currency: 'EUR', total: 0 }],
+    admission: { rate_per_second: 1 },
+  })
+  return rest as unknown as Body
+}
+
+export function newProduct(others: readonly Json[]): Body {
+  const last = others.at(-1) as Body | undefined
+  return { product_id: '', name: '', unit_price_minor: '', currency: last?.currency ?? 'EUR', total: '', buffer: 0 }
+}
+
+/** Everything but the id and the times, which move to the first day to come, at the same hour. */
+export function copyOf(sale: Body, nowMs: number): Body {
+  const config = configOf(sale) ?? sale
+  const opens = new Date(String(config.opens_at))
+  const moved = new Date(opens)
+  const today = new Date(nowMs)
+  moved.setFullYear(today.getFullYear(), today.getMonth(), today.getDate())
+  moved.setDate(moved.getDate() + 1)
+  const byMs = moved.getTime() - opens.getTime()
+  const later = (at: Json | undefined) =>
+    typeof at === 'string' ? new Date(Date.parse(at) + byMs).toISOString() : (at ?? null)
+  const { pre_queue_opens_at: lobby, ends_at: ends } = config
+  return { ...config, opens_at: moved.toISOString(), ends_at: later(ends), pre_queue_opens_at: later(lobby) }
+}
+
+/** An id that a name suggests. */
+export const idFrom = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 48)
+    .replace(/-$/, '')
+
+/** As the API will read it, without what a GET adds; undefined if something is wrong. */
+export function configOf(body: Body): Body | undefined {
+  const read = v.safeParse(SaleConfig, body)
+  if (!read.success) return undefined
+  const known = Object.keys(SaleConfig.entries)
+  const isSet = ([name]: [string, unknown]) => known.includes(name) && !READ_ONLY.has(name)
+  const products = read.output.products.map((product) => pick(product, PRODUCT_FIELDS))
+  return { ...(Object.fromEntries(Object.entries(read.output).filter(isSet)) as Body), products }
+}
+
+const PRODUCT_FIELDS = ['product_id', 'name', 'unit_price_minor', 'currency', 'total', 'buffer'] as const
+const pick = <T extends object>(from: T, names: readonly (keyof T & string)[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Body
+const READ_ONLY = new Set(
+  'sale phase ended_at paused invariant rates queue health server_time rules announcement pause_reason'.split(' '),
+)
+
+/** The API's own messages. */
+export function wrongIn(body: Body, saleId: string): Wrong {
+  const read = v.safeParse(SaleConfig, body, { abortPipeEarly: true })
+  const wrong = new Map<string, string>()
+  for (const issue of read.issues ?? []) {
+    const path = v.getDotPath(issue) ?? ''
+    if (!wrong.has(path)) wrong.set(path, issue.message)
+  }
+  const id = v.safeParse(SaleId, saleId)
+  if (!id.success) wrong.set('sale', id.issues[0].message)
+  return wrong
+}
+
+export interface Change {
+  readonly field: string
+  readonly before: string
+  readonly after: string
+}
+
+/** What saving would change, field by field; products and lines by their own names. */
+export function changesBetween(before: Body, after: Body): Change[] {
+  const [was, is] = [leavesOf(configOf(before) ?? before), leavesOf(configOf(after) ?? after)]
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((field) => {
+    const [old, now] = [was.get(field) ?? 'none', is.get(field) ?? 'none']
+    return old === now ? [] : [{ field, before: old, after: now }]
+  })
+}
+
+function leavesOf(value: Json, path = '', into = new Map<string, string>()): Map<string, string> {
+  if (typeof value !== 'object' || value === null) return into.set(path, value === null ? 'none' : String(value))
+  for (const [name, inner] of Object.entries(value)) {
+    const of = inner as Body
+    const key = Array.isArray(value) ? String(of.product_id ?? of.line ?? name) : name
+    // As one types it.
+    const isPrice = name === 'unit_price_minor' && typeof inner === 'number'
+    const shown = isPrice ? decimal(inner, String((value as Body).currency)) : inner
+    leavesOf(shown, path === '' ? key : `${path}.${isPrice ? 'price' : key}`, into)
+  }
+  return into
+}
+
+// -- Reading and writing by path ---------------------------------------------------------------------------------------
+
+export function valueAt(body: Json, path: string): Json | undefined {
+  return path
+    .split('.')
+    .reduce<Json | undefined>((inner, name) => (inner as Record<string, Json> | null | undefined)?.[name], body)
+}
+
+export function withValue(body: Body, path: string, value: Json): Body {
+  const [name = '', ...rest] = path.split('.')
+  const inner = body[name] as Body
+  const next = rest.length === 0 ? value : withValue(inner, rest.join('.'), value)
+  if (Array.isArray(body)) return (body as readonly Json[]).with(Number(name), next) as unknown as Body
+  return { ...body, [name]: next }
+}

@@ -1,0 +1,216 @@
+/** Fields of the form. Each shows what is wrong in it once it was touched, and what in it is likely a slip. */
+import { useSignal } from '@preact/signals'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useId } from 'preact/hooks'
+import { decimal } from '../../../../../shared/format.ts'
+import { type Body, type Json, valueAt, type Wrong } from './draft.ts'
+import { localOf, minorOf } from './units.ts'
+
+export interface Form {
+  readonly body: Body
+  /** What to show as wrong now, and what to warn of. */
+  readonly wrong: Wrong
+  readonly slips: Wrong
+  set(path: string, value: Json): void
+  touch(path: string): void
+}
+
+export const FormContext = createContext<Form | null>(null)
+export function useForm(): Form {
+  const form = useContext(FormContext)
+  if (!form) throw new Error('a field stands outside of a form')
+  return form
+}
+
+interface Named {
+  readonly path: string
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly disabled?: boolean
+}
+
+/** What is the same of every input. */
+function useField({ path, hint }: Named) {
+  const form = useForm()
+  const id = useId()
+  const [wrong, slip] = [form.wrong.get(path), form.slips.get(path)]
+  const has = [hint && `${id}-hint`, wrong ? `${id}-wrong` : slip && `${id}-slip`].filter(Boolean).join(' ')
+  const attributes = {
+    id,
+    name: path,
+    'aria-invalid': wrong !== undefined,
+    'aria-describedby': has || undefined,
+    onBlur: () => form.touch(path),
+  } as const
+  const below = (
+    <>
+      {hint && (
+        <small id={`${id}-hint`} class="quiet">
+          {hint}
+        </small>
+      )}
+      {wrong !== undefined ? (
+        <small id={`${id}-wrong`} class="wrong">
+          {wrong}
+        </small>
+      ) : (
+        slip !== undefined && (
+          <small id={`${id}-slip`} class="slip">
+            {slip}
+          </small>
+        )
+      )}
+    </>
+  )
+  return { form, value: valueAt(form.body, path), attributes, below }
+}
+
+interface FieldProps {
+  readonly id: string
+  readonly label: string
+  readonly below: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+function Field({ id, label, below, children }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      {below}
+    </div>
+  )
+}
+
+export function TextField(props: Named & { readonly list?: string }) {
+  const { form, value, attributes, below } = useField(props)
+  return (
+    <Field id={attributes.id} label={props.label} below={below}>
+      <input
+        {...attributes}
+        value={String(value ?? '')}
+        disabled={props.disabled}
+        list={props.list}
+        autocomplete="off"
+        onInput={(event) => form.set(props.path, event.currentTarget.value)}
+      />
+    </Field>
+  )
+}
+
+/** What was typed, as the number that it is; text that is none is sent as it is, and refused with the API's words. */
+const numberOf = (text: string): Json => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text))
+
+/** `none`: what an empty field means, where the value may be null. */
+export function NumberField(props: Named & { readonly none?: string }) {
+  const { form, value, attributes, below } = useField(props)
+  const typed = useSignal<string | null>(null)
+  // A change from elsewhere shows; "1." while one types stays.
+  const shown = typed.value !== null && numberOf(typed.value) === value ? typed.value : String(value ?? '')
+  return (
+    <Field id={attributes.id} label={props.label} below={below}>
+      <input
+        {...attributes}
+        value={shown}
+        disabled={props.disabled}
+        inputMode="decimal"
+        autocomplete="off"
+        placeholder={props.none}
+        onInput={({ currentTarget: { value: text } }) => {
+          typed.value = text
+          form.set(props.path, text === '' && props.none !== undefined ? null : numberOf(text))
+        }}
+      />
+    </Field>
+  )
+}
+
+export function MoneyField(props: Named & { readonly currency: string }) {
+  const { form, value, attributes, below } = useField(props)
+  const typed = useSignal<{ readonly text: string; readonly currency: string } | null>(null)
+  const { currency } = props
+  const read = (text: string) => minorOf(text, currency) ?? text
+  const isTyped = typed.value !== null && (typed.value.currency !== currency || read(typed.value.text) === value)
+  const shown = typeof value === 'number' ? decimal(value, currency) : String(value ?? '')
+  const text = isTyped ? (typed.value?.text ?? '') : shown
+  return (
+    <Field id={attributes.id} label={props.label} below={below}>
+      <input
+        {...attributes}
+        value={text}
+        disabled={props.disabled}
+        inputMode="decimal"
+        autocomplete="off"
+        placeholder={decimal(4200, currency)}
+        onInput={({ currentTarget: { value: next } }) => {
+          typed.value = { text: next, currency }
+          form.set(props.path, read(next))
+        }}
+      />
+    </Field>
+  )
+}
+
+const inUtc = (iso: string) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export function TimeField(props: Named & { readonly none?: string }) {
+  const iso = valueAt(useForm().body, props.path)
+  const isTime = typeof iso === 'string' && !Number.isNaN(Date.parse(iso))
+  const said = isTime ? `${ZONE}; ${inUtc(iso)}` : props.none
+  const { form, attributes, below } = useField({ ...props, hint: said })
+  return (
+    <Field id={attributes.id} label={props.label} below={below}>
+      <input
+        {...attributes}
+        type="datetime-local"
+        step="1"
+        value={isTime ? localOf(iso) : ''}
+        disabled={props.disabled}
+        onInput={({ currentTarget: { value: text } }) =>
+          form.set(props.path, text === '' ? (props.none === undefined ? '' : null) : new Date(text).toISOString())
+        }
+      />
+    </Field>
+  )
+}
+
+/** A choice by value; a number or null as well. */
+export function Choice(props: Named & { readonly options: readonly (readonly [value: Json, text: string])[] }) {
+  const { form, value, attributes, below } = useField(props)
+  return (
+    <Field id={attributes.id} label={props.label} below={below}>
+      <select
+        {...attributes}
+        disabled={props.disabled}
+        value={JSON.stringify(value ?? null)}
+        onChange={(event) => form.set(props.path, JSON.parse(event.currentTarget.value))}
+      >
+        {props.options.map(([option, text]) => (
+          <option key={text} value={JSON.stringify(option)}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  )
+}
+
+export function Check(props: Named) {
+  const { form, value, attributes, below } = useField(props)
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          {...attributes}
+          type="checkbox"
+          checked={value === true}
+          disabled={props.disabled}
+          onChange={(event) => form.set(props.path, event.currentTarget.checked)}
+        />
+        {props.label}
+      </label>
+      {below}
+    </div>
+  )
+}

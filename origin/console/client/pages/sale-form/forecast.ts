@@ -1,0 +1,61 @@
+/** What a sale will be like as it is configured, and what in it is likely a slip. Pure: nothing here forbids anything. */
+import type { Body } from './draft.ts'
+
+/** Between these nobody asks twice. */
+const SHORTEST_SECONDS = 10
+const LONGEST_SECONDS = 2 * 3600
+
+export interface Numbers {
+  readonly units: number
+  readonly rate: number
+  /** Until all are sold if each takes one; null while the numbers are not numbers. */
+  readonly seconds: number | null
+}
+
+export function numbersOf({ products, admission }: Body): Numbers {
+  const list = (products as readonly Body[] | undefined) ?? []
+  const units = list.reduce((sum, { total, buffer }) => sum + (Number(total) || 0) - (Number(buffer) || 0), 0)
+  const rate = Number((admission as Body | undefined)?.rate_per_second)
+  return { units, rate, seconds: rate > 0 && units > 0 ? units / rate : null }
+}
+
+export function forecastOf(body: Body): string {
+  const { units, rate, seconds } = numbersOf(body)
+  if (seconds === null) return 'With units and a rate, this says how long the stock lasts.'
+  return `At ${many(rate)} people a second ${many(units)} units last about ${span(seconds)}, if each takes one.`
+}
+
+/** By the path of the field that one would change. `isOpen`: its opening is over and stays as it was. */
+export function slipsIn(body: Body, nowMs: number, isOpen: boolean): ReadonlyMap<string, string> {
+  const { units, seconds } = numbersOf(body)
+  const slips = new Map<string, string>()
+  const [opens, ends, lobby] = [timeOf(body.opens_at), timeOf(body.ends_at), timeOf(body.pre_queue_opens_at)]
+  if (!isOpen && opens !== null && opens < nowMs) slips.set('opens_at', 'This is in the past: the sale opens at once.')
+  if (!isOpen && opens !== null && lobby !== null && lobby > opens)
+    slips.set('pre_queue_opens_at', 'This is after the opening.')
+  if (ends !== null && ends < nowMs) slips.set('ends_at', 'This is in the past: the sale ends at once.')
+  else if (opens !== null && ends !== null && seconds !== null && ends < Math.max(opens, nowMs) + seconds * 1000)
+    slips.set('ends_at', `At this rate the stock lasts about ${span(seconds)}: some will be left over.`)
+  if (seconds !== null && seconds < SHORTEST_SECONDS)
+    slips.set('admission.rate_per_second', `All is sold in ${span(seconds)}. Can the checkout take so many at once?`)
+  if (seconds !== null && seconds > LONGEST_SECONDS)
+    slips.set('admission.rate_per_second', `The stock lasts ${span(seconds)}: the last in line wait that long.`)
+  const limit = Number(body.limit_per_visitor)
+  if (units > 0 && limit > units) slips.set('limit_per_visitor', 'This is more than there is.')
+  return slips
+}
+
+const timeOf = (at: unknown) => {
+  const ms = typeof at === 'string' ? Date.parse(at) : Number.NaN
+  return Number.isNaN(ms) ? null : ms
+}
+const many = (value: number) => value.toLocaleString('en')
+
+/** "8 seconds", "3:20 minutes", "2:46 hours". */
+export function span(seconds: number): string {
+  if (seconds < 1) return 'less than a second'
+  if (seconds < 60) return `${Math.round(seconds)} second${Math.round(seconds) === 1 ? '' : 's'}`
+  const [large, unit] = seconds < 3600 ? [60, 'minutes'] : [3600, 'hours']
+  const whole = Math.round(seconds / (large / 60))
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} ${unit}`
+}

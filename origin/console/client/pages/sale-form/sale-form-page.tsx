@@ -1,0 +1,209 @@
+/** Creating, editing and copying a sale: one form for all that an operator sets of it. */
+import './sale-form.css'
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Link, useLocation, useSearch } from 'wouter-preact'
+import { ApiError, api, get } from '../../api.ts'
+import { Confirm, Failure } from '../../parts.tsx'
+import { SaleTabs } from '../../sale-tabs.tsx'
+import { may } from '../../session.ts'
+import { type Body, type Change, changesBetween, copyOf, idFrom, newBody, withValue, wrongIn } from './draft.ts'
+import { FormContext, TextField } from './fields.tsx'
+import { slipsIn } from './forecast.ts'
+import { useLeaving } from './leaving.ts'
+import { AccessSection, Contact, Lines, Orders, Page, Products, Rate, Times } from './sections.tsx'
+
+const pathOf = (sale: string) => `/admin/sales/${encodeURIComponent(sale)}`
+
+/** `/console/sales/new`, and `?copy=SALE`. */
+export function NewSalePage() {
+  const from = new URLSearchParams(useSearch()).get('copy')
+  if (from === null) return <SaleForm key="new" start={newBody(Date.now())} />
+  return <Loaded key={from} sale={from} show={(sale) => <SaleForm start={copyOf(sale, Date.now())} copied={from} />} />
+}
+
+/** `/console/sales/:sale/edit` */
+export function EditSalePage({ sale }: { sale: string }) {
+  return <Loaded key={sale} sale={sale} show={(read) => <SaleForm start={read} sale={sale} />} />
+}
+
+function Loaded({ sale, show }: { sale: string; show: (read: Body) => preact.JSX.Element }) {
+  const read = useSignal<Body | null>(null)
+  const error = useSignal<unknown>(null)
+  useEffect(() => {
+    get<Body>(pathOf(sale)).then(
+      (value) => {
+        read.value = value
+      },
+      (failure: unknown) => {
+        error.value = failure
+      },
+    )
+  }, [sale])
+  if (error.value !== null) return <Failure error={error.value} />
+  return read.value === null ? <p class="loading">Loading …</p> : show(read.value)
+}
+
+/** `sale`: the one that is edited; without it, a new one. */
+function SaleForm({ start: given, sale, copied }: { start: Body; sale?: string; copied?: string }) {
+  const isNew = sale === undefined
+  const [start] = useState(given)
+  const [, navigate] = useLocation()
+  const body = useSignal(start)
+  const id = useSignal<string | null>(sale ?? null)
+  const touched = useSignal<ReadonlySet<string>>(new Set())
+  const isAllShown = useSignal(false)
+  /** What the API refused, until the field is changed. */
+  const refused = useSignal<ReadonlyMap<string, string>>(new Map())
+  const failure = useSignal<unknown>(null)
+  const busy = useSignal(false)
+  const isSaved = useRef(false)
+  const form = useRef<HTMLFormElement>(null)
+
+  const saleId = id.value ?? idFrom(String(body.value.name ?? ''))
+  const wrong = wrongIn(body.value, saleId)
+  const isShown = (path: string) => isAllShown.value || touched.value.has(path)
+  const shown = new Map([...[...wrong].filter(([path]) => isShown(path)), ...refused.value])
+  const changes = changesBetween(start, body.value)
+  const isOpen = !isNew && start.phase !== 'upcoming'
+  useLeaving(() => !isSaved.current && (body.value !== start || (isNew && id.value !== null)))
+  useEffect(() => {
+    document.title = `${isNew ? 'New sale' : `Edit ${start.name}`} · Console`
+  }, [])
+
+  const touch = (path: string) => {
+    if (!touched.value.has(path)) touched.value = new Set([...touched.value, path])
+  }
+  const set = (path: string, value: Body[string]) => {
+    touch(path)
+    refused.value = new Map([...refused.value].filter(([field]) => field !== path))
+    if (path === 'sale') id.value = String(value)
+    else body.value = withValue(body.value, path, value)
+  }
+  const showAll = () => {
+    isAllShown.value = true
+    // After the fields say what is wrong in them.
+    setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+  }
+
+  async function save() {
+    try {
+      if (sale !== undefined) await mustBeAsRead(sale, start)
+      // A new one must not write over another.
+      await api('PUT', pathOf(saleId), body.value, isNew ? { 'if-none-match': '*' } : {})
+    } catch (error) {
+      const errors = error instanceof ApiError ? (error.problem.errors ?? []) : []
+      refused.value = new Map(errors.map(({ field, detail }) => [field, detail]))
+      throw error
+    }
+    isSaved.current = true
+    navigate(`/console/sales/${saleId}`)
+  }
+
+  async function create() {
+    if (wrong.size > 0) return showAll()
+    busy.value = true
+    failure.value = null
+    await save().catch((error: unknown) => {
+      failure.value = error
+      showAll()
+    })
+    busy.value = false
+  }
+
+  if (!may('operator')) return <p>Only operators and owners change sales.</p>
+  const context = {
+    body: { ...body.value, sale: saleId },
+    wrong: shown,
+    slips: slipsIn(body.value, Date.now(), isOpen),
+    set,
+    touch,
+  }
+  return (
+    <FormContext.Provider value={context}>
+      {sale !== undefined && <SaleTabs sale={sale} />}
+      <h1>{isNew ? (copied ? `New sale, as ${start.name}` : 'New sale') : `Edit ${start.name}`}</h1>
+      <form
+        ref={form}
+        class="sale-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isNew) void create()
+          else if (wrong.size > 0) showAll()
+        }}
+      >
+        <div>
+          <section class="card" aria-label="Name and id">
+            <TextField path="name" label="Name" hint="As visitors read it." />
+            <TextField
+              path="sale"
+              label="Id"
+              disabled={!isNew}
+              hint={isNew ? `In addresses: /sales/${saleId || '…'}. It cannot be changed later.` : undefined}
+            />
+          </section>
+          <Times />
+          <Products />
+        </div>
+        <div>
+          <Rate isNew={isNew} />
+          <AccessSection />
+          <Lines />
+          <Orders />
+          <Contact />
+          <Page isNew={isNew} />
+        </div>
+      </form>
+      <footer class="save">
+        <Failure error={failure.value} />
+        {shown.size > 0 && (
+          <p class="wrong" role="status">
+            {shown.size === 1 ? 'One field is' : `${shown.size} fields are`} not right yet.
+          </p>
+        )}
+        <p class="buttons">
+          <Link href={isNew ? '/console' : `/console/sales/${sale}`}>Leave</Link>
+          {isNew ? (
+            <button type="button" class="primary" disabled={busy.value} onClick={() => void create()}>
+              Create the sale
+            </button>
+          ) : wrong.size > 0 ? (
+            <button type="button" class="primary" onClick={showAll}>
+              Save
+            </button>
+          ) : (
+            <Confirm
+              action="Save"
+              disabled={changes.length === 0}
+              effect={isOpen ? 'The sale is running: this takes effect within seconds.' : 'This is what changes.'}
+              onConfirm={save}
+            >
+              <Changes changes={changes} />
+            </Confirm>
+          )}
+        </p>
+      </footer>
+    </FormContext.Provider>
+  )
+}
+
+/** A PUT writes the sale as a whole: it must not take back what somebody else has done. */
+async function mustBeAsRead(sale: string, start: Body): Promise<void> {
+  const others = changesBetween(start, await get<Body>(pathOf(sale)))
+  if (others.length === 0) return
+  const fields = others.map(({ field, after }) => `${field} is ${after}`).join('; ')
+  throw new Error(`Somebody has changed the sale meanwhile: ${fields}. Load the page again to edit it as it is.`)
+}
+
+function Changes({ changes }: { changes: readonly Change[] }) {
+  return (
+    <ul class="changes">
+      {changes.map(({ field, before, after }) => (
+        <li key={field}>
+          <code>{field}</code> <del>{before}</del> <span aria-hidden="true">→</span> <ins>{after}</ins>
+        </li>
+      ))}
+    </ul>
+  )
+}

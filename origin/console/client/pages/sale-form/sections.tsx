@@ -1,0 +1,277 @@
+/** The form's sections: what every sale needs first, the rare things folded away. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Body, newProduct, valueAt } from './draft.ts'
+import { Check, Choice, MoneyField, NumberField, TextField, TimeField, useForm } from './fields.tsx'
+import { forecastOf } from './forecast.ts'
+
+const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KRW', 'AED', 'KWD']
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+/** Opens by itself when something in it is wrong. */
+function Folded({ title, paths, children }: { title: string; paths: readonly string[]; children: ComponentChildren }) {
+  const { wrong } = useForm()
+  const isWrong = [...wrong.keys()].some((field) => paths.some((path) => `${field}.`.startsWith(`${path}.`)))
+  const details = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    if (isWrong && details.current) details.current.open = true
+  }, [isWrong])
+  return (
+    <details class="card" ref={details}>
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      {children}
+    </details>
+  )
+}
+
+export function Products() {
+  const { body, wrong, set } = useForm()
+  const products = (body.products as readonly Body[] | undefined) ?? []
+  return (
+    <Section title="What is sold">
+      {products.map((product, i) => (
+        <fieldset key={i} class="group">
+          <legend>{String(product.name || `Product ${i + 1}`)}</legend>
+          <TextField path={`products.${i}.name`} label="Name of the product" />
+          <TextField path={`products.${i}.product_id`} label="Product id" hint="In orders and exports." />
+          <MoneyField path={`products.${i}.unit_price_minor`} label="Price" currency={String(product.currency)} />
+          <TextField path={`products.${i}.currency`} label="Currency" list="currencies" />
+          <NumberField path={`products.${i}.total`} label="Units" hint={taken(product)} />
+          <NumberField
+            path={`products.${i}.buffer`}
+            label="Of them withheld"
+            hint="A buffer, to fulfil oversold orders."
+          />
+          {products.length > 1 && (
+            <button
+              type="button"
+              class="link"
+              onClick={() =>
+                set(
+                  'products',
+                  products.filter((one) => one !== product),
+                )
+              }
+            >
+              Remove {String(product.name || `product ${i + 1}`)}
+            </button>
+          )}
+        </fieldset>
+      ))}
+      {wrong.has('products') && <small class="wrong">{wrong.get('products')}</small>}
+      <datalist id="currencies">
+        {CURRENCIES.map((currency) => (
+          <option key={currency} value={currency} />
+        ))}
+      </datalist>
+      <p>
+        <button type="button" onClick={() => set('products', [...products, newProduct(products)])}>
+          Add a product
+        </button>
+      </p>
+      <NumberField path="limit_per_visitor" label="Most units for one visitor" />
+    </Section>
+  )
+}
+
+function taken({ held, sold }: Body): string | undefined {
+  const units = Number(held ?? 0) + Number(sold ?? 0)
+  return units > 0 ? `${units} are held or sold: no fewer than that.` : undefined
+}
+
+export function Times() {
+  return (
+    <Section title="When">
+      <TimeField path="opens_at" label="Opens" />
+      <TimeField path="ends_at" label="Ends" none="Empty: when all is sold, or you end it." />
+      <TimeField
+        path="pre_queue_opens_at"
+        label="The lobby opens"
+        none="Empty: people can join as soon as the sale is saved."
+      />
+    </Section>
+  )
+}
+
+export function Rate({ isNew }: { isNew: boolean }) {
+  const { body } = useForm()
+  return (
+    <Section title="How fast">
+      <NumberField path="admission.rate_per_second" label="People a second who are called" />
+      <p class="forecast" role="status">
+        {forecastOf(body)}
+      </p>
+      <NumberField
+        path="admission.max_inside"
+        label="Most people in the shop at once"
+        none="no limit"
+        hint="Who have not finished yet."
+      />
+      <NumberField
+        path="expected_visitors"
+        label="Expected visitors"
+        none="as the edge is set"
+        hint={isNew ? 'Decides how many can join at once.' : 'Was read when the sale was created, and never again.'}
+      />
+    </Section>
+  )
+}
+
+const SIGN_IN = [
+  ['optional', 'optional'],
+  ['required', 'required: one account, one place'],
+] as const
+const INVITATION = [
+  ['off', 'for everyone'],
+  ['required', 'only with an invitation'],
+] as const
+
+export function Access({ path = 'access' }: { path?: string }) {
+  const proof = valueAt(useForm().body, `${path}.proof_of_work`)
+  const amount = typeof proof === 'number' || (typeof proof === 'string' && proof !== 'off' && proof !== 'auto')
+  return (
+    <>
+      <Choice path={`${path}.sign_in`} label="Signing in to the shop" options={SIGN_IN} />
+      <Choice path={`${path}.invitation`} label="Invitations" options={INVITATION} />
+      <Choice
+        path={`${path}.proof_of_work`}
+        label="Proof of work"
+        options={[
+          [null, 'as the origin is set'],
+          ['off', 'none'],
+          ['auto', 'by itself: more for networks that send many'],
+          [amount ? (proof ?? null) : 100_000, 'a fixed amount'],
+        ]}
+      />
+      {amount && (
+        <NumberField path={`${path}.proof_of_work`} label="How much" hint="100000 takes a phone about half a second." />
+      )}
+      <Check path={`${path}.turnstile`} label="Cloudflare Turnstile" />
+    </>
+  )
+}
+
+export function AccessSection() {
+  return (
+    <Folded title="Who may join" paths={['access']}>
+      <Access />
+    </Folded>
+  )
+}
+
+export function Lines() {
+  const { body, wrong, set } = useForm()
+  const lines = (body.lines as readonly Body[] | undefined) ?? []
+  return (
+    <Folded title={`Lines (${lines.length})`} paths={['lines']}>
+      <p class="quiet">Each has a draw and numbers of its own. They share the rate by weight.</p>
+      {lines.map((line, i) => (
+        <fieldset key={i} class="group">
+          <legend>{String(line.line || `Line ${i + 1}`)}</legend>
+          <TextField path={`lines.${i}.line`} label="Name of the line" hint="public is the one without a name." />
+          <NumberField path={`lines.${i}.weight`} label="Weight" />
+          <NumberField path={`lines.${i}.opens_early_seconds`} label="Seconds before all others" />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={line.access !== null}
+              onChange={(event) => set(`lines.${i}.access`, event.currentTarget.checked ? (body.access ?? {}) : null)}
+            />
+            Asks for something else than the sale
+          </label>
+          {line.access !== null && <Access path={`lines.${i}.access`} />}
+          {lines.length > 1 && (
+            <button
+              type="button"
+              class="link"
+              onClick={() =>
+                set(
+                  'lines',
+                  lines.filter((one) => one !== line),
+                )
+              }
+            >
+              Remove {String(line.line || `line ${i + 1}`)}
+            </button>
+          )}
+        </fieldset>
+      ))}
+      {wrong.has('lines') && <small class="wrong">{wrong.get('lines')}</small>}
+      <p>
+        <button
+          type="button"
+          onClick={() => set('lines', [...lines, { line: '', weight: 1, opens_early_seconds: 0, access: null }])}
+        >
+          Add a line
+        </button>
+      </p>
+    </Folded>
+  )
+}
+
+export function Orders() {
+  return (
+    <Folded title="Orders" paths={['hold_seconds', 'max_unpaid_orders', 'oversell_policy']}>
+      <NumberField path="hold_seconds" label="Seconds to pay" hint="So long units stay in a cart." />
+      <NumberField
+        path="max_unpaid_orders"
+        label="Unpaid orders of one visitor"
+        hint="After so many that came to nothing, others come first."
+      />
+      <Choice
+        path="oversell_policy"
+        label="If more was sold than there is"
+        hint="Only an outside fault can cause it."
+        options={[
+          ['alarm', 'raise an alarm, and leave it to people'],
+          ['cancel_latest', 'cancel the latest orders'],
+          ['fulfil_from_buffer', 'fulfil them from the units withheld'],
+        ]}
+      />
+    </Folded>
+  )
+}
+
+const ASKED = [
+  ['off', 'not asked for'],
+  ['optional', 'may be left'],
+  ['required', 'required'],
+] as const
+
+export function Contact() {
+  return (
+    <Folded title="How buyers are reached" paths={['contact']}>
+      <Choice path="contact.email" label="E-mail address" options={ASKED} />
+      <Check path="contact.address" label="Keep the network address of a checkout" />
+      <NumberField path="contact.retention_days" label="Days that it is kept after the sale" />
+    </Folded>
+  )
+}
+
+export function Page({ isNew }: { isNew: boolean }) {
+  return (
+    <Folded title="Search engines, test sale" paths={['indexed', 'test']}>
+      <Check path="indexed" label="Search engines may show the sale" />
+      <Check
+        path="test"
+        label="A test sale"
+        disabled={!isNew}
+        hint={
+          isNew
+            ? 'Only payments of the sandbox, and every page says so. It cannot be changed later.'
+            : 'Fixed when the sale was created.'
+        }
+      />
+    </Folded>
+  )
+}

@@ -1,0 +1,96 @@
+/** The line: its length, its pace against what was asked for, the waits, and how long the stock will last. */
+import { count, time } from '../../parts.tsx'
+import { RateControl } from './controls.tsx'
+import { type Live, realWaits } from './live.ts'
+
+export function Line({ live, nowMs }: { live: Live; nowMs: number }) {
+  const { state, forecast, minutes } = live
+  const { queue, rates, admission } = state
+  const known = (value: number | null) => (value === null ? '–' : count(Math.round(value)))
+  const real = realWaits(minutes).findLast((wait) => wait !== null) ?? null
+  const soldOut = forecast.sold_out_at
+  return (
+    <section class="card" aria-label="The line">
+      <div class="card-head">
+        <h2>The line</h2>
+        <RateControl state={state} />
+      </div>
+      <dl class="facts">
+        <Fact name="waiting" value={known(queue.waiting)} note="people" />
+        <Fact
+          name="called a second"
+          value={known(rates.called_per_second)}
+          note={`of ${count(admission.rate_per_second)} asked for`}
+        />
+        <Fact
+          name="wait of the last in line"
+          value={queue.wait_seconds === null ? '–' : duration(queue.wait_seconds)}
+          note={waitNote(live, real)}
+        />
+        <Fact name="came to the shop" value={count(queue.arrivals)} note="people" />
+        <Fact
+          name="likely sold out"
+          value={soldOut === null ? '–' : `in ${duration((Date.parse(soldOut) - nowMs) / 1000)}`}
+          note={soldOut === null ? 'unknown yet' : `at ${time(soldOut)}`}
+        />
+      </dl>
+      {rates.throttle !== null && rates.throttle < 1 && (
+        <p class="hint">
+          The line is slowed to {Math.round(100 * rates.throttle)} % of its rate, since the origin is slow.
+        </p>
+      )}
+      {rates.boost !== null && rates.boost > 1.01 && (
+        <p class="hint">The line runs at {Math.round(100 * rates.boost)} %, to make up for people who do not come.</p>
+      )}
+      {queue.lines.length > 1 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col" class="number">
+                Waiting
+              </th>
+              <th scope="col" class="number">
+                Called
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {queue.lines.map(({ line, waiting, called }) => (
+              <tr key={line}>
+                <th scope="row">{line}</th>
+                <td class="number">{known(waiting)}</td>
+                <td class="number">{known(called)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+/** What the wait is as it was, or why nobody knows it. */
+function waitNote({ state: { phase, queue } }: Live, realSeconds: number | null): string {
+  if (realSeconds !== null) return `measured last: ${duration(realSeconds)}`
+  if (phase === 'all_in_carts' || phase === 'paused') return 'the line stands'
+  return queue.wait_seconds === null && (queue.waiting ?? 0) > 0 ? 'depends on what is left' : 'minutes : seconds'
+}
+
+function Fact({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} <small>{note}</small>
+      </dd>
+    </div>
+  )
+}
+
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const two = (value: number) => String(value).padStart(2, '0')
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+}

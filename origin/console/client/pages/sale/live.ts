@@ -1,0 +1,101 @@
+/** A running sale, as the origin streams it: the latest state, and how old it is. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Figures, LiveReading, Minute, ShownState } from '../../../../../shared/api/live.ts'
+import type { AsJson } from '../../../../../shared/api/operator.ts'
+import { ApiError, get } from '../../api.ts'
+import { session } from '../../session.ts'
+
+export { realWaits } from '../../../../../shared/real-waits.ts'
+
+export type Live = { readonly state: ShownState } & AsJson<LiveReading>
+
+/** So long without data, and what is shown is no longer the present. */
+export const OLD_AFTER_MS = 5_000
+const TICK_MS = 250
+const AGAIN_MS = 2_000
+
+/** Follows a sale. `ageMs`: since the latest state came; `nowMs`: by the origin's clock. */
+export function useLive(sale: string) {
+  const latest = useSignal<{ readonly live: Live; readonly atMs: number } | null>(null)
+  const tick = useSignal(0)
+  const error = useSignal<unknown>(null)
+  useEffect(() => {
+    let events: EventSource
+    let again = 0
+    const path = `/admin/sales/${encodeURIComponent(sale)}/live`
+    const follow = () => {
+      events = new EventSource(path)
+      events.addEventListener('live', ({ data }) => {
+        latest.value = { live: JSON.parse(data), atMs: performance.now() }
+        error.value = null
+      })
+      // A browser comes back by itself only where nothing answered; an answer with an error ends it.
+      events.addEventListener('error', () => {
+        if (events.readyState !== EventSource.CLOSED) return
+        again = setTimeout(follow, AGAIN_MS)
+        get(path).catch((failure) => {
+          error.value = failure
+          if (failure instanceof ApiError && failure.problem.status === 401) session.value = null
+        })
+      })
+    }
+    follow()
+    const timer = setInterval(() => {
+      tick.value++
+    }, TICK_MS)
+    return () => {
+      events.close()
+      clearTimeout(again)
+      clearInterval(timer)
+    }
+  }, [sale])
+  // Read, so that the page is drawn again as time passes.
+  void tick.value
+  if (latest.value === null) return { seen: null, error: error.value }
+  const ageMs = performance.now() - latest.value.atMs
+  const { live } = latest.value
+  return { seen: { live, ageMs, nowMs: Date.parse(live.read_at) + ageMs }, error: error.value }
+}
+
+const MINUTE_MS = 60_000
+
+/** Counts of all minutes of the sale. */
+export function totals({ minutes, before }: Pick<Live, 'minutes' | 'before'>): Figures {
+  const sums: Record<string, number> = { ...before }
+  for (const { counts } of minutes)
+    for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value
+  return sums
+}
+
+/** What happened in the minute of the clock that is `ago` minutes before this one; nothing in one that nobody wrote. */
+export function minuteAgo(ago: number, minutes: readonly Minute[], nowMs: number): Figures {
+  const from = MINUTE_MS * (Math.floor(nowMs / MINUTE_MS) - ago)
+  const isIt = ({ minute }: Minute) => Date.parse(minute) === from
+  const at = minutes.findIndex(isIt)
+  const found = minutes[at]
+  if (!found) return {}
+  // In its first minute a sale has added all that there is.
+  const added = (name: string) => grown(minutes, name)[at] ?? (at === 0 ? found.gauges[name] : 0) ?? 0
+  return { ...found.counts, called: added('called'), arrived: added('arrived') }
+}
+
+/** What the last minute that knows it says. */
+export const lastKnown = (minutes: readonly Minute[], name: string) =>
+  minutes.findLast(({ gauges }) => gauges[name] !== undefined)?.gauges[name] ?? null
+
+/** Counts whose name begins so, the largest first. */
+export function byReason(counts: Figures, prefix: string): readonly (readonly [string, number])[] {
+  return Object.entries(counts)
+    .flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : []))
+    .sort(([, a], [, b]) => b - a)
+}
+
+/** What each minute added to a gauge that only grows. */
+export function grown(minutes: readonly Minute[], name: string): (number | null)[] {
+  return minutes.map(({ gauges }, i) => {
+    const [now, before] = [gauges[name], minutes[i - 1]?.gauges[name]]
+    if (now === undefined) return null
+    return before === undefined ? (i === 0 ? now : null) : Math.max(0, now - before)
+  })
+}

@@ -1,0 +1,149 @@
+/** One sale, live: is it going well, and what do I press? Each control stands beside what it changes. */
+import './sale.css'
+import { useEffect } from 'preact/hooks'
+import { FlowChart, RateChart, WaitChart, WaitingChart } from '../../charts.tsx'
+import { count, Failure, instant } from '../../parts.tsx'
+import { withQuiet } from '../../quiet.ts'
+import { SaleTabs } from '../../sale-tabs.tsx'
+import { Course, Told } from './controls.tsx'
+import { Findings, Health, Troubles } from './health.tsx'
+import { duration, Line } from './line.tsx'
+import { type Live, lastKnown, minuteAgo, OLD_AFTER_MS, realWaits, totals, useLive } from './live.ts'
+import { Refusals } from './refusals.tsx'
+import { Stock } from './stock.tsx'
+
+export function SalePage({ sale }: { sale: string }) {
+  const { seen, error } = useLive(sale)
+  const mark = seen && (seen.live.verdict.level === 'bad' || seen.ageMs > OLD_AFTER_MS) ? '⚠ ' : ''
+  useEffect(() => {
+    document.title = seen ? `${mark}${seen.live.state.name} · Console` : 'Console'
+  }, [mark, seen?.live.state.name])
+  if (seen === null) return error ? <Failure error={error} /> : <p class="loading">Loading …</p>
+  const { live, ageMs, nowMs } = seen
+  const hasFindings = live.findings.length > 0
+  return (
+    <>
+      <SaleTabs sale={sale} />
+      <Banner live={live} ageMs={ageMs} nowMs={nowMs} />
+      {hasFindings && <Findings findings={live.findings} />}
+      <Troubles live={live} />
+      <div class="columns">
+        <Stock state={live.state} />
+        <Line live={live} nowMs={nowMs} />
+      </div>
+      <Funnel live={live} nowMs={nowMs} />
+      <Charts live={live} />
+      <div class="columns three">
+        <Told state={live.state} />
+        <Refusals live={live} />
+        <Health live={live} />
+      </div>
+      {!hasFindings && <Findings findings={live.findings} />}
+    </>
+  )
+}
+
+interface Seen {
+  readonly live: Live
+  readonly nowMs: number
+}
+
+function Banner({ live: { state, environment, verdict }, ageMs, nowMs }: Seen & { readonly ageMs: number }) {
+  const isOld = ageMs > OLD_AFTER_MS
+  return (
+    <header class={`banner is-${isOld ? 'bad' : verdict.level}`}>
+      <div>
+        <p class="badges">
+          <span class={`badge ${environment.name}`}>{environment.name}</span>
+          {environment.test && <span class="badge test">test sale: no money moves</span>}
+          <span class={`phase ${state.phase}`}>{state.phase.replaceAll('_', ' ')}</span>
+          <Countdown state={state} nowMs={nowMs} />
+          <span class={`age ${isOld ? 'bad' : 'quiet'}`}>
+            {isOld ? `data is ${Math.round(ageMs / 1000)} s old` : `live, ${Math.floor(ageMs / 1000)} s old`}
+          </span>
+        </p>
+        <h1>{state.name}</h1>
+        <p class="verdict" role="status">
+          {isOld
+            ? 'No news reaches this page. What is below may have changed. It tries again by itself; check your network, then the origin.'
+            : verdict.text}
+        </p>
+      </div>
+      <Course state={state} />
+    </header>
+  )
+}
+
+function Countdown({ state: { phase, opens_at, ends_at }, nowMs }: Pick<Live, 'state'> & { nowMs: number }) {
+  const untilOpen = (Date.parse(opens_at) - nowMs) / 1000
+  const untilEnd = ends_at === null ? null : (Date.parse(ends_at) - nowMs) / 1000
+  if (phase === 'ended') return null
+  if (untilOpen > 0)
+    return (
+      <span>
+        opens in <b>{duration(untilOpen)}</b>, {instant(opens_at)}
+      </span>
+    )
+  return (
+    <span>
+      open for <b>{duration(-untilOpen)}</b>
+      {untilEnd !== null && untilEnd > 0 && (
+        <>
+          , ends in <b>{duration(untilEnd)}</b>
+        </>
+      )}
+    </span>
+  )
+}
+
+/** From the queue to the money: since the sale was created, in this minute of the clock, and in the one before. */
+function Funnel({ live, nowMs }: Seen) {
+  const { minutes } = live
+  const all = totals(live)
+  const [now, before] = [minuteAgo(0, minutes, nowMs), minuteAgo(1, minutes, nowMs)]
+  const steps = [
+    ['joined', all.joined ?? 0, 'joined'],
+    ['waiting', live.state.queue.waiting ?? lastKnown(minutes, 'waiting'), undefined],
+    ['called', lastKnown(minutes, 'called'), 'called'],
+    ['arrived', lastKnown(minutes, 'arrived'), 'arrived'],
+    ['reserved', all.reserved ?? 0, 'reserved'],
+    ['paid', all.confirmed ?? 0, 'confirmed'],
+  ] as const
+  return (
+    <section class="card" aria-label="Funnel">
+      <h2>From joining to paying</h2>
+      <ol class="funnel">
+        {steps.map(([name, value, counted]) => (
+          <li key={name}>
+            <span>{name}</span>
+            <b>{value === null ? '–' : count(value)}</b>
+            <small>
+              {counted === undefined
+                ? 'now'
+                : `+${count(now[counted] ?? 0)} this minute, +${count(before[counted] ?? 0)} before`}
+            </small>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Charts({ live: { minutes } }: { live: Live }) {
+  if (minutes.length === 0) return null
+  // The minute in progress would look like a fall.
+  const full = withQuiet(minutes.length > 2 ? minutes.slice(0, -1) : minutes)
+  const all = withQuiet(minutes)
+  return (
+    <div class="columns">
+      <FlowChart minutes={full} />
+      <WaitingChart minutes={all} />
+      <RateChart minutes={all} />
+      <WaitChart
+        minutes={minutes}
+        shown={minutes.map(({ gauges }) => gauges.wait_seconds ?? null)}
+        real={realWaits(minutes)}
+      />
+    </div>
+  )
+}

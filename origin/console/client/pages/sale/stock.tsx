@@ -1,0 +1,84 @@
+/** The stock as a bar that visibly adds up: sold, held and free make the total. */
+import { count } from '../../parts.tsx'
+import { RestockControl } from './controls.tsx'
+import type { Live } from './live.ts'
+
+type Product = Live['state']['products'][number]
+
+export function Stock({ state }: Pick<Live, 'state'>) {
+  const { total, buffer, sold, held, available, holds } = state.invariant
+  // Also by what is shown here: the sum must be one that anybody can check.
+  const addsUp = holds && sold + held + available + buffer === total
+  return (
+    <section class={`card stock ${addsUp ? '' : 'wrong'}`} aria-label="Stock">
+      <div class="card-head">
+        <h2>Stock</h2>
+        <RestockControl state={state} />
+      </div>
+      <Bar sold={sold} held={held} free={available} total={total} />
+      <p class="sum">
+        <b class="sold">{count(sold)}</b> sold + <b class="held">{count(held)}</b> held +{' '}
+        <b class="free">{count(available)}</b> free{' '}
+        {buffer > 0 && (
+          <>
+            + <b>{count(buffer)}</b> withheld{' '}
+          </>
+        )}
+        {addsUp ? '=' : '≠'} <b>{count(total)}</b>
+      </p>
+      {!addsUp && <p role="alert">This does not add up. The reconciler repairs it within seconds; see the findings.</p>}
+      {state.products.length > 1 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Product</th>
+              <th scope="col" class="number">
+                Sold
+              </th>
+              <th scope="col" class="number">
+                Held
+              </th>
+              <th scope="col" class="number">
+                Free
+              </th>
+              <th scope="col" class="number">
+                Total
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {state.products.map((product) => (
+              <ProductLine key={product.product_id} product={product} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+function ProductLine({ product: { name, sold, held, available, total, buffer } }: { product: Product }) {
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        <Bar sold={sold} held={held} free={available} total={total} />
+        {buffer > 0 && <small>{count(buffer)} withheld</small>}
+      </th>
+      <td class="number">{count(sold)}</td>
+      <td class="number">{count(held)}</td>
+      <td class="number">{count(available)}</td>
+      <td class="number">{count(total)}</td>
+    </tr>
+  )
+}
+
+function Bar({ sold, held, free, total }: Record<'sold' | 'held' | 'free' | 'total', number>) {
+  const share = (units: number) => `width: ${total > 0 ? (100 * units) / total : 0}%`
+  return (
+    <span class="units" role="img" aria-label={`${sold} sold, ${held} held, ${free} free of ${total}`}>
+      <i class="sold" style={share(sold)} />
+      <i class="held" style={share(held)} />
+    </span>
+  )
+}

@@ -1,0 +1,131 @@
+/** The job queues: what waits, and what was given up. */
+import './scheduled.css'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { AsJson, DeadJob, QueueState } from '../../../../../shared/api/operator.ts'
+import { get, post } from '../../api.ts'
+import { Confirm, count, Failure, moment, useRepeated } from '../../parts.tsx'
+import { may } from '../../session.ts'
+import { roughly } from './actions.ts'
+
+const REFRESH_MS = 3_000
+/** The oldest job that could begin has waited for so long: no worker runs, or too few. */
+const OLD_SECONDS = 60
+
+/** What each is for. */
+const ABOUT: Readonly<Record<string, string>> = {
+  charge: 'Charges to be authorized',
+  'charge-lost': 'Charges whose last attempt died, to be ended',
+  capture: 'Money to be taken of confirmed orders',
+  'refund-by-id': 'Money to be given back',
+  refund: 'Money to be given back, of the version before',
+  scheduled: 'Scheduled actions',
+}
+
+export function QueuesPage() {
+  const changes = useSignal(0)
+  const { value, error } = useRepeated(
+    () => get<{ queues: readonly QueueState[] }>('/admin/queues'),
+    REFRESH_MS,
+    `queues ${changes.value}`,
+  )
+  useEffect(() => {
+    document.title = 'Queues · Console'
+  }, [])
+  const dead = value?.queues.filter((queue) => queue.dead > 0) ?? []
+  return (
+    <>
+      <h1>Queues</h1>
+      <Failure error={error} />
+      {dead.map(({ queue, dead }) => (
+        <Dead key={`${queue} ${dead}`} queue={queue} tried={() => changes.value++} />
+      ))}
+      <section class="card" aria-label="All queues">
+        <h2>All queues</h2>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard. */}
+        <section class="wide" tabIndex={0} aria-label="All queues, as a table">
+          <table>
+            <thead>
+              <tr>
+                {['Queue', 'Waiting', 'Oldest', 'With a worker', 'To be retried', 'For later', 'Dead'].map(
+                  (text, i) => (
+                    <th key={text} scope="col" class={i > 0 ? 'number' : ''}>
+                      {text}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {value?.queues.map((q) => (
+                <tr key={q.queue}>
+                  <th scope="row">
+                    <code>{q.queue}</code> <span class="quiet">{ABOUT[q.queue]}</span>
+                  </th>
+                  <td class="number" data-name="Waiting">
+                    {count(q.waiting)}
+                  </td>
+                  <td class={`number ${(q.oldest_seconds ?? 0) > OLD_SECONDS ? 'failed' : ''}`} data-name="Oldest">
+                    {q.oldest_seconds === null ? '–' : roughly(q.oldest_seconds)}
+                  </td>
+                  <td class="number" data-name="With a worker">
+                    {count(q.active)}
+                  </td>
+                  <td class="number" data-name="To be retried">
+                    {count(q.retrying)}
+                  </td>
+                  <td class="number" data-name="For later">
+                    {count(q.later)}
+                  </td>
+                  <td class={`number ${q.dead > 0 ? 'failed' : ''}`} data-name="Dead">
+                    {count(q.dead)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </section>
+    </>
+  )
+}
+
+function Dead({ queue, tried }: { queue: string; tried(): void }) {
+  const path = `/admin/queues/${queue}/dead`
+  const { value, error } = useRepeated(() => get<{ jobs: readonly AsJson<DeadJob>[] }>(path), REFRESH_MS, queue)
+  return (
+    <section class="card" aria-label={`Dead jobs of ${queue}`}>
+      <h2 class="failed">
+        Given up in <code>{queue}</code>
+      </h2>
+      <p class="quiet">{ABOUT[queue]}. Find out why, then have them tried again.</p>
+      <Failure error={error} />
+      <ul class="actions">
+        {value?.jobs.map(({ job, data, died_at, error }) => (
+          <li key={job}>
+            <div class="first">
+              <div>
+                <p>
+                  {moment(died_at)} {error !== null && <code>{JSON.stringify(error)}</code>}
+                </p>
+                <p class="quiet">
+                  <code>{JSON.stringify(data)}</code>
+                </p>
+              </div>
+              {may('operator') && (
+                <Confirm
+                  action="Try again"
+                  effect="A worker tries it again, with all its attempts. What was done meanwhile is not done twice."
+                  onConfirm={async () => {
+                    await post(`${path}/${job}/retry`)
+                    tried()
+                  }}
+                />
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,183 @@
+/** The form that schedules one more action. */
+import { useSignal } from '@preact/signals'
+import type { ScheduledEffect } from '../../../../../shared/api/operator.ts'
+import { post } from '../../api.ts'
+import { Failure } from '../../parts.tsx'
+import { AnnouncementFields, Texts, textsIn } from '../sale/controls.tsx'
+import { minorOf } from '../sale-form/units.ts'
+import { inUtc, type Product, ZONE } from './actions.ts'
+
+const ACTIONS: readonly (readonly [ScheduledEffect['action'], string])[] = [
+  ['restock', 'Restock'],
+  ['rate', 'Change the rate'],
+  ['price', 'Change a price'],
+  ['announce', 'Announce'],
+  ['pause', 'Pause'],
+  ['resume', 'Resume'],
+  ['end', 'End the sale, for good'],
+]
+
+interface FormProps {
+  readonly path: string
+  readonly products: readonly Product[]
+  added(): void
+}
+
+export function ScheduleForm({ path, products, added }: FormProps) {
+  const action = useSignal<string>('restock')
+  const isRepeated = useSignal(false)
+  const at = useSignal('')
+  const error = useSignal<unknown>(null)
+  const busy = useSignal(false)
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const element = event.target as HTMLFormElement
+    const form = new FormData(element)
+    busy.value = true
+    error.value = null
+    try {
+      const when = isRepeated.value ? { cron: form.get('cron') } : { at: new Date(at.value).toISOString() }
+      await post(path, { ...when, action: action.value, ...effectIn(action.value, form, products) })
+      element.reset()
+      at.value = ''
+      added()
+    } catch (failure) {
+      error.value = failure
+    } finally {
+      busy.value = false
+    }
+  }
+  return (
+    <section class="card" aria-label="Schedule an action">
+      <h2>Schedule an action</h2>
+      <form class="schedule" onSubmit={submit}>
+        <label>
+          What
+          <select value={action.value} onChange={({ currentTarget }) => (action.value = currentTarget.value)}>
+            {ACTIONS.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          How often
+          <select
+            value={isRepeated.value ? 'cron' : 'at'}
+            onChange={({ currentTarget }) => (isRepeated.value = currentTarget.value === 'cron')}
+          >
+            <option value="at">Once</option>
+            <option value="cron">Again and again</option>
+          </select>
+        </label>
+        {isRepeated.value ? (
+          <label>
+            When
+            <input name="cron" required placeholder="*/10 18-20 * * *" autocomplete="off" spellcheck={false} />
+            <small>cron: minute, hour, day, month, weekday, in UTC</small>
+          </label>
+        ) : (
+          <label>
+            When
+            <input
+              type="datetime-local"
+              step="1"
+              required
+              value={at.value}
+              onInput={({ currentTarget }) => (at.value = currentTarget.value)}
+            />
+            <small>
+              {ZONE}
+              {at.value !== '' && `; ${inUtc(new Date(at.value).toISOString())}`}
+            </small>
+          </label>
+        )}
+        <EffectFields action={action.value} products={products} />
+        <Failure error={error.value} />
+        <p class="buttons">
+          <button type="submit" class="primary" disabled={busy.value}>
+            Schedule
+          </button>
+        </p>
+      </form>
+    </section>
+  )
+}
+
+function EffectFields({ action, products }: { action: string; products: readonly Product[] }) {
+  switch (action) {
+    case 'restock':
+      return (
+        <>
+          <ProductChoice products={products} />
+          <label>
+            More units
+            <input type="number" name="quantity" min="1" required />
+          </label>
+        </>
+      )
+    case 'price':
+      return (
+        <>
+          <ProductChoice products={products} />
+          <label>
+            New price
+            <input name="price" inputMode="decimal" required autocomplete="off" />
+            <small>in the product's currency, for later orders</small>
+          </label>
+        </>
+      )
+    case 'rate':
+      return (
+        <label>
+          People a second
+          <input type="number" name="rate" min="0.01" max="100000" step="any" required />
+        </label>
+      )
+    case 'announce':
+      return <AnnouncementFields />
+    case 'pause':
+      return <Texts legend="Why, as visitors read it (may be left out)" />
+    default:
+      return null
+  }
+}
+
+const ProductChoice = ({ products }: Pick<FormProps, 'products'>) => (
+  <label>
+    Product
+    <select name="product">
+      {products.map(({ product_id, name, currency }) => (
+        <option key={product_id} value={product_id}>
+          {name} ({currency})
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+/** The fields of an effect, as the origin reads them. */
+function effectIn(action: string, form: FormData, products: readonly Product[]): object {
+  const product_id = String(form.get('product') ?? '')
+  switch (action) {
+    case 'restock':
+      return { product_id, quantity: Number(form.get('quantity')) }
+    case 'price': {
+      const currency = products.find((p) => p.product_id === product_id)?.currency ?? ''
+      const unit_price_minor = minorOf(String(form.get('price')), currency)
+      if (unit_price_minor === undefined) throw new Error(`That is no amount of ${currency}.`)
+      return { product_id, unit_price_minor }
+    }
+    case 'rate':
+      return { rate_per_second: Number(form.get('rate')) }
+    case 'announce':
+      return { level: form.get('level'), text: textsIn(form) }
+    case 'pause': {
+      const reason = textsIn(form)
+      return Object.keys(reason).length > 0 ? { reason } : {}
+    }
+    default:
+      return {}
+  }
+}

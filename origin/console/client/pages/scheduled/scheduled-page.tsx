@@ -1,0 +1,123 @@
+/** What is to happen to a sale at a time: what comes, what was, and one more. */
+import './scheduled.css'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { api, get } from '../../api.ts'
+import { Confirm, Failure, moment, useRepeated } from '../../parts.tsx'
+import { SaleTabs } from '../../sale-tabs.tsx'
+import { may } from '../../session.ts'
+import { inUtc, inWords, type Product, type Run, roughly, type Scheduled } from './actions.ts'
+import { ScheduleForm } from './schedule-form.tsx'
+
+const REFRESH_MS = 2_000
+
+export function ScheduledPage({ sale }: { sale: string }) {
+  const path = `/admin/sales/${encodeURIComponent(sale)}`
+  const changes = useSignal(0)
+  const { value: about } = useRepeated(
+    () => get<{ name: string; phase: string; products: readonly Product[] }>(path),
+    30_000,
+    sale,
+  )
+  const { value, error } = useRepeated(
+    () => get<{ scheduled: readonly Scheduled[] }>(`${path}/scheduled`),
+    REFRESH_MS,
+    `${sale} ${changes.value}`,
+  )
+  useEffect(() => {
+    document.title = 'Scheduled · Console'
+  }, [])
+  const products = about?.products ?? []
+  const toCome = value?.scheduled.filter((one) => one.next_at !== null) ?? []
+  const past = value?.scheduled.filter((one) => one.next_at === null) ?? []
+  const cancel = async (id: string) => {
+    await api('DELETE', `${path}/scheduled/${id}`)
+    changes.value++
+  }
+  return (
+    <>
+      <SaleTabs sale={sale} />
+      <h1>
+        Scheduled actions <span class="quiet">of {about?.name ?? sale}</span>
+      </h1>
+      <Failure error={error} />
+      <section class="card" aria-label="To come">
+        <h2>To come</h2>
+        {value && toCome.length === 0 && <p class="quiet">Nothing is scheduled.</p>}
+        <ul class="actions">
+          {toCome.map((one) => (
+            <li key={one.action_id}>
+              <div class="first">
+                <div>
+                  <strong>{inWords(one, products)}</strong>
+                  <When at={one.next_at ?? ''} cron={one.cron} />
+                </div>
+                {may('operator') && (
+                  <Confirm
+                    action="Call off"
+                    effect={`"${inWords(one, products)}" will not happen${one.cron === null ? '' : ' any more'}. It stays in the list below. There is no undo but to schedule it again.`}
+                    onConfirm={() => cancel(one.action_id)}
+                  />
+                )}
+              </div>
+              <Runs runs={one.runs} />
+            </li>
+          ))}
+        </ul>
+      </section>
+      {may('operator') && about && about.phase !== 'ended' && (
+        <ScheduleForm path={`${path}/scheduled`} products={products} added={() => changes.value++} />
+      )}
+      {past.length > 0 && (
+        <section class="card" aria-label="Over">
+          <h2>Over</h2>
+          <ul class="actions">
+            {past.map((one) => (
+              <li key={one.action_id}>
+                <p>
+                  <strong>{inWords(one, products)}</strong>{' '}
+                  <span class="quiet">
+                    by {one.operator}
+                    {one.cancelled_at !== null && `, cancelled ${moment(one.cancelled_at)}`}
+                  </span>
+                </p>
+                <Runs runs={one.runs} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+function When({ at, cron }: { at: string; cron: string | null }) {
+  return (
+    <p class="quiet">
+      {moment(at)} ({inUtc(at)})
+      {cron !== null && (
+        <>
+          , again and again: <code>{cron}</code> UTC
+        </>
+      )}
+    </p>
+  )
+}
+
+function Runs({ runs }: { runs: readonly Run[] }) {
+  if (runs.length === 0) return null
+  return (
+    <ul>
+      {runs.map(({ due_at, ran_at, late, error }) => {
+        const lateBy = roughly((Date.parse(ran_at) - Date.parse(due_at)) / 1000)
+        return (
+          <li key={due_at}>
+            {moment(due_at)} <span class="quiet">({inUtc(due_at)})</span>:{' '}
+            {error === null ? 'carried out' : <strong class="failed">failed: {error}</strong>}
+            {late && <span class="late"> {lateBy} late</span>}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,116 @@
+/** All sales in use: problems first, then those that run, then those to come, then those that are over. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { get } from './api.ts'
+import { count, Failure, instant, useRepeated } from './parts.tsx'
+import { may } from './session.ts'
+
+interface SaleLine {
+  readonly sale: string
+  readonly name: string
+  readonly phase: string
+  readonly opens_at: string
+  readonly test: boolean
+  readonly invariant: { readonly total: number; readonly sold: number; readonly holds: boolean }
+}
+interface Sales {
+  readonly sales: readonly SaleLine[]
+  /** How many are open, by sale. */
+  readonly findings: Readonly<Record<string, number>>
+}
+
+const REFRESH_MS = 3_000
+const PHASES = ['open', 'all_in_carts', 'paused', 'upcoming', 'sold_out', 'ended']
+
+export function SalesPage() {
+  const { value, error } = useRepeated(() => get<Sales>('/admin/sales'), REFRESH_MS, 'sales')
+  const words = useSignal('')
+  useEffect(() => {
+    document.title = 'Sales · Console'
+  }, [])
+  const wanted = words.value.toLowerCase().split(/\s+/)
+  const shown = (value?.sales ?? [])
+    .filter(({ sale, name }) => wanted.every((word) => `${sale} ${name}`.toLowerCase().includes(word)))
+    .map((one) => ({ ...one, findings: value?.findings[one.sale] ?? 0 }))
+    .sort(byUrgency)
+  return (
+    <>
+      <div class="heading">
+        <h1>Sales</h1>
+        {may('operator') && (
+          <Link class="button" href="/console/sales/new">
+            New sale
+          </Link>
+        )}
+        <label class="sales-search">
+          Search
+          <input
+            type="search"
+            value={words.value}
+            onInput={({ currentTarget }) => {
+              words.value = currentTarget.value
+            }}
+          />
+        </label>
+      </div>
+      <Failure error={error} />
+      {!value && !error && <p class="loading">Loading …</p>}
+      {value && shown.length === 0 && (
+        <p>{value.sales.length === 0 ? 'There is no sale yet.' : 'No sale has these words.'}</p>
+      )}
+      <ul class="cards">
+        {shown.map((sale) => (
+          <SaleCard key={sale.sale} sale={sale} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+type Shown = SaleLine & { readonly findings: number }
+
+function byUrgency(a: Shown, b: Shown): number {
+  const rank = ({ invariant, findings, phase }: Shown) =>
+    !invariant.holds ? -2 : findings > 0 ? -1 : PHASES.indexOf(phase)
+  // What comes next, and what was last, come first.
+  const time = Date.parse(a.opens_at) - Date.parse(b.opens_at)
+  return rank(a) - rank(b) || (a.phase === 'upcoming' ? time : -time)
+}
+
+function SaleCard({ sale: { sale, name, phase, opens_at, test, invariant, findings } }: { sale: Shown }) {
+  const { total, sold, holds } = invariant
+  return (
+    <li class={`card ${holds ? '' : 'wrong'}`}>
+      <h2>
+        <Link href={`/console/sales/${sale}`}>{name}</Link>
+      </h2>
+      <p class="badges">
+        <span class={`phase ${phase}`}>{phase.replaceAll('_', ' ')}</span>
+        {test && <span class="phase">test</span>}
+        <span class="quiet">
+          {phase === 'upcoming' ? 'opens' : 'opened'} {instant(opens_at)}
+        </span>
+      </p>
+      <span class="units" role="img" aria-label={`${count(sold)} of ${count(total)} sold`}>
+        <i class="sold" style={`width: ${total > 0 ? (100 * sold) / total : 0}%`} />
+      </span>
+      <p aria-hidden="true">
+        {count(sold)} of {count(total)} sold
+      </p>
+      {!holds && <p class="bad">Stock does not add up.</p>}
+      {findings > 0 && (
+        <p class="bad">
+          {count(findings)} {findings === 1 ? 'finding is' : 'findings are'} open.
+        </p>
+      )}
+      {may('operator') && (
+        <p>
+          <Link href={`/console/sales/new?copy=${sale}`} aria-label={`Copy ${name}`}>
+            Copy
+          </Link>
+        </p>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { overtakingOf, rankCorrelation, servedBeforeTurn, stockOut, thinned, waitAccuracy } from './report.ts'
+
+const minute = (at: number, gauges: Record<string, number>, counts: Record<string, number> = {}) => ({
+  minute: new Date(at * 60_000).toISOString(),
+  gauges,
+  counts,
+})
+
+describe('the rank correlation', () => {
+  it.each([
+    ['the same order', [1, 2, 3, 4], [10, 20, 25, 90], 1],
+    ['the opposite order', [1, 2, 3, 4], [9, 7, 5, 1], -1],
+    // By hand: 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15).
+    ['two that changed places', [1, 2, 3, 4], [1, 3, 2, 4], 0.8],
+    // Ties share their mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4.
+    ['equal values', [1, 2, 2, 3], [1, 2, 3, 4], 4.5 / Math.sqrt(4.5 * 5)],
+  ])('of %s', (_, a, b, value) => {
+    expect(rankCorrelation(a, b)).toBeCloseTo(value, 10)
+  })
+
+  it('is unknown for too few, and where all are equal', () => {
+    expect(rankCorrelation([1, 2], [1, 2])).toBeNull()
+    expect(rankCorrelation([1, 1, 1], [1, 2, 3])).toBeNull()
+  })
+})
+
+describe('overtaking', () => {
+  it('is none where all ordered as they were called', () => {
+    const served = [1, 2, 3].map((position) => ({ position, atMs: position * 1000 }))
+    expect(overtakingOf(served)).toEqual({ overtaken: 0, worst_seconds: 0, worst_positions: 0 })
+  })
+
+  it('is what a comparison of all pairs finds', () => {
+    const arbitrary = fc.uniqueArray(fc.record({ position: fc.nat(50), atMs: fc.nat(9_000) }), {
+      selector: ({ position }) => position,
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(arbitrary, (served) => {
+        const pairs = served.flatMap((one) =>
+          served.filter((other) => other.position > one.position && other.atMs < one.atMs).map((other) => [one, other]),
+        )
+        expect(overtakingOf(served)).toEqual({
+          overtaken: new Set(pairs.map(([one]) => one)).size,
+          worst_seconds: Math.max(0, ...pairs.map(([one, other]) => (one?.atMs ?? 0) - (other?.atMs ?? 0))) / 1000,
+          worst_positions: Math.max(0, ...pairs.map(([one, other]) => (other?.position ?? 0) - (one?.position ?? 0))),
+        })
+      }),
+    )
+  })
+})
+
+it('those who ordered before their turn are counted by what the minutes say was called', () => {
+  const minutes = [minute(0, { called: 10 }), minute(1, { called: 20 })]
+  const at = (position: number, seconds: number) => ({ position, atMs: seconds * 1000 })
+  expect(servedBeforeTurn([at(10, 30), at(20, 70)], minutes)).toBe(0)
+  expect(servedBeforeTurn([at(15, 30), at(21, 70)], minutes)).toBe(2)
+  // The report of what was called at the minute's end may come after it.
+  expect(servedBeforeTurn([at(15, 58)], minutes)).toBe(0)
+  expect(servedBeforeTurn([at(1, 1)], [minute(0, { sold: 1 })])).toBeNull()
+})
+
+it('minutes are put together to points: counts add up, the last gauge stays', () => {
+  const minutes = [1, 2, 3, 4, 5].map((at) => minute(at, { waiting: at }, { joined: at }))
+  const { points, minutes_per_point } = thinned(minutes, 2)
+  expect(minutes_per_point).toBe(3)
+  expect(points.map(({ counts, gauges }) => [counts.joined, gauges.waiting])).toEqual([
+    [6, 3],
+    [9, 5],
+  ])
+  expect(thinned(minutes, 100).points).toEqual(minutes)
+})
+
+it('a sale is sold out once nothing is free and nothing is held', () => {
+  const minutes = [
+    [2, 1],
+    [0, 3],
+    [0, 0],
+  ].map(([available = 0, held = 0], at) => minute(at, { total: 9, available, held }))
+  expect(stockOut(minutes)).toEqual({ all_in_carts_at: minutes[1]?.minute, sold_out_at: minutes[2]?.minute })
+  expect(stockOut([])).toEqual({ all_in_carts_at: null, sold_out_at: null })
+})
+
+it('waits are compared where both are known', () => {
+  expect(waitAccuracy([10, 20, null, 40], [15, 20, 30, null])).toEqual({
+    compared: 2,
+    median_error_seconds: 0,
+    worst_error_seconds: 5,
+  })
+  expect(waitAccuracy([], []).median_error_seconds).toBeNull()
+})

@@ -1,0 +1,138 @@
+/** What the report of a sale is calculated from: curves, waits, and how fairly people were served. Pure. */
+import type { Minute } from '../../shared/api/live.ts'
+
+/** The first order of a ticket number. */
+export interface Served {
+  readonly position: number
+  readonly atMs: number
+}
+
+/** Ranks of values, from 1; equal values share the mean of theirs. */
+function ranksOf(values: readonly number[]): Float64Array {
+  // An array, since its sort is quick with what is in order already.
+  const order = [...values.keys()].sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
+  const ranks = new Float64Array(values.length)
+  for (let from = 0; from < order.length; ) {
+    let to = from
+    while (to < order.length && values[order[to] ?? 0] === values[order[from] ?? 0]) to++
+    for (let i = from; i < to; i++) ranks[order[i] ?? 0] = (from + 1 + to) / 2
+    from = to
+  }
+  return ranks
+}
+
+/** Spearman's rank correlation: 1 if the two are in one order, -1 in the opposite one; null for fewer than three pairs. */
+export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
+  if (a.length < 3) return null
+  const [ranksA, ranksB] = [ranksOf(a), ranksOf(b)]
+  const mean = (a.length + 1) / 2
+  let [together, squaresA, squaresB] = [0, 0, 0]
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [(ranksA[i] ?? 0) - mean, (ranksB[i] ?? 0) - mean]
+    together += x * y
+    squaresA += x * x
+    squaresB += y * y
+  }
+  return squaresA === 0 || squaresB === 0 ? null : together / Math.sqrt(squaresA * squaresB)
+}
+
+export interface Overtaking {
+  /** Buyers who were overtaken: somebody called later ordered before them. */
+  readonly overtaken: number
+  /** The longest time by which one did, and the most positions. */
+  readonly worst_seconds: number
+  readonly worst_positions: number
+}
+
+/**
+ * Somebody is overtaken if another with a later position ordered before them, as in the rehearsal's check of the line. People take
+ * their own time once they are called, so this is no fault as long as it stays below the time for which a turn is kept.
+ */
+export function overtakingOf(served: readonly Served[]): Overtaking {
+  let [overtaken, worstMs, worstPositions] = [0, 0, 0]
+  let earliestBehindMs = Number.POSITIVE_INFINITY
+  for (const { atMs } of served.toSorted((a, b) => b.position - a.position)) {
+    const laterMs = atMs - earliestBehindMs
+    if (laterMs > 0) overtaken++
+    worstMs = Math.max(worstMs, laterMs)
+    earliestBehindMs = Math.min(earliestBehindMs, atMs)
+  }
+  let furthest = 0
+  for (const { position } of served.toSorted((a, b) => a.atMs - b.atMs || a.position - b.position)) {
+    worstPositions = Math.max(worstPositions, furthest - position)
+    furthest = Math.max(furthest, position)
+  }
+  return { overtaken, worst_seconds: worstMs / 1000, worst_positions: worstPositions }
+}
+
+const MINUTE_MS = 60_000
+/** The edge reports once a second, and a report takes its time. */
+const REPORT_LATE_MS = 5_000
+
+/** How many ordered before their position was called, by the minutes' figures; null where they have none of the line. */
+export function servedBeforeTurn(served: readonly Served[], minutes: readonly Minute[]): number | null {
+  const called = minutes.flatMap(({ minute, gauges }) =>
+    gauges.called === undefined ? [] : [{ endMs: Date.parse(minute) + MINUTE_MS, position: gauges.called }],
+  )
+  if (called.length === 0) return null
+  let [early, at] = [0, 0]
+  for (const { position, atMs } of served.toSorted((a, b) => a.atMs - b.atMs)) {
+    while (at < called.length - 1 && (called[at]?.endMs ?? 0) < atMs + REPORT_LATE_MS) at++
+    if (position > (called[at]?.position ?? 0)) early++
+  }
+  return early
+}
+
+interface WaitAccuracy {
+  /** Minutes of which both are known. */
+  readonly compared: number
+  readonly median_error_seconds: number | null
+  readonly worst_error_seconds: number | null
+}
+
+/** What the last in line of each minute was shown, against what it was. */
+export function waitAccuracy(shown: readonly (number | null)[], real: readonly (number | null)[]): WaitAccuracy {
+  const errors = shown
+    .flatMap((seconds, i) => {
+      const was = real[i] ?? null
+      return seconds === null || was === null ? [] : [Math.abs(seconds - was)]
+    })
+    .sort((a, b) => a - b)
+  return {
+    compared: errors.length,
+    median_error_seconds: errors[Math.floor((errors.length - 1) / 2)] ?? null,
+    worst_error_seconds: errors.at(-1) ?? null,
+  }
+}
+
+/** The minutes as at most so many points, each of as many minutes: counts add up, of a gauge the last value stays. */
+export function thinned(
+  minutes: readonly Minute[],
+  mostPoints: number,
+): { points: Minute[]; minutes_per_point: number } {
+  const each = Math.max(1, Math.ceil(minutes.length / mostPoints))
+  const points: Minute[] = []
+  for (let from = 0; from < minutes.length; from += each) {
+    const together = minutes.slice(from, from + each)
+    const counts: Record<string, number> = {}
+    for (const one of together)
+      for (const [name, value] of Object.entries(one.counts)) counts[name] = (counts[name] ?? 0) + value
+    const gauges = Object.assign({}, ...together.map((one) => one.gauges)) as Minute['gauges']
+    points.push({ minute: together[0]?.minute ?? '', counts, gauges })
+  }
+  return { points, minutes_per_point: each }
+}
+
+/** The first minutes in which nothing was free, and in which all was sold; null where neither came. */
+export function stockOut(minutes: readonly Minute[]): { all_in_carts_at: string | null; sold_out_at: string | null } {
+  const first = (right: (gauges: Minute['gauges']) => boolean) =>
+    minutes.find(({ gauges }) => (gauges.total ?? 0) > 0 && right(gauges))?.minute ?? null
+  return {
+    all_in_carts_at: first(({ available, held }) => available === 0 && (held ?? 0) > 0),
+    sold_out_at: first(({ available, held }) => available === 0 && held === 0),
+  }
+}
+
+/** A share of a whole, null where there is no whole. */
+export const share = (part: number | null, whole: number | null) =>
+  part === null || whole === null || whole === 0 ? null : part / whole

@@ -1,0 +1,74 @@
+/**
+ * The workers' reports on themselves, in one small hash in Redis: that they run, and whether the provider of payments answers
+ * them. The console reads it in whichever process serves it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Health } from '../../shared/api/live.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { ProviderSeen } from '../payments/provider.ts'
+import type { Store } from '../stock/scripts.ts'
+
+const KEY = 'workers'
+const EVERY_MS = 2_000
+/** A worker that has said nothing for so long does not run: some reports may be late, or lost. */
+const GONE_MS = 10_000
+const FORGOTTEN_MS = 60_000
+/** Some charges are never answered. The comparison asks every ten seconds: a provider that lets two of them pass is away. */
+const SILENT_MS = 25_000
+const REDIS_TIMEOUT_MS = 500
+
+type Report = ProviderSeen & { readonly atMs: number }
+
+interface ReportDeps extends LoopDeps {
+  readonly redis: Pick<Store, 'hset' | 'hgetall' | 'hdel' | 'pexpire'>
+  readonly provider: () => ProviderSeen
+  /** The ledger's time. */
+  readonly nowMs: () => number
+}
+
+/** Reports every two seconds; at its stop the report goes. */
+export function workerReports(deps: ReportDeps): Actor {
+  const { redis, provider, nowMs } = deps
+  const worker = randomUUID()
+  const reporting = loop('worker report', EVERY_MS, deps, async () => {
+    const report: Report = { atMs: nowMs(), ...provider() }
+    const write = async () => {
+      await redis.hset(KEY, worker, JSON.stringify(report))
+      await redis.pexpire(KEY, FORGOTTEN_MS)
+      const known = await redis.hgetall(KEY)
+      const gone = Object.keys(known).filter((one) => nowMs() - reportIn(known[one]).atMs > FORGOTTEN_MS)
+      if (gone.length > 0) await redis.hdel(KEY, ...gone)
+    }
+    await withTimeout(write(), REDIS_TIMEOUT_MS)
+  })
+  return {
+    start: reporting.start,
+    async stop() {
+      await reporting.stop()
+      await withTimeout(redis.hdel(KEY, worker), REDIS_TIMEOUT_MS).catch(() => {})
+    },
+  }
+}
+
+/** Throws where Redis does not answer. */
+export async function readWorkers(redis: Pick<Store, 'hgetall'>, nowMs: number) {
+  const reports = Object.values(await withTimeout(redis.hgetall(KEY), REDIS_TIMEOUT_MS)).map(reportIn)
+  return workersOf(reports, nowMs)
+}
+
+/** Those that run, and what they know of the provider. Pure. */
+export function workersOf(reports: readonly Report[], nowMs: number): Pick<Health, 'workers' | 'provider'> {
+  const running = reports.filter(({ atMs }) => nowMs - atMs < GONE_MS)
+  const latest = (of: keyof ProviderSeen) => Math.max(...running.map((one) => one[of] ?? Number.NEGATIVE_INFINITY))
+  const [answered, failed] = [latest('answeredAtMs'), latest('failedAtMs')]
+  const isUnused = !Number.isFinite(answered) && !Number.isFinite(failed)
+  const provider = isUnused ? 'unused' : failed > answered && nowMs - answered > SILENT_MS ? 'fails' : 'answers'
+  return { workers: running.length, provider: running.length === 0 ? null : provider }
+}
+
+/** A report of another version's form is ignored. */
+function reportIn(text: string | undefined): Report {
+  const { atMs = 0, answeredAtMs = null, failedAtMs = null } = JSON.parse(text ?? '{}') as Partial<Report>
+  return { atMs, answeredAtMs, failedAtMs }
+}

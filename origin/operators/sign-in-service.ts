@@ -1,0 +1,114 @@
+/**
+ * Signing in at the company's own service, by OpenID Connect: the authorization code flow with PKCE, state and nonce. What a
+ * person may do is decided there, by a claim of the ID token.
+ */
+import * as oidc from 'openid-client'
+import { TAKEN_NAMES } from '../../shared/api/operator.ts'
+import { hasRole, type Operator, ROLES, type Role } from '../../shared/api/roles.ts'
+import type { OidcConfig } from '../config.ts'
+
+/** The console's address that the service sends people back to. */
+const SIGNED_IN_PATH = '/console/signed-in'
+const SCOPE = 'openid email profile'
+const TIMEOUT_SECONDS = 10
+const LONGEST_NAME = 200
+
+/** What the browser keeps while its person is at the service. */
+interface Attempt {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export class SignInService {
+  readonly #config: OidcConfig
+  readonly #signedInUrl: string
+  #found: Promise<oidc.Configuration> | undefined
+
+  constructor(config: OidcConfig) {
+    this.#config = config
+    this.#signedInUrl = new URL(SIGNED_IN_PATH, config.CONSOLE_URL).href
+  }
+
+  /** Where to send the browser, and what it must keep. */
+  async begin(): Promise<{ url: string; attempt: Attempt }> {
+    const service = await this.#discover()
+    const attempt = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() }
+    const url = oidc.buildAuthorizationUrl(service, {
+      redirect_uri: this.#signedInUrl,
+      scope: SCOPE,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: url.href, attempt }
+  }
+
+  /** The person who came back with this query; `role` is missing if they have none here. Throws if they did not sign in. */
+  async end(query: string, attempt: Attempt): Promise<{ name: string; role?: Role }> {
+    const tokens = await oidc.authorizationCodeGrant(
+      await this.#discover(),
+      Object.assign(new URL(this.#signedInUrl), { search: query }),
+      {
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        pkceCodeVerifier: attempt.verifier,
+        idTokenExpected: true,
+      },
+    )
+    return operatorIn(tokens.claims() ?? {}, this.#config)
+  }
+
+  /** Reads once what the service offers; a failure is forgotten, so that the next attempt asks again. */
+  #discover(): Promise<oidc.Configuration> {
+    const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = this.#config
+    this.#found ??= oidc
+      .discovery(new URL(issuer), id, undefined, clientAuth(secret), {
+        timeout: TIMEOUT_SECONDS,
+        // Settings allow it for a service on this machine only.
+        execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
+      })
+      .catch((error) => {
+        this.#found = undefined
+        throw error
+      })
+    return this.#found
+  }
+}
+
+/** As a header, unless the service says that it reads the body only. */
+function clientAuth(secret: string): oidc.ClientAuth {
+  const [asHeader, inBody] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)]
+  return (service, ...rest) => {
+    const accepted = service.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    return (accepted.includes('client_secret_basic') ? asHeader : inBody)(service, ...rest)
+  }
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** The name and the highest role that the claims give. */
+export function operatorIn(
+  claims: Claims,
+  { OIDC_ROLE_CLAIM: claim, OIDC_ROLES: roles }: Pick<OidcConfig, 'OIDC_ROLE_CLAIM' | 'OIDC_ROLES'>,
+): Omit<Operator, 'role'> & { role?: Role } {
+  const values = [claims[claim]].flat().filter((value) => typeof value === 'string')
+  const held = values.flatMap((value) => (Object.hasOwn(roles, value) ? (roles[value] ?? []) : []))
+  const role = ROLES.findLast((one) => held.some((has) => hasRole(has, one)))
+  return { name: nameIn(claims), ...(role && { role }) }
+}
+
+/** For the audit log. Nobody may look like the admin token or this system there. */
+function nameIn({ email, email_verified, preferred_username, sub }: Claims): string {
+  const names = [email_verified === false ? undefined : email, preferred_username, sub]
+  const name = names.find(
+    (one): one is string =>
+      typeof one === 'string' &&
+      /^[^\p{C}\s]+$/u.test(one) &&
+      one.length <= LONGEST_NAME &&
+      !TAKEN_NAMES.includes(one.toLowerCase()),
+  )
+  if (name === undefined) throw new Error('the ID token has no name that can be used')
+  return name
+}

@@ -1,0 +1,40 @@
+/** The effect of a scheduled action: the same as the API call of its name, in the transaction of its run. */
+import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Queryable } from '../ledger/connection.ts'
+import { putAnnouncement } from '../ledger/sales/announcements.ts'
+import { pauseSale, restock, setPrice, setRate, switches } from '../ledger/sales/sales.ts'
+
+/** Throws a ProblemError, and changes nothing, where the call would be refused. */
+export async function carryOut(
+  tx: Queryable,
+  saleId: string,
+  effect: ScheduledEffect,
+  operator: string,
+): Promise<void> {
+  switch (effect.action) {
+    case 'restock': {
+      const { product_id, quantity } = effect
+      await restock(tx, saleId, product_id, { quantity, key: null, max: MAX_UNITS, operator })
+      return
+    }
+    case 'rate':
+      return setRate(tx, saleId, effect.rate_per_second, operator)
+    case 'price':
+      return setPrice(tx, saleId, effect.product_id, effect.unit_price_minor, operator)
+    case 'pause':
+      return pauseSale(tx, saleId, effect.reason ?? null, operator)
+    case 'resume':
+      return switches.resume(tx, saleId, operator)
+    case 'end':
+      return switches.end(tx, saleId, operator)
+    case 'announce':
+      await putAnnouncement(tx, saleId, effect, operator)
+  }
+}
+
+/** Throws where the product is not the sale's. */
+export function checkProduct(effect: ScheduledEffect, products: readonly { readonly product_id: string }[]): void {
+  if ('product_id' in effect && !products.some((p) => p.product_id === effect.product_id))
+    throw new ProblemError(problem('unknown-product'))
+}

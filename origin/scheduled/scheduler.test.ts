@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { eventually, type TestOrigin, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const stores = () => ({ databaseUrl: database.url, redisUrl: redis.url })
+const api = useOrigin(stores, { ROLE: 'api' })
+const one = useOrigin(stores, { ROLE: 'worker' })
+const other = useOrigin(stores, { ROLE: 'worker' })
+
+interface Scheduled {
+  readonly action_id: string
+  readonly next_at: string | null
+  readonly cancelled_at: string | null
+  readonly runs: readonly { readonly due_at: string; readonly late: boolean; readonly error: string | null }[]
+}
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
+const schedule = (sale: string, body: object, headers = {}) =>
+  api.call('POST', `/admin/sales/${sale}/scheduled`, { token: ADMIN, body, headers })
+const ADMIN = 'test-admin-token-of-at-least-32-characters'
+const listed = async (sale: string) =>
+  (await api.admin('GET', `/sales/${sale}/scheduled`)).body.scheduled as readonly Scheduled[]
+const once = (sale: string) =>
+  eventually(
+    () => listed(sale),
+    (all) => all.every(({ runs }) => runs.length > 0),
+  )
+const restock = { action: 'restock', product_id: 'one', quantity: 5 }
+/** Makes a run due, as if its time had come so long ago. */
+const due = (sale: string, interval: string) => api.sql()`
+  update scheduled_actions set next_at = date_trunc('milliseconds', now() - ${interval}::interval) where sale_id = ${sale}`
+
+test('each effect takes place at its time', async () => {
+  const sale = await api.sale()
+  const at = inMs(4_000)
+  const text = { en: 'More at nine.' }
+  for (const effect of [
+    restock,
+    { action: 'rate', rate_per_second: 7 },
+    { action: 'price', product_id: 'one', unit_price_minor: 700 },
+    { action: 'pause', reason: text },
+    { action: 'announce', level: 'warning', text },
+  ])
+    expect(await schedule(sale, { at, ...effect })).toMatchObject({ status: 201, body: { next_at: at, ...effect } })
+  expect(await api.stock(sale)).toMatchObject({ total: 10 })
+  for (const { next_at, runs } of await once(sale))
+    expect({ next_at, runs }).toMatchObject({ next_at: null, runs: [{ due_at: at, late: false, error: null }] })
+  expect((await api.admin('GET', `/sales/${sale}`)).body).toMatchObject({
+    phase: 'paused',
+    pause_reason: text,
+    announcement: { level: 'warning', text },
+    admission: { rate_per_second: 7 },
+    products: [{ total: 15, available: 15, unit_price_minor: 700 }],
+  })
+  const edge = await api.call('GET', `/internal/sales/${sale}`, { token: api.edgeToken })
+  expect(edge.body).toMatchObject({ products: [{ unit_price_minor: 700 }], announcement: { text } })
+  const soon = inMs(1_500)
+  await schedule(sale, { at: soon, action: 'resume' })
+  await once(sale)
+  const { body } = await api.checkout(sale)
+  expect(body).toMatchObject({ status: 'reserved', unit_price_minor: 700 })
+  await schedule(sale, { at: inMs(1_500), action: 'end' })
+  await once(sale)
+  expect((await api.admin('GET', `/sales/${sale}`)).body).toMatchObject({ phase: 'ended' })
+  const { entries } = (await api.admin('GET', `/audit?sale=${sale}&action=scheduled`)).body as { entries: unknown[] }
+  expect(entries).toHaveLength(7)
+  expect(entries[0]).toMatchObject({ operator: 'admin', after: { action: 'end', late: false, error: null } })
+})
+
+test('a repeated action goes on until it is cancelled, and what was missed is late', async () => {
+  const sale = await api.sale()
+  expect(await schedule(sale, { cron: '* * * * *', ...restock })).toMatchObject({ status: 201 })
+  await due(sale, '90 seconds')
+  const isCaughtUp = ([all]: readonly Scheduled[]) =>
+    (all?.runs.length ?? 0) >= 2 && Date.parse(all?.next_at ?? '') > Date.now()
+  const [found] = await eventually(() => listed(sale), isCaughtUp)
+  expect(found?.runs.at(-1)).toMatchObject({ late: true, error: null })
+  expect(await api.admin('DELETE', `/sales/${sale}/scheduled/${found?.action_id}`)).toMatchObject({ status: 204 })
+  expect(await listed(sale)).toMatchObject([{ next_at: null, cancelled_at: expect.any(String) }])
+  const { total } = await api.stock(sale)
+  expect(total).toBe(10 + 5 * ((await listed(sale))[0]?.runs.length ?? 0))
+  await due(sale, '1 second')
+  await api.sql()`update scheduled_actions set next_at = null where sale_id = ${sale}`
+  await sleep(3_000)
+  expect(await api.stock(sale)).toMatchObject({ total })
+})
+
+test('a cancelled action does not happen', async () => {
+  const sale = await api.sale()
+  const { body } = await schedule(sale, { at: inMs(4_000), ...restock })
+  const path = `/sales/${sale}/scheduled/${body.action_id}`
+  expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
+  expect(await api.admin('DELETE', path)).toMatchObject({ status: 204 })
+  await sleep(5_000)
+  expect(await api.stock(sale)).toMatchObject({ total: 10 })
+  expect(await listed(sale)).toMatchObject([{ runs: [] }])
+})
+
+test('what the state does not allow is recorded, with a finding, and not tried again', async () => {
+  const sale = await api.sale()
+  await schedule(sale, { at: inMs(1_500), action: 'restock', product_id: 'one', quantity: 10_000_000 })
+  expect((await once(sale))[0]?.runs).toMatchObject([{ error: expect.stringContaining('exceed') }])
+  expect((await api.admin('GET', `/sales/${sale}/findings`)).body.findings).toMatchObject([
+    { kind: 'scheduled_failed', product_id: 'one', detail: { action: 'restock' } },
+  ])
+  await schedule(sale, { at: inMs(4_000), action: 'rate', rate_per_second: 3 })
+  await api.admin('POST', `/sales/${sale}/end`)
+  await once(sale)
+  expect((await listed(sale)).map(({ runs }) => runs[0]?.error)).toContain('The sale has ended.')
+  expect(await schedule(sale, { at: inMs(2_000), action: 'resume' })).toMatchObject({ status: 409 })
+})
+
+test('a repetition ends with its sale, without a finding', async () => {
+  const sale = await api.sale()
+  await schedule(sale, { cron: '0 12 * * *', ...restock })
+  await api.admin('POST', `/sales/${sale}/end`)
+  await due(sale, '1 second')
+  expect((await once(sale))[0]).toMatchObject({ next_at: null, runs: [{ error: 'The sale has ended.' }] })
+  expect((await api.admin('GET', `/sales/${sale}/findings`)).body.findings).toEqual([])
+})
+
+test('what can never happen is refused', async () => {
+  const sale = await api.sale()
+  for (const body of [
+    restock,
+    { at: inMs(9_000), cron: '* * * * *', ...restock },
+    { at: inMs(-9_000), ...restock },
+    { cron: '* * * * * *', ...restock },
+    { at: inMs(9_000), action: 'open' },
+    { at: inMs(9_000), ...restock, quantity: 0 },
+  ])
+    expect(await schedule(sale, body)).toMatchObject({ status: 422 })
+  expect(await schedule(sale, { at: inMs(9_000), ...restock, product_id: 'two' })).toMatchObject({ status: 404 })
+  const path = `/sales/${sale}/scheduled/00000000-0000-4000-8000-000000000000`
+  expect(await api.admin('DELETE', path)).toMatchObject({ status: 404 })
+})
+
+test('a call sent again under its key schedules once', async () => {
+  const sale = await api.sale()
+  const body = { at: inMs(600_000), ...restock }
+  const key = { 'idempotency-key': 'again' }
+  const first = await schedule(sale, body, key)
+  const second = await schedule(sale, body, key)
+  expect(second.headers.get('idempotency-replayed')).toBe('true')
+  expect(second.body.action_id).toBe(first.body.action_id)
+  expect(await schedule(sale, { ...body, quantity: 6 }, key)).toMatchObject({ status: 422 })
+  expect(await listed(sale)).toHaveLength(1)
+})
+
+test('of several workers one does it, also where its job comes twice', async () => {
+  const sale = await api.sale()
+  const at = inMs(4_000)
+  for (let i = 0; i < 12; i++) await schedule(sale, { at, ...restock, quantity: 1 })
+  await api.sql()`
+    insert into pgboss.job (name, data, start_after)
+    select name, data, start_after from pgboss.job where name = 'scheduled' and state = 'created'`
+  await once(sale)
+  await sleep(2_000)
+  expect(await api.stock(sale)).toMatchObject({ total: 22, available: 22 })
+})
+
+/** Kills a worker while it carries the action out: a lock that is not its own keeps it there. */
+async function killedInTheMiddle(worker: TestOrigin, sale: string): Promise<void> {
+  const locked = Promise.withResolvers<void>()
+  const killed = Promise.withResolvers<void>()
+  const holds = api.sql().begin(async (tx) => {
+    await tx`select from sales where sale_id = ${sale} for update`
+    locked.resolve()
+    await killed.promise
+  })
+  await locked.promise
+  const waits = () => api.sql()`
+    select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'flash-sale-origin'`
+  await eventually(waits, (rows) => rows.length > 0)
+  await worker.kill()
+  killed.resolve()
+  await holds
+}
+
+test('when a worker is killed in the middle, another one does it, once', async () => {
+  await other.stop()
+  const sale = await api.sale()
+  await schedule(sale, { at: inMs(1_000), ...restock })
+  await killedInTheMiddle(one, sale)
+  await other.restart()
+  expect((await once(sale))[0]?.runs).toMatchObject([{ error: null }])
+  await one.restart()
+  await sleep(2_000)
+  expect(await api.stock(sale)).toMatchObject({ total: 15, available: 15 })
+  expect((await api.checkout(sale)).status).toBe(201)
+}, 90_000)

@@ -1,0 +1,132 @@
+/**
+ * Carries out scheduled actions. A job (pg-boss) hands a run to one worker at its time. The run, its effect and the job of the
+ * next run are one transaction that begins with the action's row locked: another worker with the same run finds that it is not due any
+ * more. So it happens once, and a worker that dies loses nothing.
+ */
+import type { Logger } from 'pino'
+import { roomsOf } from '../../shared/api/access.ts'
+import { ProblemError } from '../../shared/problem.ts'
+import { isLedgerAway, type Queryable, type Sql } from '../ledger/connection.ts'
+import { audit } from '../ledger/operations/audit.ts'
+import { closeAbout } from '../ledger/operations/findings.ts'
+import { phaseOf } from '../ledger/sales/sale-state.ts'
+import { lockSale } from '../ledger/sales/sales.ts'
+import { lockAction, overdueRuns, type ScheduledRow, writeRun } from '../ledger/sales/scheduled.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { DueRun, PaymentJobs } from '../payments/jobs.ts'
+import { openFinding } from '../payments/outbox.ts'
+import type { EdgeNotifier } from '../sales/edge-notifier.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
+import { carryOut } from './effects.ts'
+import { nextRun } from './times.ts'
+
+/** Runs in progress in one worker. */
+const BATCH = 8
+/** A run that nobody has begun for so long has lost its job or its worker: any worker takes it, still in time. */
+const OVERDUE_MS = 2_000
+
+interface SchedulerDeps {
+  readonly sql: Sql
+  readonly jobs: Pick<PaymentJobs, 'take' | 'done' | 'failed' | 'addRun'>
+  readonly sales: Pick<Sales, 'refresh' | 'find'>
+  readonly reconciler: Pick<Reconciler, 'reconcileSale'>
+  readonly edge: Pick<EdgeNotifier, 'notify'>
+  readonly metrics: Pick<Metrics, 'findings' | 'scheduled'>
+  readonly log: Logger
+}
+
+export class Scheduler {
+  readonly #deps: SchedulerDeps
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps
+    // A counter that begins with its first event shows no increase by it.
+    for (const outcome of ['done', 'late', 'failed']) deps.metrics.scheduled.inc({ outcome }, 0)
+  }
+
+  /** Carries out what is due by its job; true if there may be more. */
+  async round(): Promise<boolean> {
+    const { jobs } = this.#deps
+    const taken = await jobs.take('scheduled', BATCH)
+    await Promise.all(
+      taken.map(async (job) => {
+        try {
+          await this.#run(job)
+          await jobs.done('scheduled', [job])
+        } catch (error) {
+          this.#deps.log.warn({ ...job, error: String(error) }, 'scheduled action not carried out yet')
+          await jobs.failed('scheduled', job, String(error))
+        }
+      }),
+    )
+    return taken.length === BATCH
+  }
+
+  /** Carries out what is due and has no job any more. */
+  async overdue(): Promise<void> {
+    const overdue = await overdueRuns(this.#deps.sql, { ms: OVERDUE_MS, limit: BATCH })
+    await Promise.all(overdue.map(({ action, due_at }) => this.#run({ action, dueAt: due_at.toISOString() })))
+  }
+
+  async #run({ action, dueAt }: DueRun): Promise<void> {
+    const row = await this.#deps.sql.begin(async (tx) => {
+      const row = await lockAction(tx, action)
+      if (row?.next_at?.toISOString() === dueAt) await this.#carryOut(tx, row)
+      return row
+    })
+    if (!row || row.cancelled_at !== null) return
+    // Also where it was carried out before: the process that did may have died before this.
+    await this.#publish(row)
+  }
+
+  async #carryOut(tx: Queryable, row: ScheduledRow): Promise<void> {
+    const { jobs, metrics } = this.#deps
+    const { action_id, sale_id: saleId, effect, cron, operator } = row
+    const dueAt = row.next_at as Date
+    const { sale, nowMs } = await lockSale(tx, saleId)
+    const isOver = !sale || phaseOf(sale, nowMs) === 'ended'
+    const error = isOver ? 'The sale has ended.' : await this.#attempt(tx, row)
+    // A sale that has ended is not changed again. A repetition ends with it, which is nothing to look into.
+    const next = cron === null || isOver || effect.action === 'end' ? null : nextRun(cron, dueAt.getTime(), nowMs)
+    const { late } = await writeRun(tx, row, { error, next })
+    if (next) await jobs.addRun(tx, { action: action_id, dueAt: next.toISOString() })
+    const about = { action_id, ...effect, due_at: dueAt.toISOString(), late }
+    await audit(tx, [{ actor: operator, action: 'scheduled', sale: saleId, after: { ...about, error } }])
+    metrics.scheduled.inc({ outcome: error !== null ? 'failed' : late ? 'late' : 'done' })
+    if (error === null || (isOver && cron !== null))
+      return closeAbout(tx, 'scheduled_failed', [action_id], 'carried out the next time')
+    await openFinding(tx, metrics, {
+      sale: saleId,
+      product: 'product_id' in effect ? effect.product_id : '',
+      kind: 'scheduled_failed',
+      subject: action_id,
+      detail: { ...about, error },
+    })
+  }
+
+  /** Null, or why it cannot be done, which another attempt would not change. Throws if the ledger is away. */
+  async #attempt(tx: Queryable, { sale_id, effect, operator }: ScheduledRow): Promise<string | null> {
+    if (!('savepoint' in tx)) throw new Error('not in a transaction')
+    try {
+      await tx.savepoint((inner) => carryOut(inner, sale_id, effect, operator))
+      return null
+    } catch (error) {
+      if (isLedgerAway(error as Error)) throw error
+      return error instanceof ProblemError ? (error.problem.detail ?? error.problem.title) : String(error)
+    }
+  }
+
+  /** Has this process, the edge and, after a restock, the fast gate learn of it. Failures are left to their own actors. */
+  async #publish({ sale_id: saleId, effect }: ScheduledRow): Promise<void> {
+    const { sales, reconciler, edge, log } = this.#deps
+    try {
+      if (effect.action === 'restock') await reconciler.reconcileSale(saleId, { force: true })
+      else await sales.refresh()
+      const sale = await sales.find(saleId)
+      for (const room of sale ? roomsOf(saleId, sale.lines) : []) edge.notify(room)
+    } catch (error) {
+      log.warn({ sale: saleId, error: String(error) }, 'gate rebuild left to the reconciler')
+    }
+  }
+}

@@ -1,0 +1,145 @@
+/** An order's story: what happened to it, and who did what, in one timeline. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { orderHistory } from './history.ts'
+
+const origin = useOrigin()
+
+interface Story {
+  readonly status: string
+  readonly charge_id: string | null
+  readonly contact: { readonly email: string } | null
+  readonly history: readonly {
+    readonly at: string
+    readonly kind: string
+    readonly what: string
+    readonly by: string | null
+    readonly detail: Readonly<Record<string, unknown>>
+  }[]
+}
+
+const storyOf = async (id: string) => (await origin.admin('GET', `/orders/${id}`)).body as unknown as Story
+const becomes = (id: string, right: (story: Story) => boolean) => eventually(() => storyOf(id), right)
+
+test('tells a decline, the payment, the handing over, a note and the refund, and is found meanwhile', async () => {
+  const sale = await origin.sale({ contact: { email: 'optional' } })
+  const token = await origin.token(sale, 'user:story-teller')
+  const { body } = await origin.checkout(sale, { token, body: { contact: { email: 'Story.Teller@example.org' } } })
+  const id = body.order_id ?? ''
+  const pay = (payment_method: string) =>
+    origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method } })
+  await pay('pm_declined')
+  await becomes(id, ({ history }) => history.some(({ what }) => what === 'order.declined'))
+  await pay('pm_ok')
+  await becomes(id, ({ history }) => history.some(({ what }) => what === 'captured'))
+  await origin.admin('POST', `/orders/${id}/fulfil`)
+  const noted = await origin.admin('POST', `/orders/${id}/notes`, { text: 'Wants another colour.' })
+  expect(noted).toMatchObject({ status: 201, body: { operator: 'admin', text: 'Wants another colour.' } })
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': randomUUID() }
+  await origin.call('POST', `/admin/orders/${id}/refund`, { headers, body: { amount_minor: 400, reason: 'a scratch' } })
+  const story = await becomes(id, ({ history }) => history.some(({ what }) => what === 'order.refunded'))
+
+  expect(story).toMatchObject({ status: 'fulfilled', refunded_minor: 400, visitor: 'user:story-teller' })
+  expect(story.contact?.email.toLowerCase()).toBe('story.teller@example.org')
+  expect(story.history.map(({ at }) => Date.parse(at))).toEqual(
+    story.history.map(({ at }) => Date.parse(at)).sort((a, b) => a - b),
+  )
+  const told = (kind: string) => story.history.filter((entry) => entry.kind === kind)
+  expect(told('event').map(({ what }) => what)).toEqual([
+    ...['order.reserved', 'order.paying', 'order.declined', 'order.paying', 'order.confirmed', 'order.fulfilled'],
+    'order.refunded',
+  ])
+  expect(told('event')[2]?.detail).toMatchObject({ status: 'reserved', decline_code: 'declined', attempts: 1 })
+  expect(told('capture').map(({ what }) => what)).toEqual(['requested', 'captured'])
+  expect(told('capture')[0]?.detail).toEqual({ charge_id: story.charge_id })
+  expect(told('refund').map(({ what, by, detail }) => [what, by, detail.amount_minor, detail.reason])).toEqual([
+    ['requested', 'admin', 400, 'a scratch'],
+    ['refunded', 'admin', 400, 'a scratch'],
+  ])
+  expect(told('note')).toMatchObject([{ what: 'Wants another colour.', by: 'admin' }])
+  expect(told('action').map(({ by }) => by)).toContain('admin')
+
+  const found = async (query: string) => {
+    const answer = await origin.admin('GET', `/orders?${query}`)
+    return (answer.body as unknown as { orders: { order_id: string; email?: string; status: string }[] }).orders
+  }
+  for (const text of ['story-teller', 'story.teler', 'colour'])
+    expect(await found(`q=${text}&sale=${sale}`)).toMatchObject([{ order_id: id, status: 'fulfilled' }])
+})
+
+test('tells of the bank, of webhooks and of who cancelled it', async () => {
+  const sale = await origin.sale()
+  const token = await origin.token(sale)
+  const id = (await origin.checkout(sale, { token })).body.order_id ?? ''
+  const sql = origin.sql()
+  const endpoint = randomUUID()
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets, state)
+    values (${endpoint}, 'https://shop.example/hooks', '{}', '[]', 'paused')`
+  await sql`insert into webhook_deliveries (endpoint_id, message_id, type, lane, body, state, attempts, status, delivered_at)
+    values (${endpoint}, 'msg_1', 'order.reserved', ${id}, '{}', 'delivered', 2, 204, now())`
+  await origin.call('POST', `/orders/${id}/payment`, { token, body: { payment_method: 'pm_3ds' } })
+  const waiting = await becomes(id, ({ history }) => history.some(({ detail }) => detail.action !== undefined))
+  const action = waiting.history.find(({ detail }) => detail.action !== undefined)?.detail.action
+  expect(action).toEqual({ charge: expect.any(String), url: expect.stringContaining('http') })
+  await fetch(`${(action as { url: string }).url}/approve`, { method: 'POST', redirect: 'manual' })
+  await becomes(id, ({ status }) => status === 'confirmed')
+  const reason = 'sent to a wrong address'
+  await origin.admin('POST', `/orders/${id}/cancel`, { reason })
+  const { status, history } = await storyOf(id)
+  expect(status).toBe('cancelled')
+  expect(history.filter(({ kind }) => kind === 'action')).toMatchObject([{ by: 'admin' }])
+  expect(waiting.history).toContainEqual(
+    expect.objectContaining({
+      kind: 'delivery',
+      what: 'delivered',
+      by: null,
+      detail: expect.objectContaining({ endpoint_id: endpoint, type: 'order.reserved', attempts: 2, status: 204 }),
+    }),
+  )
+})
+
+test('finds a new order within two seconds', async () => {
+  const sale = await origin.sale()
+  const visitor = randomUUID()
+  await origin.checkout(sale, { token: await origin.token(sale, visitor) })
+  const orders = await eventually(
+    async () => (await origin.admin('GET', `/orders?q=${visitor}`)).body.orders as unknown as unknown[],
+    (found) => found.length > 0,
+    2_000,
+  )
+  expect(orders).toMatchObject([{ visitor, sale, status: 'reserved', charge_id: null }])
+})
+
+test('refuses what is no search, and the story of an unknown order', async () => {
+  for (const query of ['status=lost', 'limit=0', 'limit=x', 'q=a&after=nowhere', `q=${'x'.repeat(201)}`])
+    expect(await origin.admin('GET', `/orders?${query}`)).toMatchObject({ status: 422 })
+  expect(await origin.admin('GET', `/orders/${randomUUID()}`)).toMatchObject({ status: 404 })
+  expect(await origin.admin('POST', `/orders/${randomUUID()}/notes`, { text: 'x' })).toMatchObject({ status: 404 })
+})
+
+test('tells of the order and of its events as of one moment', async () => {
+  const id = (await origin.checkout(await origin.sale())).body.order_id ?? ''
+  const sql = origin.sql()
+  const nowMs = Date.now()
+  let isOver = false
+  const refunding = (async () => {
+    for (let refunded = 1; !isOver; refunded++)
+      await sql.begin(async (tx) => {
+        await tx`update orders set refunded_minor = ${refunded} where order_id = ${id}`
+        await tx`update events set data = jsonb_build_object('refunded_minor', ${refunded}::int) where order_id = ${id}`
+        if (refunded === 1)
+          await tx`insert into events (type, order_id, status, data) values ('order.refunded', ${id}, 'reserved', '{"refunded_minor": 1}')`
+      })
+  })()
+  try {
+    for (let i = 0; i < 200; i++) {
+      const told = await orderHistory(sql, id, nowMs)
+      const event = told?.history.find(({ what }) => what === 'order.refunded')
+      expect(Number(told?.refunded_minor)).toBe(event?.detail.refunded_minor ?? 0)
+    }
+  } finally {
+    isOver = true
+    await refunding
+  }
+})

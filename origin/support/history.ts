@@ -1,0 +1,35 @@
+/** An order as support sees it: what it is now, its payment, and all that happened to it in one timeline. */
+import type { FoundOrder, OrderStory } from '../../shared/api/operator.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { readHistory } from '../ledger/orders/history.ts'
+import { findOrder, type OrderRow } from '../ledger/orders/orders.ts'
+import { orderAt } from '../orders/order-json.ts'
+
+/** An order as operators find it. */
+export const foundOrder = (order: OrderRow, nowMs: number, email: string | undefined): FoundOrder => ({
+  ...orderAt(order, nowMs),
+  visitor: order.visitor,
+  ticket_number: order.ticket_number,
+  charge_id: order.charge_id,
+  ...(email !== undefined && { email }),
+})
+
+/** Undefined if the order is unknown. Order and history are of one moment: otherwise one could show a refund that the other lacks. */
+export function orderHistory(sql: Sql, orderId: string, nowMs: number): Promise<OrderStory | undefined> {
+  return sql.begin('isolation level repeatable read read only', async (tx) => {
+    const order = await findOrder(tx, orderId)
+    if (!order) return undefined
+    const { entries, contact } = await readHistory(tx, orderId)
+    const { payment_method, idempotency_key, updated_at, attempts } = order
+    return {
+      ...foundOrder(order, nowMs, contact?.email ?? undefined),
+      payment_method,
+      idempotency_key,
+      attempts,
+      reason_in_full: order.reason,
+      updated_at,
+      contact,
+      history: entries,
+    }
+  })
+}

@@ -1,0 +1,44 @@
+/**
+ * Keeps the search up to date: orders that events name are copied within a second, in a rush later, and those of a version without events in
+ * the background.
+ */
+import { readEvents } from '../events/reader.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { copyBacklog, copyToSearch } from '../ledger/orders/search.ts'
+
+const SEARCH = 'search'
+/** Events per transaction. One can name 500 new orders, and a statement has ten seconds. */
+const PAGE = 100
+
+/** Changes copied a second, on average: a copy costs as much as a third of a checkout, and in a rush buyers come first. */
+const COPIES_PER_SECOND = 1_000
+
+/** Rounds that copy what changed. Each is true if there may be more; after many copies the next ones wait their time. */
+export function searchRounds(sql: Sql, copiesPerSecond = COPIES_PER_SECOND): () => Promise<boolean> {
+  let notBeforeMs = 0
+  return async () => {
+    const beganMs = performance.now()
+    if (beganMs < notBeforeMs) return false
+    const copied = { orders: 0 }
+    const isMore = await readEvents(
+      sql,
+      SEARCH,
+      async (tx, events) => {
+        const ids = events.flatMap(({ order_id, order_ids }) => order_ids ?? order_id ?? [])
+        copied.orders = ids.length
+        if (ids.length > 0) await copyToSearch(tx, ids)
+      },
+      PAGE,
+    )
+    notBeforeMs = beganMs + (1000 * copied.orders) / copiesPerSecond
+    return isMore && performance.now() >= notBeforeMs
+  }
+}
+
+/** Rounds that copy the backlog, and cost nothing once it is done: nothing is added to it. */
+export function backlogRounds(sql: Sql): () => Promise<void> {
+  let isDone = false
+  return async () => {
+    if (!isDone) isDone = !(await copyBacklog(sql))
+  }
+}
