@@ -46,3 +46,11 @@ test('alerts fire when the last origin or worker, and its metrics with it, is go
   expect(absent.map(({ name }) => name)).toEqual(['store_up', 'actor_last_success_timestamp_seconds'])
   expect(exprOf(rules.find((rule) => rule.startsWith('WorkersGone')) ?? '')).toContain('{actor="reconciler"}')
 })
+
+test('an alert fires when webhooks wait for long, and not for a few of one endpoint that fails', () => {
+  const late = exprOf(rules.find((rule) => rule.startsWith('WebhooksLate')) ?? '')
+  expect(metricsIn(late).map(({ name }) => name)).toEqual([
+    'webhook_oldest_pending_seconds',
+    'webhook_deliveries_pending',
+  ])
+})

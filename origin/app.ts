@@ -1,5 +1,5 @@
 /** The origin's routes as one app: which call goes where, and how every error leaves. */
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { ProblemError, problem } from '../shared/problem.ts'
 import { tryAgain } from './checkout/outcome.ts'
@@ -34,10 +34,10 @@ export function createApp({ routes, log }: AppDeps): Hono {
     if (isCallerGone(error)) return sendProblem(problem('invalid-request'))
     if (isUnstorable(error)) return sendProblem(problem('invalid-request', { detail: 'Text must not hold NUL.' }))
     if (isAway(error)) {
-      log.warn({ path: c.req.path, error: String(error) }, 'store away or overloaded')
+      log.warn({ path: pathOf(c), error: String(error) }, 'store away or overloaded')
       return sendProblem(tryAgain('The shop is busy.'))
     }
-    log.error({ path: c.req.path, error: error.stack ?? String(error) }, 'unexpected error')
+    log.error({ path: pathOf(c), error: error.stack ?? String(error) }, 'unexpected error')
     return sendProblem(problem('internal-error'))
   })
   app.notFound((c) => {
@@ -57,6 +57,9 @@ export function createApp({ routes, log }: AppDeps): Hono {
   for (const [path, its] of Object.entries(routes)) app.route(path, its)
   return app
 }
+
+/** As it may be logged: it says which sale or order, and never which person. */
+const pathOf = ({ req }: Context) => req.path.replace(/^(\/admin\/visitors\/).+/, '$1..')
 
 /** The connection ended in the middle of a body. */
 const isCallerGone = (error: Error & { code?: string }) => error.code === 'ECONNRESET' && error.message === 'aborted'

@@ -10,6 +10,7 @@ const production = {
   EDGE_TOKEN: 'an-edge-token-of-our-own-0123456789',
   ORDER_TOKEN_SECRET: 'an-order-token-secret-of-our-own-0123456789',
   WEBHOOK_SECRET: 'a-webhook-secret-of-our-own-0123456789',
+  EDGE_URL: 'https://drop.example',
 }
 const stripe = {
   PAYMENT_PROVIDER: 'stripe',
@@ -18,6 +19,22 @@ const stripe = {
 }
 
 describe('in production', () => {
+  it('Stripe needs an address to which banks send buyers back', () => {
+    const without = { ...production, ...stripe, EDGE_URL: undefined }
+    expect(() => readConfig(without)).toThrow(/^PUBLIC_URL: must be set/)
+    expect(readConfig({ ...without, PUBLIC_URL: 'https://drop.example/' }).PUBLIC_URL).toBe('https://drop.example')
+  })
+
+  it('signing in at a service takes all of its settings, over https', () => {
+    const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'c', OIDC_CLIENT_SECRET: 's' }
+    const config = { ...production, ...stripe, PUBLIC_URL: 'https://drop.example', ...oidc }
+    expect(() => readConfig(config)).toThrow(/^CONSOLE_URL: not set$/)
+    const whole = { ...config, CONSOLE_URL: 'https://ops.example' }
+    expect(readConfig(whole).oidc?.OIDC_ROLES).toMatchObject({ operator: 'operator' })
+    expect(() => readConfig({ ...whole, OIDC_ISSUER: 'http://id.example' })).toThrow(/^OIDC_ISSUER: https is required/)
+    expect(() => readConfig({ ...whole, OIDC_ROLES: '{"a":"boss"}' })).toThrow(/^OIDC_ROLES: a JSON object/)
+  })
+
   it.each([undefined, ''])('the payment provider has no default (%j)', (PAYMENT_PROVIDER) => {
     const without = () => readConfig({ ...production, PAYMENT_PROVIDER })
     expect(without).toThrow(/^PAYMENT_PROVIDER: must be set in production/)
@@ -63,6 +80,12 @@ describe('in production', () => {
       STRIPE_WEBHOOK_SECRET: stripe.STRIPE_WEBHOOK_SECRET,
       STRIPE_API_URL: 'https://proxy.example/',
     })
+    // Whoever knows its secret has orders of test sales confirmed: the public default must not do.
+    const secretWith = (ORDER_TOKEN_SECRET: string) =>
+      readConfig({ ...given, ...stripe, ORDER_TOKEN_SECRET }).sandbox.WEBHOOK_SECRET
+    const [one, other] = ['a', 'b'].map((letter) => secretWith(letter.repeat(32)))
+    expect(one).toMatch(/^[0-9a-f]{64}$/)
+    expect(other).not.toBe(one)
   })
 })
 
@@ -93,12 +116,16 @@ it('needs no secret and no provider in development, and warns', () => {
 
 it('reports all invalid settings at once', () => {
   const wrong = {
-    ...{ NODE_ENV: 'production', PORT: 'http', REDIS_URL: 'here', ADMISSION_KEYS: 'there' },
-    ...{ PAYMENT_PROVIDER: 'stripe', EDGE_TOKEN: 'hunter2' },
+    NODE_ENV: 'production',
+    PORT: 'http',
+    REDIS_URL: 'here',
+    ADMISSION_KEYS: 'there',
+    PAYMENT_PROVIDER: 'stripe',
+    EDGE_TOKEN: 'hunter2',
   }
   const names = [
     ...['PORT', 'DATABASE_URL', 'REDIS_URL', 'ADMISSION_KEYS', 'ADMIN_TOKEN', 'EDGE_TOKEN'],
-    ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+    ...['ORDER_TOKEN_SECRET', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'PUBLIC_URL'],
   ]
   expect(() => readConfig(wrong)).toThrow(new RegExp(`^${names.map((name) => `${name}: .*`).join('\n')}$`))
   expect(() => readConfig(wrong)).not.toThrow('hunter2')

@@ -2,9 +2,11 @@
  * The origin's settings: name, form, default and description of each. In production no secret has a default, and neither has
  * what decides about money.
  */
+import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
-import { optional, required, setting, settingDocs } from '../shared/settings.ts'
-import { AdmissionKeySetting, isDevelopmentSet } from '../shared/tokens.ts'
+import { ROLES } from '../shared/api/roles.ts'
+import { AdmissionKeySetting, isDevelopmentSet } from '../shared/keys.ts'
+import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { isRedisUrl } from './lib/redis.ts'
 import { PROVIDER_TIMEOUT_MS, SANDBOX_DELAYS } from './payments/provider.ts'
 
@@ -17,6 +19,7 @@ export const NO_BEARER = 'may hold letters, digits and -._~+/= only: it travels 
 const number = (form: RegExp, message: string) => v.pipe(v.string(), v.regex(form, message), v.transform(Number))
 const port = v.pipe(number(/^\d{1,5}$/, 'a port number is required'), v.maxValue(65_535, 'a port number is required'))
 const milliseconds = number(/^\d{2,7}$/, 'milliseconds are required, 10 or more')
+const days = v.pipe(number(/^\d{1,5}$/, 'days are required'), v.minValue(1, '1 or more is required'))
 const url = (protocol: RegExp, what: string) =>
   v.pipe(
     v.string(),
@@ -53,6 +56,24 @@ const Settings = v.object({
     'JWK set of admission tokens: the keys of the edge, or the public halves of Ed25519 keys',
   ),
   EDGE_URL: optional(httpUrl, 'The edge, which is notified there of changes by operators'),
+  PUBLIC_URL: optional(
+    v.pipe(
+      httpUrl,
+      v.transform((text) => text.replace(/\/+$/, '')),
+    ),
+    'The edge as browsers reach it, to which banks send buyers back and mails link; `EDGE_URL` unless set',
+  ),
+  SMTP_URL: optional(
+    url(/^smtps?:/, 'an smtp(s):// URL'),
+    'Server that takes mails to buyers, `smtp(s)://user:password@host:port`; none are sent unless set. `smtp:` must offer STARTTLS, unless it is local or the URL ends with `?requireTLS=false`',
+  ),
+  MAIL_FROM: optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^([^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/, 'an address or `Name <address>` is required'),
+    ),
+    'Sender of the mails: an address, or `Name <address>`',
+  ),
   LOG_LEVEL: setting(
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
     'info',
@@ -92,6 +113,28 @@ const Settings = v.object({
     'sandbox',
     'Takes the money; `sandbox` takes none. Production has no default',
   ),
+  PAYMENT_ACTION_SECONDS: setting(
+    v.pipe(number(/^\d{1,4}$/, 'seconds are required'), v.minValue(1, '1 or more is required')),
+    '300',
+    'How long a payment may wait for its buyer to authenticate it with their bank; the hold waits with it',
+  ),
+  WEBHOOKS_ALLOW_PRIVATE: setting(
+    v.pipe(
+      oneOf('true', 'false'),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+    '`true`: webhooks may reach private networks, and this machine; development allows it',
+  ),
+  RETENTION_ORDERS_DAYS: setting(
+    days,
+    '400',
+    "Days from a sale's end until its orders are made anonymous: amounts and charges stay, visitors do not",
+  ),
+  RETENTION_EVENTS_DAYS: setting(days, '400', 'Days until events and runs of scheduled actions are deleted'),
+  RETENTION_FINDINGS_DAYS: setting(days, '400', 'Days until closed findings are deleted'),
+  RETENTION_DELIVERIES_DAYS: setting(days, '30', 'Days until webhooks that were delivered or given up are deleted'),
+  RETENTION_AUDIT_DAYS: setting(days, '3650', 'Days until entries of the audit log are deleted'),
   ALLOW_TEST_PAYMENTS: setting(
     oneOf('true', 'false'),
     'false',
@@ -109,7 +152,7 @@ const Sandbox = v.object({
   WEBHOOK_SECRET: setting(
     v.string(),
     'development-webhook-secret-0000000',
-    "Signs the sandbox's webhooks (HMAC-SHA256)",
+    "Signs the sandbox's webhooks (HMAC-SHA256); beside Stripe, for test sales, made from `ORDER_TOKEN_SECRET` unless set",
   ),
   SANDBOX_URL: optional(httpUrl, 'A running sandbox; without it the origin starts its own'),
   SANDBOX_TIMEOUT_MS: setting(
@@ -121,8 +164,39 @@ const Sandbox = v.object({
   SANDBOX_LATE_MS: setting(milliseconds, `${SANDBOX_DELAYS.lateMs}`, 'How late the webhook of a late charge comes'),
 })
 
+const nonEmpty = v.pipe(v.string(), v.nonEmpty('a text is required'))
+const Roles = v.record(v.string(), v.picklist(ROLES))
+const Oidc = v.object({
+  OIDC_ISSUER: required(httpUrl, 'Issuer (OpenID Connect) where operators may sign in to the console; none unless set'),
+  OIDC_CLIENT_ID: required(nonEmpty, "The console's client id at the issuer"),
+  OIDC_CLIENT_SECRET: required(nonEmpty, "The console's client secret at the issuer"),
+  CONSOLE_URL: required(
+    httpUrl,
+    "The origin as operators' browsers reach it; the issuer sends them back to `/console/signed-in` there",
+  ),
+  OIDC_ROLE_CLAIM: setting(nonEmpty, 'roles', 'Claim of the ID token, a text or a list, that says who has which role'),
+  OIDC_ROLES: setting(
+    v.pipe(
+      v.string(),
+      v.check((text) => v.is(Roles, jsonOf(text)), 'a JSON object of values and viewer, operator or owner is required'),
+      v.transform((text) => jsonOf(text) as v.InferOutput<typeof Roles>),
+    ),
+    '{"viewer":"viewer","operator":"operator","owner":"owner"}',
+    'Which value of that claim gives which role; the highest counts, and an operator without a role stays out',
+  ),
+})
+export type OidcConfig = v.InferOutput<typeof Oidc>
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Every setting of the origin, for docs/settings.md. */
-export const SETTINGS = settingDocs(Settings, Stripe, Sandbox)
+export const SETTINGS = settingDocs(Settings, Stripe, Sandbox, Oidc)
 
 type PaymentConfig =
   | ({ readonly provider: 'stripe' } & v.InferOutput<typeof Stripe>)
@@ -130,8 +204,14 @@ type PaymentConfig =
 
 export interface Config extends v.InferOutput<typeof Settings> {
   readonly payment: PaymentConfig
+  /** Only where it is set. */
+  readonly oidc?: OidcConfig
+  /** The sandbox, which takes the payments of test sales in every case. */
+  readonly sandbox: v.InferOutput<typeof Sandbox>
   readonly warnings: readonly string[]
 }
+
+const isTestKey = (key: string) => key.includes('_test_')
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -143,7 +223,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   // A setting that was forgotten or misspelt must not open the doors.
   const production = set.NODE_ENV !== 'development'
   // A whole crowd comes from one machine in development.
-  const given = production ? set : { PROOF_OF_WORK: 'off', CALLS_PER_VISITOR: '100', ...set }
+  const given = production
+    ? set
+    : { PROOF_OF_WORK: 'off', CALLS_PER_VISITOR: '100', WEBHOOKS_ALLOW_PRIVATE: 'true', ...set }
   const errors: string[] = []
   const warnings: string[] = []
 
@@ -171,30 +253,57 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     else errors.push(`${why}; ALLOW_TEST_PAYMENTS=true allows it in production, for a rehearsal`)
   }
 
+  function readSandbox() {
+    const sandbox = read(Sandbox)
+    if (!sandbox || given.PAYMENT_PROVIDER !== 'stripe') return sandbox
+    if (given.WEBHOOK_SECRET !== undefined) checkSecret('WEBHOOK_SECRET')
+    // Beside Stripe nothing has to be set for test sales, and the public default must not do.
+    const own = createHmac('sha256', settings?.ORDER_TOKEN_SECRET ?? '')
+      .update('webhooks of the sandbox')
+      .digest('hex')
+    return { ...sandbox, WEBHOOK_SECRET: given.WEBHOOK_SECRET ?? own }
+  }
+
   function readPayment(): PaymentConfig | undefined {
     const provider = given.PAYMENT_PROVIDER ?? (production ? undefined : 'sandbox')
     if (provider === undefined) errors.push('PAYMENT_PROVIDER: must be set in production, to stripe')
     if (provider === 'stripe') {
-      // Whoever guesses it has orders confirmed for nothing.
+      // With it, anybody could have orders confirmed for nothing.
       if (given.STRIPE_WEBHOOK_SECRET !== undefined) checkSecret('STRIPE_WEBHOOK_SECRET')
       const stripe = read(Stripe)
-      if (stripe?.STRIPE_SECRET_KEY.includes('_test_')) refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
+      // Without an address to come back to, banks send nobody back.
+      if (production && given.PUBLIC_URL === undefined && given.EDGE_URL === undefined)
+        errors.push('PUBLIC_URL: must be set, since banks send buyers back there')
+      if (stripe && isTestKey(stripe.STRIPE_SECRET_KEY))
+        refuseTestPayments('STRIPE_SECRET_KEY: is a test key of Stripe')
       return stripe && { provider, ...stripe }
     }
     if (provider !== 'sandbox') return undefined
     refuseTestPayments('PAYMENT_PROVIDER: the sandbox takes no money')
     checkSecret('WEBHOOK_SECRET')
-    const sandbox = read(Sandbox)
     return sandbox && { provider, ...sandbox }
   }
 
+  function readOidc(): OidcConfig | undefined {
+    if (!Object.keys(given).some((name) => name.startsWith('OIDC_'))) return undefined
+    for (const name of ['OIDC_ISSUER', 'CONSOLE_URL'])
+      if (production && given[name]?.startsWith('http:')) errors.push(`${name}: https is required in production`)
+    return read(Oidc)
+  }
+
   const settings = read(Settings)
+  const oidc = readOidc()
+  const sandbox = readSandbox()
   for (const name of ['ADMIN_TOKEN', 'EDGE_TOKEN', 'ORDER_TOKEN_SECRET']) checkSecret(name)
   if (production && settings && isDevelopmentSet(settings.ADMISSION_KEYS))
     errors.push('ADMISSION_KEYS: must be keys of your own in production')
   if (production && settings?.ALLOW_DIRECT)
     warnings.push("ALLOW_DIRECT is true: a sold admission passes by the edge's check of the session")
+  if (settings?.SMTP_URL !== undefined && settings.MAIL_FROM === undefined)
+    errors.push('MAIL_FROM: must be set, since SMTP_URL is')
+  if (production && settings?.SMTP_URL !== undefined && (settings.PUBLIC_URL ?? settings.EDGE_URL) === undefined)
+    errors.push('PUBLIC_URL: must be set, since mails link there')
   const payment = readPayment()
-  if (!settings || !payment || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
-  return { ...settings, payment, warnings }
+  if (!settings || !payment || !sandbox || errors.length > 0) throw new ConfigError([...new Set(errors)].join('\n'))
+  return { ...settings, payment, sandbox, ...(oidc && { oidc }), warnings }
 }

@@ -30,7 +30,7 @@ async function countsOf(sale: string, metric: string): Promise<Record<string, nu
 
 /** Polls a metric until it has the values. */
 const becomes = (read: () => Promise<Record<string, number>>, values: Record<string, number>) =>
-  expect.poll(read, { timeout: 10_000 }).toEqual(values)
+  expect.poll(read).toEqual(values)
 
 test('counts a checkout once, by its outcome', async () => {
   const [sale, other] = [await origin.sale({ total: 1 }), await origin.sale()]
@@ -96,18 +96,18 @@ test('shows the orders, stock, timings and health of a sale', async () => {
   await origin.call('DELETE', `/orders/${body.order_id}`, { token })
 
   await becomes(() => countsOf(sale, 'order_transitions_total'), {
-    'status="reserved"': 4,
+    // One of them again, after its decline.
+    'status="reserved"': 5,
     'status="paying"': 2,
     'status="confirmed"': 1,
-    'status="cancelled",reason="declined"': 1,
     'status="cancelled",reason="given_back"': 1,
   })
   const payments = { 'outcome="authorized"': 1, 'outcome="declined"': 1 }
   expect(await counts('payment_attempts_total')).toMatchObject(payments)
   await becomes(() => counts('capture_attempts_total'), { 'outcome="succeeded"': 1 })
   await becomes(() => countsOf(sale, 'stock_units'), {
-    'product="one",state="available"': 3,
-    'product="one",state="held"': 1,
+    'product="one",state="available"': 2,
+    'product="one",state="held"': 2,
     'product="one",state="sold"': 1,
   })
   const noDrift = { 'product="one",state="available"': 0, 'product="one",state="held"': 0 }

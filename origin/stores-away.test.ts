@@ -3,7 +3,8 @@ import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { startPostgres } from '../dev/servers/postgres.ts'
 import { startRedis } from '../dev/servers/redis.ts'
-import { useOrigin } from '../test/origin-process.ts'
+import type { LiveReading } from '../shared/api/live.ts'
+import { ADMIN_TOKEN, useOrigin } from '../test/origin-process.ts'
 import { useReturning } from '../test/servers.ts'
 
 const [ledger, gate] = await Promise.all([useReturning(startPostgres), useReturning(startRedis)])
@@ -11,14 +12,51 @@ const origin = useOrigin(() => ({ databaseUrl: ledger.url, redisUrl: gate.url })
 
 const edge = (sale: string) => origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
 const operator = (sale: string) => origin.admin('GET', `/sales/${sale}`)
-const edgeReads = (sale: string, answer: object) =>
-  expect.poll(() => edge(sale), { timeout: 10_000 }).toMatchObject(answer)
+const edgeReads = (sale: string, answer: object) => expect.poll(() => edge(sale)).toMatchObject(answer)
 const stores = async () => {
   const text = String((await origin.ops('/metrics')).body.text)
   return [...text.matchAll(/^store_up\{store="(\w+)"\} 1$/gm)].map(([, store]) => store)
 }
 
 describe('a sale goes on, and its state says how well:', () => {
+  test('the console says which store is away, shows what was known, and lets operators in', async () => {
+    const sale = await origin.sale({ total: 7 })
+    await origin.checkout(sale)
+    const signedIn = await fetch(`${origin.url()}/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key: ADMIN_TOKEN }),
+    })
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const read = async () => {
+      const response = await fetch(`${origin.url()}/admin/sales/${sale}/live`, { headers: { cookie } })
+      return (await response.json()) as LiveReading & { state: object }
+    }
+    const reads = (answer: object) => expect.poll(read, { timeout: 15_000 }).toMatchObject(answer)
+    await reads({ health: { ledger: true, redis: true, workers: 1 }, minutes: [{ counts: { reserved: 1 } }] })
+    await ledger.kill()
+    await reads({
+      health: { ledger: false, redis: true },
+      minutes: [{ counts: { reserved: 1 } }],
+      verdict: { level: 'bad', text: expect.stringContaining('Postgres') },
+      state: { products: [{ total: 7 }] },
+    })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 202 })
+    await ledger.start()
+    await reads({ health: { ledger: true, redis: true } })
+    // What was promised meanwhile counts as reserved.
+    const reserved = async () => (await read()).minutes.reduce((sum, { counts }) => sum + (counts.reserved ?? 0), 0)
+    await expect.poll(reserved, { timeout: 10_000 }).toBe(2)
+    await gate.kill()
+    await reads({
+      health: { ledger: true, redis: false, workers: null },
+      backlogs: { intents: null },
+      verdict: { text: expect.stringContaining('Redis') },
+    })
+    await gate.start()
+    await reads({ health: { ledger: true, redis: true, workers: 1 } })
+  }, 60_000)
+
   test('without Redis, arrivals are not counted', async () => {
     const sale = await origin.sale()
     await edgeReads(sale, { body: { arrivals: 0, counted: true, health: 'ok' } })
@@ -29,7 +67,7 @@ describe('a sale goes on, and its state says how well:', () => {
     await gate.start()
     await edgeReads(sale, { body: { arrivals: 1, counted: true } })
     expect(await stores()).toEqual(['ledger', 'redis'])
-  }, 40_000)
+  })
 
   test('without Postgres its health is slow; without both stores the edge gets try-again', async () => {
     const sale = await origin.sale()
@@ -58,5 +96,5 @@ describe('a sale goes on, and its state says how well:', () => {
     await edgeReads(sale, slow)
     await ledger.start()
     await edgeReads(sale, { status: 200, body: { health: 'ok' } })
-  }, 60_000)
+  })
 })

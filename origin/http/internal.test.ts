@@ -7,8 +7,13 @@ const origin = useOrigin()
 
 /** The edge's report on the queue. */
 const REPORT = {
-  ...{ numbers_given: '1000', called: '400', waiting: '600', wait_seconds: '12.5' },
-  ...{ called_per_second: '48', boost: '1.2', throttle: '0.4' },
+  numbers_given: '1000',
+  called: '400',
+  waiting: '600',
+  wait_seconds: '12.5',
+  called_per_second: '48',
+  boost: '1.2',
+  throttle: '0.4',
 }
 
 const requestState = (sale: string, report: Record<string, string> = {}) =>
@@ -23,6 +28,29 @@ async function gauges(sale: string) {
 test('needs the edge token', async () => {
   for (const token of [ADMIN_TOKEN, 'wrong'])
     expect(await origin.call('GET', '/internal/sales/x', { token })).toMatchObject({ status: 401 })
+})
+
+test('says whether search engines may show the sale', async () => {
+  for (const indexed of [true, false]) {
+    const sale = await origin.sale({ indexed })
+    expect(await requestState(sale)).toMatchObject({ body: { indexed } })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: { indexed } })
+  }
+})
+
+test('says which sales are for tests only, which a change cannot make of one or take away', async () => {
+  for (const isTest of [true, false]) {
+    const sale = await origin.sale({ test: isTest })
+    expect(await requestState(sale)).toMatchObject({ body: { test: isTest } })
+    const read = await origin.admin('GET', `/sales/${sale}`)
+    expect(read).toMatchObject({ body: { test: isTest } })
+    const put = (body: object) => origin.admin('PUT', `/sales/${sale}`, body)
+    expect(await put({ ...read.body, test: !isTest })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'test' }] },
+    })
+    expect(await put(read.body)).toMatchObject({ status: 200, body: { test: isTest } })
+  }
 })
 
 test('shows the report of the edge to operators and monitors', async () => {
@@ -113,6 +141,6 @@ test('answers the state of a sale, with who has arrived and who waits for stock'
   expect(await state()).toMatchObject({ sale, ...fresh })
   await Promise.all([origin.checkout(sale), origin.checkout(sale)])
   const inCarts = { phase: 'all_in_carts', products: [{ available: 0, held: 1, sold: 0 }] }
-  await expect.poll(state, { timeout: 5_000 }).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })
+  await expect.poll(state).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })
   expect(await requestState('none')).toMatchObject({ status: 404 })
 })

@@ -5,6 +5,9 @@ import type { SaleState } from '../../shared/api/internal.ts'
 import { problem } from '../../shared/problem.ts'
 import { tryAgain } from '../checkout/outcome.ts'
 import type { Config } from '../config.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { pastAnnouncements } from '../ledger/sales/announcements.ts'
+import { describeSale, inLine, publicProducts } from '../ledger/sales/sale-state.ts'
 import type { Arrivals } from '../sales/arrivals.ts'
 import type { Blocks } from '../sales/blocks.ts'
 import type { Invitations } from '../sales/invitations.ts'
@@ -12,7 +15,6 @@ import type { JoinCounter } from '../sales/join-counts.ts'
 import type { LineShares } from '../sales/line-shares.ts'
 import { policyOf } from '../sales/policy.ts'
 import { type QueueReports, reportIn } from '../sales/queue-reports.ts'
-import { describeSale, inLine } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 import { readBody, refuse, requireSecret } from './request.ts'
 
@@ -20,6 +22,7 @@ import { readBody, refuse, requireSecret } from './request.ts'
 export type HealthOf = (saleId: string) => SaleState['health']
 
 interface InternalDeps {
+  readonly sql: Sql
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'PROOF_OF_WORK'>
   readonly blocks: Pick<Blocks, 'all'>
   readonly invitations: Pick<Invitations, 'redeem'>
@@ -57,7 +60,11 @@ export function internalRoutes(deps: InternalDeps): Hono {
     const policy = policyOf(sale, deps.blocks.all(), deps.config.PROOF_OF_WORK)
     return c.json({
       ...describeSale(sale, nowMs),
-      ...{ line, share, admission },
+      products: publicProducts(sale),
+      line,
+      share,
+      admission,
+      contact: sale.contact.email,
       read_ago_ms: sales.readAgoMs(),
       pre_queue_opens_in_ms: (sale.pre_queue_opens_at ?? sale.created_at).getTime() - nowMs,
       opens_in_ms: sale.opens_at.getTime() - nowMs,
@@ -68,6 +75,13 @@ export function internalRoutes(deps: InternalDeps): Hono {
       policy: policy.version === c.req.query('policy') ? null : policy,
       health: deps.healthOf(sale.sale_id),
     } satisfies SaleState)
+  })
+  app.get('/sales/:sale/announcements', async (c) => {
+    const { sale_id } = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))
+    const page = c.req.query('page')
+    const wanted = page === undefined ? null : Number(page)
+    if (wanted !== null && !Number.isSafeInteger(wanted)) refuse(problem('not-found'))
+    return c.json((await pastAnnouncements(deps.sql, sale_id, wanted)) ?? refuse(problem('not-found')))
   })
   app.post('/sales/:sale/redeem', async (c) => {
     const sale = (await sales.find(c.req.param('sale'))) ?? refuse(problem('unknown-sale'))

@@ -7,10 +7,11 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { GenericSchema } from 'valibot'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { IdempotencyKey } from '../../shared/api/public.ts'
+import type { Operator } from '../../shared/api/roles.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parseJson, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError, type ProblemType, problem, problemResponse } from '../../shared/problem.ts'
 
-/** Of JSON about one buyer. */
+/** For JSON about one buyer. */
 export const NO_STORE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 export function sendProblem(p: Problem): Response {
@@ -99,15 +100,21 @@ export function keyOf(c: Context): string {
 
 export function bearer(c: Context): string | undefined {
   const sent = headerOf(c, 'authorization')
-  // As nearly all send it.
+  // The form that nearly all clients send.
   if (sent?.startsWith('Bearer ') && sent[7] !== ' ') return sent.slice(7)
   return /^Bearer +([^\s]+)$/i.exec(sent ?? '')?.[1]
 }
 
 /** Admits only the edge, by its secret, compared in constant time. */
 export function requireEdge(secret: string): MiddlewareHandler {
+  const isEdge = fromEdge(secret)
+  return (c, next) => (isEdge(c) ? next() : refuse(problem('edge-only')))
+}
+
+/** Whether a call comes from the edge, by its secret, compared in constant time. */
+export function fromEdge(secret: string): (c: Context) => boolean {
   const isSecret = comparesTo(secret)
-  return (c, next) => (isSecret(headerOf(c, EDGE_TOKEN_HEADER)) ? next() : refuse(problem('edge-only')))
+  return (c) => isSecret(headerOf(c, EDGE_TOKEN_HEADER))
 }
 
 /** Admits only callers with the secret, compared in constant time. */
@@ -116,7 +123,18 @@ export function requireSecret(secret: string): MiddlewareHandler {
   return (c, next) => (isSecret(bearer(c)) ? next() : refuse(problem('unauthorized')))
 }
 
-function comparesTo(secret: string): (sent?: string) => boolean {
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set by `requireOperator`. */
+    operator: Operator
+  }
+}
+
+/** Who the caller is, as the audit log names them. */
+export const operatorOf = (c: Context): string => c.get('operator').name
+
+/** Compares what was sent to a secret, in constant time. */
+export function comparesTo(secret: string): (sent?: string) => boolean {
   const expected = Buffer.from(secret)
   return (sent = '') => {
     const bytes = Buffer.from(sent)

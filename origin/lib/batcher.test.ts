@@ -78,3 +78,19 @@ test('rejects a call at once when the queue is full, and serves the others', asy
   gate.resolve()
   expect(await Promise.all([...first, ...waiting])).toEqual([1, 2, 3, 4, 5])
 })
+
+test('makes a pause between groups where one is asked for, and none before the first', async () => {
+  const groups: number[][] = []
+  const batcher = new Batcher<number, number>({ size: 9, queue: 9, pauseMs: 200 }, async (calls) => {
+    groups.push([...calls])
+    return calls
+  })
+  const first = batcher.add(1)
+  await turn()
+  expect(groups).toEqual([[1]])
+  await first
+  const second = batcher.add(2)
+  await turn()
+  await Promise.all([second, batcher.add(3)])
+  expect(groups).toEqual([[1], [2, 3]])
+})

@@ -3,9 +3,13 @@
  * one turn of the event loop as one group, at the end of that turn: nobody waits for company. Calls that come meanwhile go
  * together as soon as the group is done. The queue is bounded; a call that finds it full is rejected at once.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
+
 interface BatcherLimits {
   readonly size: number
   readonly queue: number
+  /** Between two groups: fewer and larger ones, where nobody waits for a call. */
+  readonly pauseMs?: number
 }
 
 export class Overloaded extends Error {
@@ -45,6 +49,7 @@ export class Batcher<Call, Result> {
       } catch (error) {
         for (const { reject } of group) reject(error)
       }
+      if (this.#limits.pauseMs !== undefined) await sleep(this.#limits.pauseMs)
     }
     this.#serving = false
   }

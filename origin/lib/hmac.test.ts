@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { importSecret, ORDER, readToken, signToken } from '../../shared/tokens.ts'
-import { hmacKey } from './hmac.ts'
+import { importSecret } from '../../shared/keys.ts'
+import { ORDER, readToken, signToken } from '../../shared/tokens.ts'
+import { hmac, hmacKey } from './hmac.ts'
 
 test('is the HMAC of Node, for keys and texts of any length and script', () => {
   const secrets = fc.uint8Array({ minLength: 1, maxLength: 150 })
@@ -13,6 +14,7 @@ test('is the HMAC of Node, for keys and texts of any length and script', () => {
       const key = hmacKey('header', secret)
       const expected = createHmac('sha256', secret).update(text).digest('base64url')
       key.sign(other)
+      expect(hmac(secret, text.length)(text, 'base64')).toBe(createHmac('sha256', secret).update(text).digest('base64'))
       expect(key.sign(text)).toBe(expected)
       expect(key.verify(text, expected)).toBe(true)
       expect(key.verify(text, expected.slice(0, -1))).toBe(false)

@@ -5,7 +5,6 @@ import { loop } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 
 const log = pino({ level: 'silent' })
-const WITHIN = { timeout: 5_000 }
 
 test('counts failed rounds and notes the time of the last success', async () => {
   const metrics = createMetrics()
@@ -20,11 +19,11 @@ test('counts failed rounds and notes the time of the last success', async () => 
   })
   actor.start()
   const started = await seen('actor_last_success_timestamp_seconds')
-  expect(Math.abs(started - began)).toBeLessThan(1)
-  await expect.poll(() => seen('actor_failures_total'), WITHIN).toBeGreaterThanOrEqual(2)
+  expect(Math.abs(started - began)).toBeLessThan(60)
+  await expect.poll(() => seen('actor_failures_total')).toBeGreaterThanOrEqual(2)
   expect(await seen('actor_last_success_timestamp_seconds')).toBe(started)
   fails = false
-  await expect.poll(() => seen('actor_last_success_timestamp_seconds'), WITHIN).toBeGreaterThan(started)
+  await expect.poll(() => seen('actor_last_success_timestamp_seconds')).toBeGreaterThan(started)
   await actor.stop()
 })
 
@@ -40,7 +39,7 @@ test('starts another round at once when woken during a round', async () => {
   actor.start()
   await begun
   actor.wake()
-  await expect.poll(() => rounds, WITHIN).toBe(2)
+  await expect.poll(() => rounds).toBe(2)
   // Only once.
   await sleep(200)
   expect(rounds).toBe(2)

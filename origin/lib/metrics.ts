@@ -62,11 +62,12 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
         known.atMs = performance.now()
       },
       remove: (labels: LabelValues<T>) => void values.delete(keyOf(labels)),
+      values: (): Iterable<{ readonly labels: LabelValues<T>; readonly value: number }> => values.values(),
     }
   }
   const saleCounter = <T extends string>(name: string, help: string, ...labelNames: T[]) => {
-    const { inc } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
-    return { inc: (labels: LabelValues<T>, by = 1) => inc(labels, by) }
+    const { inc, values } = expiring(Counter<T>, SALE_COUNTER_MAX_AGE_MS, { name, help, labelNames })
+    return { inc: (labels: LabelValues<T>, by = 1) => inc(labels, by), values }
   }
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     expiring(Gauge<T>, STOCK_MAX_AGE_MS, { name, help, labelNames })
@@ -99,6 +100,23 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     captures: counter('capture_attempts_total', 'Attempts to capture a charge, by outcome', 'outcome'),
     refunds: counter('refund_attempts_total', 'Attempts to refund a charge, by outcome', 'outcome'),
 
+    // -- Mail --
+    mails: counter('mail_attempts_total', 'Attempts to send a mail to a buyer, by outcome', 'outcome'),
+    // -- Webhooks --
+    webhooks: counter('webhook_attempts_total', 'Attempts to deliver a message to an endpoint, by outcome', 'outcome'),
+    webhookBacklog: gauge('webhook_deliveries_pending', 'Messages that wait to be delivered to active endpoints'),
+    webhookAge: gauge('webhook_oldest_pending_seconds', 'Time that the oldest pending message has waited'),
+
+    // -- Scheduled actions and queues --
+    scheduled: counter('scheduled_runs_total', 'Runs of scheduled actions, by outcome', 'outcome'),
+    queueJobs: gauge(
+      'queue_jobs',
+      'Jobs of a queue by state: waiting, later, active, retrying, dead',
+      'queue',
+      'state',
+    ),
+    queueAge: gauge('queue_oldest_seconds', 'For how long the oldest job that could begin has waited', 'queue'),
+
     // -- Stock --
     stock: gauge('stock_units', 'Units by state, from the ledger', 'sale', 'product', 'state'),
     drift: gauge('stock_drift_units', 'Units in the gate beyond the ledger', 'sale', 'product', 'state'),
@@ -110,6 +128,8 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     gateOpen: gauge('gate_open', '1 while the fast gate is in use, 0 without it', 'sale', 'product'),
     intents: gauge('intents_waiting', 'Intents that are not recorded yet', 'sale', 'product'),
     findings: saleCounter('findings_total', 'Findings; some concern no sale', 'sale', 'kind'),
+
+    retention: counter('retention_rows_total', 'Rows deleted or made anonymous after their retention period', 'kind'),
 
     // -- Redis and actors --
     redisMemoryUsed: gauge('redis_memory_used_bytes', 'Memory that a Redis node uses', 'node'),
@@ -126,7 +146,7 @@ export function createMetrics(stores: () => Readonly<Record<string, boolean>> = 
     edgeJoins: saleCounter('edge_joins_total', 'Places given, as the edge reports', 'sale'),
     edgeRefusals: saleCounter('edge_refusals_total', 'Joins refused by the edge', 'sale', 'reason'),
     edgeProofs: saleCounter('edge_proofs_total', 'Proofs of work solved', 'sale'),
-    arrivals: queueGauge('arrivals', 'Ticket numbers whose first checkout call has come'),
+    arrivals: queueGauge('arrivals', 'Ticket numbers that have made a checkout call'),
     waitingForStock: queueGauge('hopeful', 'Visitors who found all units in carts and still ask'),
     queueWaiting: queueGauge('queue_waiting', 'Numbers issued and not called yet, as the edge reports'),
     queueWait: queueGauge('queue_wait_seconds', 'Time until the last in the queue is called'),

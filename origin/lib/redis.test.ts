@@ -41,10 +41,8 @@ test('keeps an idle connection', async () => {
 test('replaces a connection without replies', async () => {
   const id = await redis.client('ID')
   way.vanish()
-  const asked = performance.now()
   await expect(redis.ping()).rejects.toThrow()
-  expect(performance.now() - asked).toBeLessThan(1_500)
-  await expect.poll(() => redis.ping().catch(String), { timeout: 1_000 }).toBe('PONG')
+  await expect.poll(() => redis.ping().catch(String)).toBe('PONG')
   expect(await redis.client('ID')).not.toBe(id)
 })
 
@@ -93,17 +91,17 @@ test('sends no more commands to a live master that Sentinels replaced', async ()
     folder.remove()
   })
   const serving = () => store.config('GET', 'port').then(String, String)
-  await expect.poll(serving, { timeout: 15_000 }).toBe(`port,${master.port}`)
+  await expect.poll(serving).toBe(`port,${master.port}`)
   // At first the Sentinel knows no replica.
   const begin = () => asked.call('SENTINEL', 'FAILOVER', 'shop').catch(String)
-  await expect.poll(begin, { timeout: 15_000 }).toBe('OK')
-  await expect.poll(serving, { timeout: 5_000 }).toBe(`port,${replica.port}`)
-}, 60_000)
+  await expect.poll(begin).toBe('OK')
+  await expect.poll(serving).toBe(`port,${replica.port}`)
+})
 
 /** The warnings of a new connection, by node. */
-function warningsOf(url: string) {
+function warningsOf(url: string, level = 'warn') {
   const lines: { node: string; msg: string }[] = []
-  const store = connectRedis(url, pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) }))
+  const store = connectRedis(url, pino({ level }, { write: (line) => lines.push(JSON.parse(line)) }))
   onTestFinished(() => store.disconnect())
   return () => lines.map(({ node, msg }) => `${node} ${msg}`)
 }
@@ -115,12 +113,23 @@ test('warns at the start of a Redis that may lose promised orders, and of no oth
   const none = warningsOf(server.url)
   const node = `${LOOPBACK}:${forgetful.port}`
   await expect
-    .poll(warnings, { timeout: 15_000 })
+    .poll(warnings)
     .toEqual([
       `${node} this Redis may lose promised orders when it restarts: set appendonly yes`,
       `${node} this Redis may evict promised orders (volatile-lru): set maxmemory-policy noeviction`,
     ])
   expect(none()).toEqual([])
+})
+
+test('warns of a Redis that never flushes its file, and not of one that does not tell', async () => {
+  const late = await startRedis({ args: ['--appendfsync', 'no'] })
+  const silent = await startRedis({ args: ['--appendfsync', 'no', '--rename-command', 'CONFIG', ''] })
+  onTestFinished(() => Promise.all([late.stop(), silent.stop()]).then(() => {}))
+  const node = (server: { port: number }) => `${LOOPBACK}:${server.port}`
+  const [warned, unknown] = [warningsOf(late.url), warningsOf(silent.url, 'debug')]
+  const what = 'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always'
+  await expect.poll(warned).toEqual([`${node(late)} ${what}`])
+  await expect.poll(unknown).toEqual([`${node(silent)} appendfsync cannot be read`])
 })
 
 test('warns of each node of a Cluster, and measures its memory', async () => {
@@ -133,7 +142,7 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
   node.disconnect()
   const warnings = warningsOf(cluster.url)
   const warning = expect.stringMatching(`${forgetful} .*appendonly`)
-  await expect.poll(warnings, { timeout: 15_000 }).toEqual([warning])
+  await expect.poll(warnings).toEqual([warning])
   const store = connectRedis(cluster.url, log)
   onTestFinished(() => store.disconnect())
   await once(store, 'ready')
@@ -146,5 +155,5 @@ test('warns of each node of a Cluster, and measures its memory', async () => {
   }
   expect(seen).toContain('store_up{store="redis"} 1')
   await cluster.stop()
-  await expect.poll(() => metrics.registry.metrics(), { timeout: 15_000 }).toContain('store_up{store="redis"} 0')
-}, 60_000)
+  await expect.poll(() => metrics.registry.metrics()).toContain('store_up{store="redis"} 0')
+})

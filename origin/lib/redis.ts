@@ -126,6 +126,14 @@ async function warnOfLosses(redis: Redis | Cluster, log: Logger): Promise<void> 
     const info = await server.info().catch(() => '')
     if (/^aof_enabled:0/m.test(info))
       log.warn({ node }, 'this Redis may lose promised orders when it restarts: set appendonly yes')
+    // Many hosted Redis forbid CONFIG.
+    const refused = (error: Error) => log.debug({ node, error: String(error) }, 'appendfsync cannot be read')
+    const [, appendfsync] = (await server.config('GET', 'appendfsync').catch(refused)) ?? []
+    if (appendfsync === 'no')
+      log.warn(
+        { node },
+        'this Redis may lose promised orders when its machine fails: set appendfsync everysec or always',
+      )
     const policy = /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(info)?.[1]
     if (policy) log.warn({ node }, `this Redis may evict promised orders (${policy}): set maxmemory-policy noeviction`)
   }

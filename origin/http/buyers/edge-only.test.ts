@@ -1,6 +1,6 @@
 /** Buyers come through the edge, which knows more of them than their token says. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../../test/origin-process.ts'
 
 const origin = useOrigin(undefined, { ALLOW_DIRECT: 'false' })
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
@@ -12,6 +12,7 @@ test('refuses buyers’ calls without the edge’s token, before anything else i
     ['POST', `/sales/${sale}/checkout`],
     ['POST', '/sales/unknown/checkout'],
     ['GET', `/sales/${sale}/of-a-later-version`],
+    ['GET', `/sales/${sale}/orders`],
     ['GET', `/orders/${ORDER}`],
     ['GET', `/orders/${ORDER}/events`],
     ['POST', `/orders/${ORDER}/payment`],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../../test/origin-process.ts'
 
 const origin = useOrigin()
 
@@ -33,16 +33,16 @@ describe('the export of orders', () => {
       const orders = String(body.text).trim().split('\n')
       return orders.map((line) => JSON.parse(line)).find((order) => order.status === status)
     }
-    const becomes = (shown: object) => expect.poll(() => read('confirmed'), { timeout: 20_000 }).toMatchObject(shown)
+    const becomes = (status: string, shown: object) => expect.poll(() => read(status)).toMatchObject(shown)
     const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
-    await becomes({ captured_at: date, refunded_at: null })
+    await becomes('confirmed', { captured_at: date, refunded_at: null, refunded_minor: 0 })
     expect(await read('reserved')).toMatchObject({ captured_at: null, refunded_at: null })
     const { charge_id } = await read('confirmed')
     await origin.sql()`
       update sandbox.charges set status = 'refunded', changed_by = pg_current_xact_id()
       where charge_id = ${charge_id}`
-    await becomes({ captured_at: date, refunded_at: date })
-  }, 60_000)
+    await becomes('refunded', { captured_at: date, refunded_at: date, refunded_minor: 1_000 })
+  })
 
   const authorization = `Bearer ${ADMIN_TOKEN}`
   const exported = (sale: string) =>

@@ -1,6 +1,6 @@
 /** A sale with several lines, as the edge asks for each of them and as buyers and operators see it. */
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../../../test/origin-process.ts'
 
 const origin = useOrigin()
 
@@ -57,8 +57,8 @@ test('counts the arrivals of each line apart', async () => {
   const from = async (line: string | undefined, num: number) =>
     origin.checkout(sale, { token: await origin.token(sale, undefined, { num, ...(line && { line }) }) })
   await Promise.all([from('members', 1), from('members', 2), from(undefined, 1)])
-  await expect.poll(async () => (await stateOf(`${sale}~members`)).arrivals, { timeout: 5_000 }).toBe(2)
-  await expect.poll(async () => (await stateOf(sale)).arrivals, { timeout: 5_000 }).toBe(1)
+  await expect.poll(async () => (await stateOf(`${sale}~members`)).arrivals).toBe(2)
+  await expect.poll(async () => (await stateOf(sale)).arrivals).toBe(1)
 })
 
 test('shares rate, room and units by weight among the lines in which somebody waits', async () => {

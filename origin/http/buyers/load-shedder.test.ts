@@ -59,3 +59,16 @@ test('a visitor has so many calls in progress, whatever others have', () => {
   for (let i = 0; i < 6; i++) calls.leave('ann')
   expect(entered('ann')).toBe(6)
 })
+
+test('background work leaves time to checkouts while some are in progress, whatever their sale', () => {
+  const loadShedder = new LoadShedder()
+  enter(loadShedder, 'one', 20)
+  enter(loadShedder, 'two', 11)
+  expect(loadShedder.load()).toBe('light')
+  enter(loadShedder, undefined, 1)
+  expect(loadShedder.load()).toBe('busy')
+  loadShedder.leave('one')
+  expect(loadShedder.load()).toBe('light')
+  enter(loadShedder, 'one', 97)
+  expect(loadShedder.load()).toBe('full')
+})

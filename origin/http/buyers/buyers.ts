@@ -1,40 +1,37 @@
 /** Routes of admitted visitors: check out, read an order, pay it, give it back. */
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
-import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../shared/api/public.ts'
-import { isSold } from '../../shared/order-status.ts'
-import { tryParse } from '../../shared/parse.ts'
-import { type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import { PUBLIC_LINE, roomName } from '../../../shared/api/access.ts'
+import { CheckoutRequest, type Order, OrderId, PaymentRequest } from '../../../shared/api/public.ts'
+import type { SyncKey, TokenKeys } from '../../../shared/keys.ts'
+import { isSold } from '../../../shared/order-status.ts'
+import { tryParse } from '../../../shared/parse.ts'
+import { type Problem, ProblemError, problem } from '../../../shared/problem.ts'
 import {
   ADMISSION,
   type AdmissionClaims,
   ORDER,
-  ORDER_TOKEN_TTL_SECONDS,
   readToken,
-  type SyncKey,
-  signToken,
-  type TokenKeys,
   TokenReader,
   type Verified,
-} from '../../shared/tokens.ts'
-import type { Checkout } from '../checkout/checkout.ts'
-import { type Outcome, tryAgain } from '../checkout/outcome.ts'
-import type { Config } from '../config.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { findOrder, type OrderRow, type OrderView } from '../ledger/orders.ts'
-import type { Reservation } from '../ledger/record.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import type { OrderEvents } from '../orders/order-events.ts'
-import { orderAt, processingOrder } from '../orders/order-json.ts'
-import type { Orders } from '../orders/orders.ts'
-import type { Arrivals } from '../sales/arrivals.ts'
-import type { Blocks } from '../sales/blocks.ts'
-import { available, inLine } from '../sales/sale-state.ts'
-import type { Sales } from '../sales/sales.ts'
-import { type LoadShedder, VisitorCalls } from './load-shedder.ts'
+} from '../../../shared/tokens.ts'
+import type { Checkout } from '../../checkout/checkout.ts'
+import { type Outcome, tryAgain } from '../../checkout/outcome.ts'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../ledger/connection.ts'
+import { findOrder, type OrderRow, type OrderView } from '../../ledger/orders/orders.ts'
+import type { Reservation } from '../../ledger/orders/record.ts'
+import { available, inLine } from '../../ledger/sales/sale-state.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import type { OrderEvents } from '../../orders/order-events.ts'
+import { orderAt, processingOrder } from '../../orders/order-json.ts'
+import type { Orders } from '../../orders/orders.ts'
+import type { Arrivals } from '../../sales/arrivals.ts'
+import type { Blocks } from '../../sales/blocks.ts'
+import type { Sales } from '../../sales/sales.ts'
 import {
   bearer,
+  fromEdge,
   keyOf,
   NO_STORE,
   parseBody,
@@ -44,7 +41,10 @@ import {
   requireEdge,
   sendJson,
   sendProblem,
-} from './request.ts'
+} from '../request.ts'
+import { contactOf, keepsContact } from './contact.ts'
+import { type LoadShedder, VisitorCalls } from './load-shedder.ts'
+import { orderToken } from './own-orders.ts'
 
 interface BuyerDeps {
   readonly config: Pick<Config, 'EDGE_TOKEN' | 'ALLOW_DIRECT' | 'CALLS_PER_VISITOR'>
@@ -65,6 +65,7 @@ const MAX_ADMISSIONS = 50_000
 
 export function buyerRoutes(deps: BuyerDeps): Hono {
   const { config, sql, sales, blocks, checkout, orders, events, arrivals, loadShedder, metrics, keys } = deps
+  const isEdge = fromEdge(config.EDGE_TOKEN)
   const visitorCalls = new VisitorCalls(config.CALLS_PER_VISITOR)
   const admissions = new TokenReader(ADMISSION, keys.admission, MAX_ADMISSIONS)
   const app = new Hono()
@@ -79,12 +80,12 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     let visitor: string | undefined
     let beganMs: number | undefined
     try {
-      // One admission must keep nobody else out: what it cannot have is refused before anything is done for it.
+      // One admission must not take the room of others: calls that it may not make are refused before any work.
       const read = admissions.read(bearer(c) ?? '', sales.nowMs())
       const admission = admissionTo(saleId, read instanceof Promise ? await read : read)
       blocks.refuse(admission.sub)
       visitor = enterAs(admission.sub)
-      // Read before the call is counted as load: a body that never comes must keep nobody out.
+      // Read before the call counts as load: a body that never arrives must not take anybody's room.
       const body = await readText(c)
       if (!loadShedder.enter(counted)) {
         outcomeLabel = 'shed'
@@ -96,7 +97,8 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
       arrivals.arrived(roomName(saleId, line), admission.num)
       const key = keyOf(c)
       const request = parseBody(c, CheckoutRequest, body)
-      const buyer = { visitor: admission.sub, number: admission.num }
+      const contact = keepsContact(sale) ? contactOf(c, sale, request, isEdge) : undefined
+      const buyer = { visitor: admission.sub, number: admission.num, ...(contact && { contact }) }
       const answer = checkout.checkout(inLine(sale, line), buyer, request, key)
       const outcome = answer instanceof Promise ? await answer : answer
       outcomeLabel = labelOf(outcome)
@@ -120,7 +122,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   })
   app.get('/orders/:order', get)
 
-  // It lasts, and one order has a limited number of them.
+  // Not a visitor's call in progress: a stream lasts, and the streams of one order are limited.
   app.get('/orders/:order/events', async (c) => {
     const found = await ownOrder(c, await requireRight(c))
     return events.stream(c, 'order' in found ? found.order : found.order_id, orderNow)
@@ -183,7 +185,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     const order: Order =
       kind === 'processing' ? processingOrder(outcome.reservation, sales.get(saleId)) : orderNow(outcome.order)
     if (kind !== 'processing') order.remaining = outcome.remaining
-    order.order_token = tokenFor(order)
+    order.order_token = orderToken(order, keys.order, sales.nowMs())
     if (kind === 'processing' && !replayed) metrics.degraded.inc({ without: 'ledger' })
     if (kind === 'recorded' && !replayed) orders.beginPayment(outcome.order)
     const headers = { ...NO_STORE, Location: `/orders/${order.order_id}` }
@@ -228,11 +230,6 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   }
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
-
-  function tokenFor({ order_id: sub, sale }: Order): string {
-    const iat = Math.floor(sales.nowMs() / 1000)
-    return signToken(ORDER, keys.order, { sub, sale, iat, exp: iat + ORDER_TOKEN_TTL_SECONDS })
-  }
 
   return app
 }

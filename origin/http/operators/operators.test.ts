@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
-import { useDatabase, useRedis } from '../../test/servers.ts'
-import { note } from '../ledger/findings.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../../test/servers.ts'
+import { note } from '../../ledger/operations/findings.ts'
 
 const database = useDatabase()
 const redis = useRedis()
@@ -38,6 +38,21 @@ describe('an operator', () => {
         invariant: { total: 10, available: 10, held: 0, sold: 0, holds: true },
       },
     })
+  })
+
+  test('creates a sale only where there is none, if the call says so', async () => {
+    const sale = `sale-${randomUUID().slice(0, 8)}`
+    const create = (name: string) =>
+      origin.call('PUT', `/admin/sales/${sale}`, {
+        token: ADMIN_TOKEN,
+        body: config({ name }),
+        headers: { 'if-none-match': '*' },
+      })
+    const both = await Promise.all([create('one'), create('two')])
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
+    expect(await create('three')).toMatchObject({ status: 409, body: { errors: [{ field: 'sale' }] } })
+    const created = both.find(({ status }) => status === 201)
+    expect(await read(sale)).toMatchObject({ body: { name: created?.body.name } })
   })
 
   test('reads which fields are wrong', async () => {
@@ -76,7 +91,7 @@ describe('an operator', () => {
   test('cannot lower a total below the units held and sold', async () => {
     const sale = await origin.sale({ total: 5 })
     for (const body of [{ payment_method: 'pm_ok' }, {}, {}]) await origin.checkout(sale, { body })
-    await expect.poll(() => origin.stock(sale), { timeout: 15_000 }).toMatchObject({ sold: 1 })
+    await expect.poll(() => origin.stock(sale)).toMatchObject({ sold: 1 })
     const product = (total: number) => ({ ...config().products[0], total })
     const refused = await put(sale, config({ name: 'Other', products: [product(2)] }))
     expect(refused).toMatchObject({ status: 409, body: { type: '/problems/conflict' } })
@@ -84,6 +99,28 @@ describe('an operator', () => {
     expect(await put(sale, config({ products: [product(3)] }))).toMatchObject({ status: 200 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
     expect(await origin.stock(sale)).toMatchObject({ total: 3, available: 0, held: 2, sold: 1 })
+  })
+
+  test('withholds a buffer from sale', async () => {
+    const product = (total: number, buffer: number) => ({ ...config().products[0], total, buffer })
+    const sale = await origin.sale({ products: [product(3, 1)], limit_per_visitor: 3 })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, buffer: 1, available: 2 })
+    const seen = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+    expect(seen.body).toMatchObject({ products: [{ total: 2, available: 2 }] })
+    expect(JSON.stringify(seen.body)).not.toContain('buffer')
+    expect(await origin.checkout(sale, { body: { quantity: 3 } })).toMatchObject({ status: 422 })
+    expect(await origin.checkout(sale, { body: { quantity: 2, payment_method: 'pm_ok' } })).toMatchObject({
+      status: 201,
+    })
+    await expect.poll(async () => (await read(sale)).body.phase).toBe('sold_out')
+    expect(await origin.checkout(sale)).toMatchObject({ status: 410 })
+    for (const [total, buffer, status] of [
+      ...[[3, 2, 409] as const, [2, 1, 409] as const, [1, 2, 422] as const],
+      [3, 0, 200] as const,
+    ])
+      expect(await put(sale, config({ products: [product(total, buffer)] }))).toMatchObject({ status })
+    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    expect(await origin.stock(sale)).toMatchObject({ total: 3, buffer: 0, available: 0 })
   })
 
   test('opens, pauses, resumes and ends a sale', async () => {
@@ -165,7 +202,9 @@ describe('an operator', () => {
     const sale = await origin.sale({ products })
     const restock = (key: string, quantity = 2, product = 'one') =>
       origin.call('POST', `/admin/sales/${sale}/products/${product}/restock`, {
-        ...{ token: ADMIN_TOKEN, body: { quantity }, headers: { 'idempotency-key': key } },
+        token: ADMIN_TOKEN,
+        body: { quantity },
+        headers: { 'idempotency-key': key },
       })
     const total = async () => (await origin.stock(sale)).total
     const atOnce = await Promise.all(Array.from({ length: 5 }, () => restock('first')))
@@ -183,8 +222,8 @@ describe('an operator', () => {
     const log = await origin.sql()`
       select actor, before, after from audit_log where sale_id = ${sale} and action = 'restocked' order by entry_id`
     expect(log).toEqual([
-      { actor: 'operator', before: { total: 1 }, after: { total: 3, quantity: 2, key: 'first' } },
-      { actor: 'operator', before: { total: 3 }, after: { total: 5, quantity: 2, key: 'second' } },
+      { actor: 'admin', before: { total: 1 }, after: { total: 3, quantity: 2, key: 'first' } },
+      { actor: 'admin', before: { total: 3 }, after: { total: 5, quantity: 2, key: 'second' } },
     ])
     await origin.sql()`update audit_log set at = at - interval '24 hours' where sale_id = ${sale}`
     for (const product of ['one', 'two'])
@@ -206,7 +245,7 @@ describe('an operator', () => {
     const fulfil = (order = id, of = sale) => origin.admin('POST', `/sales/${of}/orders/${order}/fulfil`)
     const answer = await eventually(fulfil, ({ status }) => status === 200)
     const { remaining: _, order_token: __, ...order } = paid.body
-    const fulfilled = { ...order, status: 'fulfilled', expires_in_seconds: 0 }
+    const fulfilled = { ...order, status: 'fulfilled', expires_in_seconds: 0, payment: { status: 'succeeded' } }
     expect(answer).toMatchObject({ status: 200, body: fulfilled })
     expect(await fulfil()).toMatchObject({ status: 200, body: fulfilled })
     expect(await origin.stock(sale)).toMatchObject({ available: 9, held: 0, sold: 1 })

@@ -2,14 +2,15 @@
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import { type Context, Hono } from 'hono'
-import { InvitationLinks, InvitationRow } from '../../shared/api/access.ts'
-import { tryParse } from '../../shared/parse.ts'
-import { problem, problemIn } from '../../shared/problem.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { countInvitations, type Invitation, importInvitations } from '../ledger/invitations.ts'
-import type { SaleRow } from '../ledger/sales.ts'
-import type { Invitations } from '../sales/invitations.ts'
-import { readBody, refuse, sendProblem } from './request.ts'
+import { InvitationLinks, InvitationRow } from '../../../../shared/api/access.ts'
+import { tryParse } from '../../../../shared/parse.ts'
+import { problem, problemIn } from '../../../../shared/problem.ts'
+import type { Sql } from '../../../ledger/connection.ts'
+import { audit } from '../../../ledger/operations/audit.ts'
+import { countInvitations, type Invitation, importInvitations } from '../../../ledger/sales/invitations.ts'
+import type { SaleRow } from '../../../ledger/sales/sale-row.ts'
+import type { Invitations } from '../../../sales/invitations.ts'
+import { operatorOf, readBody, refuse, sendProblem } from '../../request.ts'
 
 /** Longest line of an import, in characters. */
 const MAX_LINE = 1_000
@@ -31,7 +32,8 @@ export function invitationRoutes({ sql, invitations, find, nowMs }: InvitationDe
   app.put('/', async (c) => {
     const saleId = await saleOf(c)
     try {
-      const imported = await importInvitations(sql, saleId, rowsOf(c), c.req.query('replace') === 'true')
+      const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
+      const imported = await importInvitations(sql, saleId, rowsOf(c), by)
       return c.json({ imported, ...(await countInvitations(sql, saleId)) })
     } catch (error) {
       const response = sendProblem(problemIn(error))
@@ -45,6 +47,8 @@ export function invitationRoutes({ sql, invitations, find, nowMs }: InvitationDe
   app.post('/links', async (c) => {
     const saleId = await saleOf(c)
     const { count, uses, valid_for_seconds } = await readBody(c, InvitationLinks)
+    const after = { count, uses, valid_for_seconds }
+    await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
     const exp = Math.floor(nowMs() / 1000) + valid_for_seconds
     const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, exp)))
     return c.body(Readable.toWeb(lines) as ReadableStream, 200, {

@@ -1,14 +1,22 @@
 /** The operators' calls for who may join: the rules of a sale, and who is blocked in all of them. */
 import { Hono } from 'hono'
-import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../shared/api/access.ts'
-import { problem } from '../../shared/problem.ts'
-import { addBlock, addRule, type Block, changeRule, readBlocks, removeBlock, removeRule } from '../ledger/access.ts'
-import type { Sql } from '../ledger/connection.ts'
-import { findOrder } from '../ledger/orders.ts'
-import type { SaleRow } from '../ledger/sales.ts'
-import type { Orders } from '../orders/orders.ts'
-import { type Blocks, visitorIn } from '../sales/blocks.ts'
-import { readBody, refuse } from './request.ts'
+import { ACCOUNT_PREFIX, BlockConfig, RuleChange, RuleConfig } from '../../../../shared/api/access.ts'
+import { problem } from '../../../../shared/problem.ts'
+import type { Sql } from '../../../ledger/connection.ts'
+import { findOrder } from '../../../ledger/orders/orders.ts'
+import {
+  addBlock,
+  addRule,
+  type Block,
+  changeRule,
+  readBlocks,
+  removeBlock,
+  removeRule,
+} from '../../../ledger/sales/access.ts'
+import type { SaleRow } from '../../../ledger/sales/sale-row.ts'
+import type { Orders } from '../../../orders/orders.ts'
+import { type Blocks, visitorIn } from '../../../sales/blocks.ts'
+import { operatorOf, readBody, refuse } from '../../request.ts'
 
 interface RuleDeps {
   readonly sql: Sql
@@ -26,7 +34,7 @@ export function ruleRoutes({ sql, find, changed }: RuleDeps): Hono {
 
   app.get('/', async (c) => c.json({ rules: (await find(saleOf(c))).rules }))
   app.post('/', async (c) => {
-    const rule = await addRule(sql, saleOf(c), await readBody(c, RuleConfig))
+    const rule = await addRule(sql, saleOf(c), await readBody(c, RuleConfig), operatorOf(c))
     await changed(saleOf(c))
     return c.json(await ruleOf(saleOf(c), rule), 201)
   })
@@ -34,12 +42,13 @@ export function ruleRoutes({ sql, find, changed }: RuleDeps): Hono {
     const { rule } = c.req.param()
     const was = await ruleOf(saleOf(c), rule)
     const { when = was.when, action = was.action, note = was.note } = await readBody(c, RuleChange)
-    await changeRule(sql, saleOf(c), rule, { when, action, note })
+    await changeRule(sql, saleOf(c), rule, { when, action, note }, operatorOf(c))
     await changed(saleOf(c))
     return c.json(await ruleOf(saleOf(c), rule))
   })
   app.delete('/:rule', async (c) => {
-    if (!(await removeRule(sql, saleOf(c), c.req.param('rule')))) refuse(problem('not-found', { detail: NO_RULE }))
+    const isRemoved = await removeRule(sql, saleOf(c), c.req.param('rule'), operatorOf(c))
+    if (!isRemoved) refuse(problem('not-found', { detail: NO_RULE }))
     await changed(saleOf(c))
     return c.body(null, 204)
   })
@@ -67,11 +76,15 @@ export function blockRoutes({ sql, blocks, orders, saleIds, changed }: BlockDeps
   app.get('/', async (c) => c.json({ blocks: (await readBlocks(sql)).map(describeBlock) }))
   app.post('/', async (c) => {
     const { order, ...wanted } = await readBody(c, BlockConfig)
-    const block = await addBlock(sql, order === undefined ? wanted : { ...wanted, ...(await holderOf(order)) })
+    const block = await addBlock(
+      sql,
+      order === undefined ? wanted : { ...wanted, ...(await holderOf(order)) },
+      operatorOf(c),
+    )
     await publish()
     // First refused, so that nobody reserves again what is taken from them.
     const visitor = visitorIn(block)
-    if (visitor !== null) await orders.takeFrom(visitor, saleIds())
+    if (visitor !== null) await orders.takeFrom(visitor, saleIds(), operatorOf(c))
     return c.json(describeBlock(block), 201)
   })
   async function holderOf(order: string) {
@@ -79,7 +92,7 @@ export function blockRoutes({ sql, blocks, orders, saleIds, changed }: BlockDeps
     return visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length) } : { visitor }
   }
   app.delete('/:block', async (c) => {
-    if (!(await removeBlock(sql, c.req.param('block'))))
+    if (!(await removeBlock(sql, c.req.param('block'), operatorOf(c))))
       refuse(problem('not-found', { detail: 'There is no such block.' }))
     await publish()
     return c.body(null, 204)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { useOrigin } from '../../test/origin-process.ts'
+import { useOrigin } from '../../../../test/origin-process.ts'
 
 const origin = useOrigin()
 
@@ -95,7 +95,7 @@ test('gives back what a blocked visitor holds, refuses them everywhere, and writ
   expect(status).toBe(201)
   expect(await origin.stock(sale)).toMatchObject({ held: 1, available: 9 })
   const { body: findings } = await origin.admin('GET', `/sales/${sale}/findings`)
-  const change = { actor: 'operator', action: 'blocked', order_id: held.body.order_id }
+  const change = { actor: 'admin', action: 'blocked', order_id: held.body.order_id }
   expect(findings.changes).toMatchObject([change])
   const read = ({ body: { order_id, order_token = '' } }: typeof held) =>
     origin.call('GET', `/orders/${order_id}`, { token: order_token })
@@ -117,7 +117,7 @@ test('blocks a visitor by an order of theirs, and lets one that is being paid fi
   await expect.poll(status).toBe('paying')
   const block = await origin.admin('POST', '/blocks', { order: order.order_id })
   expect(block).toMatchObject({ status: 201, body: { visitor: 'mallory' } })
-  await expect.poll(status, { timeout: 15_000 }).toMatch(/confirmed|fulfilled/)
+  await expect.poll(status).toMatch(/confirmed|fulfilled/)
   expect(await origin.admin('POST', '/blocks', { order: crypto.randomUUID() })).toMatchObject({ status: 404 })
   await origin.admin('DELETE', `/blocks/${block.body.block}`)
 })

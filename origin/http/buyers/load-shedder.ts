@@ -5,19 +5,31 @@
  * calls in progress and no more, or one admission could take all the room.
  */
 
-/** Calls in progress from which the edge slows down: about 100 ms of work. */
+/** Calls in progress from which background work leaves them time: about 8 ms of work .. */
+const BUSY_FROM = 32
+/** .. from which it leaves them nearly all: about 30 ms of work .. */
+const FULL_FROM = 128
+/** .. from which the edge slows down: about 100 ms of work. */
 const SLOW_FROM = 400
 /** .. and from which further calls are shed before any work: half a second of it. */
 const MAX_IN_PROGRESS = 2_000
 
+/** How much of this process's time buyers need: some, more than it spares easily, or all there is. */
+export type Load = 'light' | 'busy' | 'full'
+
 export class LoadShedder {
   #total = 0
-  /** Only sales with a call in progress. */
+  /** Calls in progress by sale. */
   readonly #bySale = new Map<string, number>()
 
   /** True while the load, and this sale's share of it, are so large that the edge should admit fewer. */
   isSlow(saleId: string): boolean {
     return this.#isOver(saleId, SLOW_FROM)
+  }
+
+  load(): Load {
+    if (this.#total < BUSY_FROM) return 'light'
+    return this.#total < FULL_FROM ? 'busy' : 'full'
   }
 
   /** Begins a call if there is room; `leave` ends it. Undefined is a sale that does not exist, which has no share. */
@@ -51,7 +63,7 @@ export class LoadShedder {
 
 export class VisitorCalls {
   readonly #most: number
-  /** Only visitors with a call in progress. */
+  /** Calls in progress by visitor. */
   readonly #inProgress = new Map<string, number>()
 
   constructor(most: number) {

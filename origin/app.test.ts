@@ -1,0 +1,25 @@
+import { Hono } from 'hono'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { createApp } from './app.ts'
+import { TimeoutError } from './lib/with-timeout.ts'
+
+test('logs which call has failed, and never which person it was about', async () => {
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(line) })
+  const admin = new Hono()
+    .delete('/visitors/slow', () => Promise.reject(new TimeoutError('too slow')))
+    .delete('/visitors/:visitor', () => Promise.reject(new Error('broken')))
+    .get('/sales/:sale', () => Promise.reject(new Error('broken')))
+  const app = createApp({ routes: { '/admin': admin }, log })
+  const statuses = []
+  for (const path of ['/admin/visitors/user%3Aada%40shop.example', '/admin/visitors/slow'])
+    statuses.push((await app.request(path, { method: 'DELETE' })).status)
+  statuses.push((await app.request('/admin/sales/drop')).status)
+  expect(statuses).toEqual([500, 503, 500])
+  expect(lines.map((line) => JSON.parse(line).path)).toEqual([
+    '/admin/visitors/..',
+    '/admin/visitors/..',
+    '/admin/sales/drop',
+  ])
+})
