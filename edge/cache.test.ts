@@ -38,10 +38,10 @@ it('purges what is kept of a sale when it is sold out, and when it lives again',
   expect(await purgesOf(sale)).toBe(0)
   await sale.publish({ phase: 'sold_out', products: [product(0, 0, 5)] })
   await sale.push()
-  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(1)
+  await expect.poll(() => purgesOf(sale)).toBe(1)
   await sale.publish({ phase: 'open', products: [product(5, 0, 5)] })
   await sale.push()
-  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(2)
+  await expect.poll(() => purgesOf(sale)).toBe(2)
   // Only then: what was purged earlier could have been kept again.
   expect((await sale.schedule()).phase).toBe('open')
 })
@@ -55,8 +55,18 @@ it('purges what is kept of a sale when an operator changes it, and not for its s
   expect(await purgesOf(sale)).toBe(0)
   await sale.publish({ name: 'Another name' })
   await sale.push()
-  await expect.poll(() => purgesOf(sale), { timeout: 2_000 }).toBe(1)
+  await expect.poll(() => purgesOf(sale)).toBe(1)
   expect(await (await sale.page()).text()).toContain('Another name')
+  const announcement = {
+    id: 'one',
+    level: 'info',
+    text: { en: 'More at three' },
+    since: '2026-11-21T12:00:00.000Z',
+  } as const
+  await sale.publish({ announcement })
+  await sale.push()
+  await expect.poll(() => purgesOf(sale)).toBe(2)
+  expect(await (await sale.page()).text()).toContain('More at three')
 })
 
 it('purges Workers Cache by the entrypoint that it stands before', async () => {

@@ -3,9 +3,7 @@
  * kept response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with tags.
  */
 import type { RoomConfig } from './config.ts'
-import type { Call } from './http.ts'
-
-export const NO_STORE = 'no-store'
+import { type Call, NO_STORE } from './http.ts'
 
 /** On every kept response of a sale, in all its forms: a purge takes them back together. */
 export const tagOf = (sale: string) => `sale-${sale}`
@@ -19,13 +17,15 @@ interface Kept {
 
 /** The responses of a sale that are kept: each is the same for all who send the same headers that its `Vary` names. */
 export const KEPT = {
-  /** A page reads the server's clock from it, and corrects what is late by a few seconds only. */
-  schedule: { inBrowsers: 1, inCache: 1, stale: 2 },
+  /** Never stale: a page that reads it every second, and nobody else there, would be sent the copy of its read before. */
+  schedule: { inBrowsers: 1, inCache: 1, stale: 0 },
   document: { inBrowsers: 1, inCache: 1, stale: 2 },
   /** Its script shows the phase of the moment. Each language that browsers ask for is a variant, with a render of its own. */
   landing: { inBrowsers: 1, inCache: 5, stale: 25 },
   /** Purged when the sale lives again; should that fail, it lives again so much later. */
   final: { inBrowsers: 30, inCache: 300, stale: 3600 },
+  /** Full pages of what was announced before: they never change. */
+  past: { inBrowsers: 86_400, inCache: 2_592_000, stale: 86_400 },
 } as const satisfies Record<string, Kept>
 
 /** `CDN-Cache-Control` (RFC 9213), since `s-maxage` would forbid Workers Cache to send anything stale. */
@@ -39,8 +39,8 @@ export const keptFor = (sale: string, { inBrowsers, inCache, stale }: Kept) => (
 export const TARGETED = /(^|-)cdn-cache-control$|^(surrogate|edge)-control$|^x-accel-expires$/
 
 /**
- * The last word on each of our own responses: what says nothing of caches is kept by none (Workers Cache would keep it for
- * two hours, for all alike), and neither is what sets a cookie.
+ * The final rule for each of our own responses: without caching headers it must not be kept (Workers Cache would keep it for
+ * two hours, for all visitors), and neither must a response that sets a cookie.
  */
 export function withCacheRule(response: Response, { setCookies }: Call): Response {
   const { headers } = response
@@ -54,14 +54,14 @@ export function withCacheRule(response: Response, { setCookies }: Call): Respons
 }
 
 const PURGE_TIMEOUT_MS = 2_000
-/** Cloudflare allows a Worker a few purges a minute. A purge lost for good costs freshness: kept responses end by themselves. */
+/** Cloudflare allows a Worker a few purges a minute. A lost purge costs only freshness: kept responses expire. */
 const MAX_PURGE_TRIES = 5
 /** Before the next try; doubled each time. */
 const PURGE_RETRY_MS = 500
 
 /**
  * Purges a sale's kept responses, from one of the objects; false after the last failed try. A Worker's cache can only be
- * purged by the entrypoint that it stands before, so the object calls that one.
+ * purged by the entrypoint that it serves, so the object calls that one.
  */
 export async function purgeSale(
   sale: string,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import wrangler from '../wrangler.toml?raw'
 import { ConfigError, type Env, readConfig, SETTINGS } from './config.ts'
-import { call, edgeEnv } from './testing/visitors.ts'
+import { WORDS } from './pages/words/words.ts'
+import { call, edgeEnv, TestSale } from './testing/visitors.ts'
 
 const ED25519_PUBLIC = JSON.stringify({
   keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'e', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
@@ -51,6 +52,13 @@ it('names the setting that is missing or wrong, and never its value', async () =
     { PAYMENT_PAGE: 'https://pay.example/{order}' },
     { PAYMENT_PAGE: '//pay.example/{order}' },
     { PAYMENT_PAGE: '/pay-here' },
+    { WORDS: 'Hello' },
+    { WORDS: '{"nl":{"joinLine":"In de rij"}}' },
+    { WORDS: '{"en":{"joinLine":""}}' },
+    { WORDS: '{"en":{"problems":{"sold-out":[1]}}}' },
+    { WORDS: '{"en":{"perVisitor":"{p} each"}}' },
+    { PAYMENT_PAGE: 'stripe' },
+    { PAYMENT_PAGE: 'stripe', STRIPE_PUBLISHABLE_KEY: 'sk_live_secret' },
     { ENVIRONMENT: 'production', EDGE_TOKEN: 'development-edge-token-00000000000' },
   ]
   for (const changed of wrong) {
@@ -94,4 +102,22 @@ it('is documented by wrangler.toml, with the same defaults', () => {
     if (value === undefined) expect(wrangler).toMatch(new RegExp(`^required = .*"${name}"|^#   ${name} `, 'm'))
     else if (preset !== undefined && value !== '') expect(value, name).toBe(preset)
   }
+})
+
+it('puts the shop’s own words over those of the pages, by language', async () => {
+  const own = { de: { joinLine: 'Rein da', perVisitor: 'Je {n}', problems: { 'sold-out': ['Alles weg'] } } }
+  const { WORDS: words } = await readConfig({ ...edgeEnv, WORDS: JSON.stringify(own) })
+  expect(words.de).toEqual({
+    ...WORDS.de,
+    joinLine: 'Rein da',
+    perVisitor: 'Je {n}',
+    problems: { ...WORDS.de.problems, 'sold-out': ['Alles weg', WORDS.de.problems['sold-out'][1]] },
+  })
+  expect(words.en).toEqual(WORDS.en)
+  expect(await refusal({ WORDS: '{"en":{"joinLine":"In","joinLin":"In"},"fr":{"ahead":{"two":"x"}}}' })).toMatch(
+    /^WORDS must .*: en.joinLin, fr.ahead.two$/,
+  )
+  const sale = await new TestSale().publish()
+  const page = await sale.page({ 'accept-language': 'de' }, { ...edgeEnv, WORDS: '{"de":{"joinLine":"<b>Rein</b>"}}' })
+  expect(await page.text()).toContain('&#60;b&#62;Rein&#60;/b&#62;</button>')
 })

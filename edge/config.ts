@@ -1,11 +1,10 @@
 /**
  * The edge's settings: the one place for the name, the form, the default and the description of each. They come with every
- * request and are read once per isolate. What is wrong with one is said by its name, never by its value.
+ * request and are read once per isolate. Errors name a setting and never repeat its value.
  */
 import { base64url } from 'jose'
 import * as v from 'valibot'
 import { MAX_DIFFICULTY } from '../shared/api/access.ts'
-import { optional, required, setting, settingDocs } from '../shared/settings.ts'
 import {
   AdmissionKeySetting,
   canSign,
@@ -17,11 +16,12 @@ import {
   type SecretJwkSet,
   type TokenKeys,
   webCryptoKey,
-} from '../shared/tokens.ts'
+} from '../shared/keys.ts'
+import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './auth/visitor-secret.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
-import { brandSheet, HEX_COLOUR } from './pages/brand.ts'
-import type { Brand } from './pages/view.ts'
+import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
+import { withOwnWords } from './pages/words/own-words.ts'
 
 const url = v.pipe(
   v.string(),
@@ -62,6 +62,20 @@ const multiples = v.pipe(
 
 const colour = v.pipe(v.string(), v.regex(HEX_COLOUR, 'must be a colour such as #0b6450'))
 
+const SHOWN_WRONG = 5
+const words = v.pipe(
+  v.string(),
+  v.parseJson(undefined, 'must be JSON'),
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    const { words, wrong } = withOwnWords(value)
+    if (wrong.length === 0) return words
+    addIssue({
+      message: `must have texts of the pages alone, which these are not: ${wrong.slice(0, SHOWN_WRONG).join(', ')}`,
+    })
+    return NEVER
+  }),
+)
+
 /** Paths in which `*` stands for anything, separated by spaces or commas, as one expression. */
 const patterns = (flags: string) =>
   v.pipe(
@@ -74,6 +88,9 @@ const patterns = (flags: string) =>
       return each.length > 0 ? new RegExp(`^(?:${each.join('|')})$`, flags) : /^(?!)/
     }),
   )
+
+/** Our own page for paying, with Stripe's form. */
+const STRIPE_PAGE = '/sales/{sale}/order/{order}/pay'
 
 /** What the coordinator reads too; it needs no keys. */
 const Room = v.object({
@@ -130,34 +147,45 @@ const Worker = v.object({
     v.pipe(
       v.string(),
       // On this host, since the cookie that says whose order it is goes to no other.
-      v.regex(/^(sandbox$|\/(?![/\\]).*\{order\})/, 'must be a path of this host with {order} in it, or sandbox'),
-      v.transform((page) => (page === 'sandbox' ? null : page)),
+      v.regex(
+        /^((sandbox|stripe)$|\/(?![/\\]).*\{order\})/,
+        'must be a path of this host with {order} in it, stripe or sandbox',
+      ),
+      v.transform((page) => (page === 'sandbox' ? null : page === 'stripe' ? STRIPE_PAGE : page)),
     ),
-    "The shop's page for paying, a path with `{order}`, or `sandbox`; required in production",
+    "The shop's page for paying, a path with `{order}`; `stripe` for ours with Stripe's form; or `sandbox`. Required in production",
   ),
   BRAND_NAME: optional(v.string(), 'Name of the shop on pages; without it, that of the sale'),
   BRAND_LOGO: optional(
     v.pipe(v.string(), v.regex(/^(\/(?!\/)|data:image\/)/, 'must be a path of this host, or a data: URI of an image')),
-    'Picture shown instead of the name',
+    'Picture shown instead of the name; a path to a PNG, JPEG or WebP is shown with links to a sale too',
   ),
   BRAND_ACCENT: optional(colour, 'Accent colour, such as #0b6450'),
   BRAND_ACCENT_DARK: optional(colour, 'Accent colour of the dark look'),
+  WORDS: setting(
+    words,
+    '{}',
+    'The shop\'s own words over those of the pages: JSON such as `{"en":{"joinLine":"Get in line"}}`, by the names in edge/pages/words',
+  ),
 })
 
 const Shop = v.object({
-  SHOP_JWKS_URL: required(url, "Keys of the shop's own sessions (JWTs); whoever is signed in joins as that account"),
+  SHOP_JWKS_URL: required(
+    url,
+    "Keys of the shop's own sessions (JWTs); a visitor who is signed in joins as that account",
+  ),
   SHOP_ISSUER: required(v.string(), 'Issuer of the sessions'),
   SHOP_AUDIENCE: required(v.string(), 'Audience of the sessions'),
   SHOP_SIGN_IN_URL: optional(
     v.pipe(v.string(), v.regex(/^(https?:\/\/|\/(?![/\\]))/, 'must be an http(s) URL or a path of this host')),
-    'Where visitors sign in; `{return}` stands for the address of the sale, to come back to',
+    'Where visitors sign in; `{return}` is replaced by the address of the sale, to come back to',
   ),
   SHOP_COOKIE: setting(v.string(), 'shop_session', 'Cookie that holds the session'),
 })
 
 const Turnstile = v.object({
   TURNSTILE_SITE_KEY: required(v.string(), "Cloudflare Turnstile's site key, for sales with `turnstile: true`"),
-  TURNSTILE_SECRET_KEY: required(v.string(), 'Its secret key'),
+  TURNSTILE_SECRET_KEY: required(v.string(), "Cloudflare Turnstile's secret key"),
   TURNSTILE_VERIFY_URL: setting(
     url,
     'https://challenges.cloudflare.com/turnstile/v0/siteverify',
@@ -165,12 +193,20 @@ const Turnstile = v.object({
   ),
 })
 
+const Stripe = v.object({
+  STRIPE_PUBLISHABLE_KEY: required(
+    v.pipe(v.string(), v.regex(/^pk_/, 'must begin with pk_')),
+    "Stripe's publishable key, for `PAYMENT_PAGE=stripe`",
+  ),
+  STRIPE_JS_URL: setting(url, 'https://js.stripe.com/endive/stripe.js', "Where Stripe's script is, for tests"),
+})
+
 const Protect = v.object({
-  PROTECT_UPSTREAM: required(url, 'The site that the waiting room stands before'),
+  PROTECT_UPSTREAM: required(url, 'The site that the waiting room protects'),
   PROTECT_SALE: required(v.string(), 'The sale whose admission opens the protected paths'),
-  // In any case, and over line breaks: a site may read them all as one path. What is let through is read to the letter.
-  PROTECT_PATHS: setting(patterns('is'), '/*', 'Protected paths; `*` stands for anything'),
-  PROTECT_BYPASS: setting(patterns(''), '', 'Paths that are open all the same'),
+  // Protected paths ignore case and span line breaks, since a site may read them so. Open paths are matched exactly.
+  PROTECT_PATHS: setting(patterns('is'), '/*', 'Protected paths; `*` matches anything'),
+  PROTECT_BYPASS: setting(patterns(''), '', 'Paths that stay open'),
   PROTECT_SESSION_SECONDS: setting(number(60, 24 * 3600), '1800', 'How long an admitted visitor may stay'),
 })
 
@@ -184,12 +220,13 @@ const DEVELOPMENT = {
 }
 
 /** Every setting of the edge, for docs/settings.md. */
-export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Protect)
+export const SETTINGS = settingDocs(Worker, Shop, Turnstile, Stripe, Protect)
 
 type SettingName =
   | keyof typeof Worker.entries
   | keyof typeof Shop.entries
   | keyof typeof Turnstile.entries
+  | keyof typeof Stripe.entries
   | keyof typeof Protect.entries
 type Required = 'ORIGIN_URL' | 'EDGE_TOKEN' | 'QUEUE_KEYS' | 'ADMISSION_KEYS'
 export type Env = { readonly [Name in Required]: string } & {
@@ -247,12 +284,27 @@ export async function readConfig(env: Env) {
     production,
     shop: env.SHOP_JWKS_URL ? read(Shop, env) : null,
     turnstile,
+    stripe: worker.PAYMENT_PAGE === STRIPE_PAGE ? stripePage(read(Stripe, env)) : null,
     protect: env.PROTECT_UPSTREAM ? read(Protect, env) : null,
     brand: await brandOf(worker),
     keys: await keysOf(worker.QUEUE_KEYS, worker.ADMISSION_KEYS),
   }
 }
 export type Config = Readonly<Awaited<ReturnType<typeof readConfig>>>
+
+/** What the payment page needs of Stripe: the shop's publishable key, and the address of its script. */
+export interface StripePage {
+  readonly key: string
+  readonly script: string
+}
+
+const stripePage = ({
+  STRIPE_PUBLISHABLE_KEY: key,
+  STRIPE_JS_URL: script,
+}: v.InferOutput<typeof Stripe>): StripePage => ({
+  key,
+  script,
+})
 
 /** The secrets that the repository gives away, and those that Cloudflare does for tests. */
 function refusePublicSecrets(
@@ -291,7 +343,7 @@ interface Keys {
   /**
    * Signs challenges of the proof of work, and makes of visitors' secrets their names and the tags of their cookies. Both
    * are derived from the last of QUEUE_KEYS: they stay while a new key is put first, and change when the old one is dropped.
-   * Places and turns hold the visitor's name and are not affected; whoever has neither is a new visitor then.
+   * Places and turns hold the visitor's name and are not affected; a visitor without either becomes a new one.
    */
   readonly proof: string
   readonly visitor: VisitorKey

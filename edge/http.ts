@@ -9,7 +9,6 @@ import {
   problem,
   problemResponse,
 } from '../shared/problem.ts'
-import { NO_STORE } from './cache.ts'
 import type { Config, Env } from './config.ts'
 
 export interface Call {
@@ -30,6 +29,8 @@ export function refuse(type: ProblemType, fields?: ProblemFields): never {
 }
 
 /** Made once: the runtime takes a `Headers` as it is, and an object apart each time. */
+export const NO_STORE = 'no-store'
+
 const UNCACHED_JSON = new Headers({ 'content-type': 'application/json', 'cache-control': NO_STORE })
 
 export function sendJson(body: object, status = 200): Response {
@@ -71,6 +72,13 @@ export function isForeignForm(request: Request): boolean {
 /** True for a request by a page's script; not for all, since older browsers do not say so. */
 export function isScript(request: Request): boolean {
   return request.headers.get('sec-fetch-dest') === 'empty'
+}
+
+/** The scheme and host that visitors use: a proxy before this Worker may have ended their https. */
+export function hostOf({ request: { url }, secure }: Pick<Call, 'request' | 'secure'>): string {
+  const from = url.indexOf('://') + 3
+  const to = url.indexOf('/', from)
+  return `http${secure ? 's' : ''}://${to === -1 ? url.slice(from) : url.slice(from, to)}`
 }
 
 /** The path of a URL, without the cost of parsing the rest of it. */

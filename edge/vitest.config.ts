@@ -53,8 +53,10 @@ export default defineConfig(async () => ({
     setupFiles: [path('testing/quiet.ts')],
     // Through Vite's own modules each of its millions of small calls takes many times as long.
     deps: { optimizer: { ssr: { enabled: true, include: ['@noble/hashes/scrypt.js'] } } },
-    testTimeout: 20_000,
-    // After the others: several tests measure what happens within a second.
+    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // After the others, which leave these workers the machine.
     sequence: { groupOrder: 1 },
     maxWorkers: 2 * availableParallelism(),
   },

@@ -12,13 +12,15 @@ import { type Call, isForeignForm, isScript, pathOf, refuse, seeOther, sendProbl
 import { asset } from './pages/assets.ts'
 import { shown } from './pages/respond.ts'
 import { protectedSite, showWantedPage } from './protect/protect.ts'
+import { announcements } from './routes/announcements.ts'
 import { checkout } from './routes/checkout.ts'
 import { buyForm, orderForm } from './routes/forms.ts'
 import { health, jwks, purge, refresh } from './routes/internal.ts'
 import { JOINED, joinAndShow, orAskAgain, showLine } from './routes/line.ts'
-import { passOrder, showOrder } from './routes/orders.ts'
+import { ownOrders, passOrder, showOrder, showPayment, showReceipt } from './routes/orders.ts'
+import { preview } from './routes/preview.ts'
 import { challenge, join, leave, status } from './routes/queue.ts'
-import { schedule, showSale } from './routes/sale.ts'
+import { calendar, schedule, showSale } from './routes/sale.ts'
 
 export { TicketShard } from './queue/ticket-shard.ts'
 export { WaitingRoom } from './queue/waiting-room.ts'
@@ -105,7 +107,7 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
   const { method } = call.request
   if (method !== 'GET' && method !== 'HEAD' && isForeignForm(call.request)) refuse('forbidden')
   // A site behind the line has a checkout of its own.
-  if (call.config.protect && /^(checkout|buy|order)$/.test(rest[0] ?? '')) refuse('not-found')
+  if (call.config.protect && /^(checkout|buy|orders?)$/.test(rest[0] ?? '')) refuse('not-found')
   const page = `/sales/${sale}`
   const line = `${page}/line`
   switch (rest.join('/')) {
@@ -122,18 +124,27 @@ function saleRoute(sale: string, rest: readonly string[], call: Call): Handled {
       return formOf(page, call, () => thenPage(leave(sale, call), page, call))
     case 'schedule':
       return only('GET', call, () => schedule(sale, call))
+    case 'announcements':
+      return only('GET', call, () => announcements(sale, call))
+    case 'opening.ics':
+      return only('GET', call, () => calendar(sale, call))
     case 'checkout':
       return only('POST', call, () => checkout(sale, call))
     case 'challenge':
       return only('GET', call, () => challenge(sale, call))
     case 'wanted':
       return only('GET', call, () => showWantedPage(sale, call))
+    case 'orders':
+      return only('GET', call, () => ownOrders(sale, call))
     case 'buy':
       return formOf(line, call, () => buyForm(sale, call))
   }
   const [what, order, change, ...more] = rest
+  if (what === 'preview' && change === undefined) return only('GET', call, () => preview(sale, order, call))
   if (what !== 'order' || !v.is(OrderId, order) || more.length > 0) return refuse('not-found')
   if (change === undefined) return only('GET', call, () => showOrder(sale, order, call))
+  if (change === 'pay') return only('GET', call, () => showPayment(sale, order, call))
+  if (change === 'receipt') return only('GET', call, () => showReceipt(sale, order, call))
   if (change !== 'payment' && change !== 'cancel') return refuse('not-found')
   return formOf(`${page}/order/${order}`, call, () => orderForm(sale, order, change, call))
 }
@@ -154,7 +165,7 @@ function orderRoute(path: string, order: string, rest: readonly string[], call: 
   return refuse('not-found')
 }
 
-/** A page's form. Its address, opened as a page, leads to that page: it may stand in the address bar. */
+/** A page's form. Its address, opened as a page, leads to that page, since it may be left in the address bar. */
 function formOf(page: string, call: Call, handle: () => Promise<Response>, allow?: string): Handled {
   if (call.request.method === 'GET' && wantsHtml(call.request)) return seeOther(page)
   return only('POST', call, handle, allow)

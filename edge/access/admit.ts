@@ -1,6 +1,6 @@
 /**
  * The checks before somebody gets a place, in the order in which they cost: who is blocked or meets a rule, who must sign in,
- * who needs an invitation, and who has to prove that they are no crowd.
+ * who needs an invitation, and who must solve a proof of work or pass Turnstile.
  */
 import * as v from 'valibot'
 import {
@@ -25,7 +25,7 @@ import { presentedInvitation } from './invitations.ts'
 import { networksOf } from './networks.ts'
 import { type Asking, decide } from './rules.ts'
 
-/** What joining still asks for after the checks. */
+/** What joining still requires after the checks. */
 interface Admitted {
   /** The least difficulty of a proof of work; 0 for none. */
   readonly difficulty: number
@@ -46,7 +46,7 @@ export async function requireAccess(sale: string, visitor: string, now: SaleNow,
   if (access.sign_in === 'required' && !asking.session) refuseSignIn(sale, call)
   if (action === 'last' && !isDrawn(now.schedule)) refuseLast(now)
   const byInvitation = access.invitation === 'required'
-  // Whoever has none hears so before they solve or wait for anything.
+  // A visitor without an invitation is refused before they solve or wait for anything.
   if (byInvitation) await presentedInvitation(call)
   if (action === 'allow') return { difficulty: 0, turnstile: false, byInvitation }
   return proofsOf(access, action === 'prove', call)
@@ -67,7 +67,7 @@ function isOpen({ rules, blocks, lines }: Policy): boolean {
 
 /**
  * The line that a newcomer joins: the one they want, or else the first whose access they meet, in the order of the sale's list.
- * Whoever meets none hears what the public one asks for. Throws `invalid-fields` for a line that there is not.
+ * A newcomer who meets none is refused as the public line refuses. Throws `invalid-fields` for an unknown line.
  */
 export async function bestLine(
   policy: Policy,
@@ -94,7 +94,7 @@ export async function bestLine(
 }
 
 const shares = new NetworkShares()
-/** For whoever need not prove anything on a page that is the same for all, and has its widget make a proof. */
+/** For visitors who need no proof, on a page that is the same for all and whose widget makes one. */
 const TRIFLING = 1
 
 /** The difficulty of the challenge for a newcomer; 0 where the sale asks for no proof. Counts what networks ask for. */
@@ -112,15 +112,15 @@ export async function challengeDifficulty(sale: string, visitor: string, now: Sa
 export const asksForProof = ({ lines }: Policy, call: Call) =>
   lines.some(({ access }) => leastDifficulty(access, false, call) > 0)
 
-/** Throws `refused` for whoever has been blocked since they got their place. */
+/** Throws `refused` for a visitor who was blocked after they got their place. */
 export async function refuseBlocked(visitor: string, policy: Policy, call: Call): Promise<void> {
   if (policy.blocks.length === 0) return
   if (decide(policy, await askingOf(visitor, PUBLIC_LINE, call)).action === 'blocked') refuse('refused')
 }
 
 /**
- * The same for a call that needs nothing else of the sale, and that goes on while the line's objects are away: the origin
- * knows who is blocked as well, though not by which address they come.
+ * The same for a call that needs nothing else of the sale. It continues while the line's objects are away: the origin checks
+ * blocks too, though not by address.
  */
 export async function refuseBlockedIn(sale: string, visitor: string, call: Call): Promise<void> {
   let now: SaleNow
@@ -156,11 +156,11 @@ async function askingOf(visitor: string, line: string, call: Call): Promise<Aski
   }
 }
 
-/** The account that a place was made out to, of whose session nothing is known now. */
+/** The account in a visitor's name, without the claims of a session. */
 const accountIn = (visitor: string) =>
   visitor.startsWith(ACCOUNT_PREFIX) ? { account: visitor.slice(ACCOUNT_PREFIX.length), claims: {} } : null
 
-/** What a line asks for; of a line that is gone, what the first one does. */
+/** The access of a line; of the first line, where this one was removed. */
 export function accessOf({ lines }: Policy, line: string): LineAccess {
   const found = lines.find((one) => one.line === line) ?? lines[0]
   if (!found) throw new Error('a sale has no line')
@@ -176,7 +176,7 @@ function refuseSignIn(sale: string, call: Call): never {
   return refuse('sign-in-required', { sign_in_url: signInUrl(sale, call) })
 }
 
-/** To the end of the line: nobody has a lot in the draw, so there is no end to go to before it. */
+/** Refuses a place at the end of the line before the draw: until then the line has no end. */
 function refuseLast({ schedule, atMs }: SaleNow): never {
   const { opens_at, anchor_at_ms } = schedule
   const detail = 'You can join once the sale is open, at the end of the line.'

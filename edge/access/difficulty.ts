@@ -1,15 +1,15 @@
 /**
  * How much a proof of work costs where the sale leaves that open (`auto`): the usual amount, and for a network that asks for a
  * large share of a sale's challenges as many times that as it is above its fair share, up to a limit. Counts fade, so the
- * price falls again. They are kept in the memory of one isolate, which sees a part of the crowd: a share needs no more.
+ * price falls again. They are kept in the memory of one isolate, which sees a part of the crowd: enough to measure shares.
  */
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 
 /** Difficulty counts the SHA-256 hashes that take as long: 100,000 take a phone about half a second. */
 export const USUAL_DIFFICULTY = 50_000
 /** A large share may be a carrier's customers behind one address: they wait for seconds, and come in. */
 export const MAX_FACTOR = 32
-/** After so long a count is worth half. */
+/** The half-life of a count. */
 export const HALF_LIFE_MS = 60_000
 /** Sales and networks remembered; those that ask are among the last used. */
 const MAX_COUNTS = 50_000
@@ -30,7 +30,7 @@ interface Count {
 }
 
 export class NetworkShares {
-  readonly #counts = new Recent<string, Count>(MAX_COUNTS)
+  readonly #counts = new RecentMap<string, Count>(MAX_COUNTS)
 
   /** Counts a challenge for an address with these networks; returns how many times the usual price it costs. */
   take(sale: string, networks: readonly string[], nowMs: number): number {

@@ -1,4 +1,4 @@
-/** Invitations at the edge: the origin knows who was invited, and lets a visitor in by one, once and for all their joins. */
+/** Invitations at the edge: the origin knows who was invited, and lets a visitor in by one; it then holds for all joins of that visitor. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { tryParse } from '../../shared/parse.ts'
@@ -38,7 +38,7 @@ export async function redeemInvitation(sale: string, visitor: string, call: Call
   const guesses = call.config.production ? GUESSES : null
   limitGuesses('invitation', guesses, call)
   const verdict = await redeem(sale, invitation, visitor, call)
-  // Right ones do not count: many invited people may share an address.
+  // Valid invitations do not count: many invited people may share an address.
   if (verdict === 'unknown') limitAddress('invitation', guesses, call)
   if (verdict !== 'redeemed') refuseInvitation(verdict)
 }

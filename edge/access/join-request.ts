@@ -1,4 +1,4 @@
-/** What a join brings along: as JSON from a program or a script, as form fields from a page without one. */
+/** The body of a join: as JSON from a program or a script, as form fields from a page without one. */
 import * as v from 'valibot'
 import { JoinRequest } from '../../shared/api/access.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
@@ -23,10 +23,10 @@ export function readJoin(call: Call): Promise<JoinRequest> {
 async function readOnce({ request }: Call): Promise<JoinRequest> {
   const { headers } = request
   const type = headers.get('content-type')
-  // Nearly all send nothing, and the runtime makes a stream of a body that is looked at.
+  // Nearly all joins have no body, and reading `body` makes the runtime create a stream.
   if (type === null || headers.get('content-length') === '0' || request.body === null) return NOTHING
   const isJson = /^application\/([\w.-]+\+)?json\b/i.test(type)
-  // Too large, or of a length that is not said: nothing that any client of ours sends.
+  // Too large, or without a length: no client of ours sends that.
   const length = Number(headers.get('content-length') ?? Number.NaN)
   if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
   if (!isJson) return parse(FormFields, withoutEmpty((await formFields(request)) ?? {}))

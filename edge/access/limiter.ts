@@ -11,7 +11,7 @@ const SLOTS = 2 ** 16
  * A steady rate with a burst of as many calls as the rate allows in its period (GCRA): one number per key, the moment at
  * which the key's calls would be used up at the steady rate.
  *
- * The numbers stand in two rows of slots, and a key has one slot in each (a count-min sketch): the earlier of the two
+ * The numbers are in two rows of slots, and a key has one slot in each (a count-min sketch): the earlier of the two
  * moments is taken. Keys that share a slot share its calls, so a key may be refused too early, if both of its slots are
  * busy; none is ever allowed more than its rate, however many others come. Nothing is evicted, so nobody can be flushed
  * out, and a crowd of new keys costs no memory.
@@ -54,7 +54,7 @@ export class Limiter {
   }
 }
 
-/** A moment further ahead than any call sets it is from before the clock was put back, and must not lock anyone out. */
+/** A moment further ahead than any call sets it was set before the clock was put back, and must not lock anyone out. */
 function momentAt(row: Float64Array, slot: number, latestMs: number): number {
   const moment = row[slot] ?? 0
   return moment > latestMs ? 0 : moment

@@ -1,6 +1,6 @@
 /** Addresses and the networks that they belong to: what counts as one caller, one subscriber, one company. */
 import ipaddr from 'ipaddr.js'
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 
 /** Bits that two addresses of one network share, the smallest network first. One subscriber has a whole /64 of IPv6. */
 const TIERS = { ipv4: [32, 24], ipv6: [64, 56, 48] } as const
@@ -20,8 +20,8 @@ export function networksOf(address: string): readonly string[] {
   return found
 }
 
-/** Those of addresses that have called lately: reading one takes ten times as long as finding it. */
-const networks = new Recent<string, readonly string[]>(10_000)
+/** Networks of recent addresses: parsing an address takes ten times as long as a lookup. */
+const networks = new RecentMap<string, readonly string[]>(10_000)
 
 /** A test of addresses against a range in CIDR notation, or one address. */
 export function rangeTest(range: string): (address: string) => boolean {

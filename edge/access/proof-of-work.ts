@@ -5,8 +5,8 @@
  * To make a challenge costs the edge one try. To verify a solution costs two signatures and no try, since the challenge
  * holds a signature of the key that solves it.
  *
- * A challenge is made out to one visitor and one sale, and a visitor has one number: a solution is good for one number,
- * however often and to whichever shard it is sent. A number gained after leaving or missing a turn needs a new one.
+ * A challenge is for one visitor and one sale, and a visitor has one number: a solution is good for one number, however often
+ * and to any shard it is sent. A number gained after leaving or missing a turn needs a new one.
  */
 import { scrypt } from '@noble/hashes/scrypt.js'
 import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, verifySolution } from 'altcha-lib'
@@ -32,7 +32,7 @@ const Payload = v.object({
       data: v.object({
         sale: v.string(),
         visitor: v.string(),
-        // A challenge of the version before says none, and is none the worse for it.
+        // A challenge of the version before has none, and needs none.
         difficulty: v.optional(v.number(), Number.POSITIVE_INFINITY),
       }),
     }),
@@ -64,9 +64,9 @@ export const deriveKey: DeriveKeyFunction = async ({ cost, memoryCost, paralleli
 })
 
 export interface Proof {
-  /** The visitor it was made out to. */
+  /** The visitor whose challenge it solves. */
   readonly visitor: string
-  /** By which it is known again, should it be sent twice. */
+  /** Identifies the proof, so that a second use is noticed. */
   readonly paidWith: string
 }
 
@@ -82,7 +82,7 @@ export async function requireProof(sale: string, line: string | null, difficulty
   return { visitor: data.visitor, paidWith: challenge.signature }
 }
 
-/** The challenge is that of the line, where another may be found without its name. */
+/** Names the line's challenge, where a sale has several lines. */
 export function refuseProof(sale: string, line: string | null): never {
   const challenge = `/sales/${sale}/challenge${line === null ? '' : `?line=${line}`}`
   return refuse('proof-required', { kind: 'altcha', challenge })

@@ -13,7 +13,7 @@ const limiters = new Map<string, Limiter>()
 
 /**
  * Counts a call of an address and of the networks around it; throws `too-many-requests` if it is one too many for one of
- * them. The smallest comes first: what an address is refused does not count for its neighbours.
+ * them. The smallest network comes first: calls refused to an address do not count for its neighbours.
  */
 export function limitAddress(what: string, rate: Rate | null, call: Call, how: 'take' | 'wait' = 'take'): void {
   if (!rate) return
@@ -45,10 +45,10 @@ function limit(what: string, who: string, rate: Rate, { nowMs }: Call, how: 'tak
 
 /** What Cloudflare counts in: `[[ratelimits]]` of wrangler.toml, by the size of the network. None elsewhere. */
 const JOIN_COUNTERS = ['JOINS_BY_ADDRESS', 'JOINS_BY_NETWORK', 'JOINS_BY_WIDE_NETWORK'] as const
-/** Its period: how long until it counts anew at the latest. */
+/** Its period: the longest time until it starts again. */
 const COUNTER_SECONDS = 60
 
-/** Counts somebody who asks for a new place. */
+/** Counts a call for a new place. */
 export async function limitJoins(call: Call): Promise<void> {
   const { JOINS_PER_ADDRESS } = call.config
   limitAddress('join', JOINS_PER_ADDRESS, call)

@@ -1,27 +1,27 @@
 /**
  * Who may join: the decision by the blocks and rules of a sale's policy. Pure; the routes ask for what it says, and the
- * counters of what was met go to the origin with the next report.
+ * counters of met rules go to the origin with the next report.
  */
 import type { Policy } from '../../shared/api/access.ts'
 import { rangeTest } from './networks.ts'
 
 type When = Policy['rules'][number]['when']
 
-/** What is known of a caller, without asking anybody. */
+/** What the request itself shows of a caller. */
 export interface Asking {
   readonly address: string
-  /** Null where the edge is not told. */
+  /** Null where the platform does not provide it. */
   readonly asn: number | null
   readonly country: string | null
   readonly userAgent: string
   readonly visitor: string
-  /** The account and what the shop says of it; null for whoever is not signed in. */
+  /** The account and its claims; null for a visitor who is not signed in. */
   readonly session: { readonly account: string; readonly claims: Readonly<Record<string, unknown>> } | null
   readonly line: string
 }
 
 /** ask: whatever the line asks for. `rule` is the rule that decided. */
-export interface Decision {
+interface Decision {
   readonly action: Policy['rules'][number]['action'] | 'ask' | 'blocked'
   readonly rule: string | null
 }
@@ -64,7 +64,7 @@ function blockTest(blocks: Policy['blocks']): (asking: Asking) => boolean {
     ranges.some((contains) => contains(address))
 }
 
-/** All conditions that are given, each one at hand before the first caller is looked at. */
+/** Compiles a rule's conditions once, before the first caller. All must hold. */
 function test({ address, asn, country, user_agent, claim, line }: When): (asking: Asking) => boolean {
   const tests: ((asking: Asking) => boolean)[] = []
   if (address !== undefined) {

@@ -1,6 +1,6 @@
 /**
  * Cloudflare Turnstile, for sales that ask for it where the edge has its keys: its widget gives the page a token, and
- * siteverify says whether that is good. It verifies a token once only, so one token is good for one join.
+ * siteverify says whether the token is valid. It verifies a token once only, so one token is good for one join.
  */
 import * as v from 'valibot'
 import { type Call, refuse } from '../http.ts'
@@ -12,7 +12,7 @@ const RETRY_MS = 200
 
 const Verdict = v.object({ success: v.boolean(), 'error-codes': v.optional(v.array(v.string()), []) })
 
-/** The visitor's doing; any other error is ours, or Cloudflare's. */
+/** Errors caused by the visitor; any other error is ours, or Cloudflare's. */
 const BAD_TOKEN = new Set(['missing-input-response', 'invalid-input-response', 'timeout-or-duplicate'])
 
 /** Throws `proof-required` without a good token, and `try-again` while siteverify does not respond. */

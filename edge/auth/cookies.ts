@@ -1,5 +1,5 @@
 /**
- * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that whoever arrives by a link
+ * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that a visitor who arrives by a link
  * keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
  */
 import * as v from 'valibot'

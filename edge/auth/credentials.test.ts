@@ -9,15 +9,8 @@ import {
   jwtVerify,
 } from 'jose'
 import { expect, it } from 'vitest'
-import {
-  ADMISSION,
-  EDGE_ISSUER,
-  importSecrets,
-  newKeySet,
-  QUEUE,
-  type QueueClaims,
-  signToken,
-} from '../../shared/tokens.ts'
+import { importSecrets, newKeySet } from '../../shared/keys.ts'
+import { ADMISSION, EDGE_ISSUER, QUEUE, type QueueClaims, signToken } from '../../shared/tokens.ts'
 import { type Env, readConfig } from '../config.ts'
 import { call, cookiesOf, edgeEnv, keySet, knownCookie, stub, TestSale } from '../testing/visitors.ts'
 

@@ -1,10 +1,11 @@
 /**
- * What the edge gives out and takes back: places in line, admissions, and the origin's order tokens. A browser has them in
+ * The tokens that the edge issues and accepts: places in line, admissions, and the origin's order tokens. A browser has them in
  * cookies, every other client as `Authorization: Bearer`. Each is read and issued here, and nowhere else.
  */
 import { decodeJwt, type JWTPayload } from 'jose'
 import * as v from 'valibot'
 import { OrderId } from '../../shared/api/public.ts'
+import type { TokenKeys } from '../../shared/keys.ts'
 import type { Schedule } from '../../shared/schedule.ts'
 import {
   ADMISSION,
@@ -16,7 +17,6 @@ import {
   type QueueClaims,
   readToken,
   signToken,
-  type TokenKeys,
   TokenReader,
 } from '../../shared/tokens.ts'
 import { type Call, refuse } from '../http.ts'
@@ -28,8 +28,8 @@ export function bearer(request: Request): string | null {
 }
 
 /**
- * A token of ours, as a bearer or in the cookie of this name. Before somebody else's site the bearer may be that site's
- * own, so the cookie counts first there.
+ * A token of ours, as a bearer or in the cookie of this name. Where the edge protects another site, the bearer may be that
+ * site's own, so the cookie counts first there.
  */
 function presented(name: string, call: Call): string | null {
   const [sent, kept] = [bearer(call.request), readCookie(name, call)]
@@ -58,14 +58,14 @@ export async function readPlace(sale: string, call: Call): Promise<Place | 'bad'
   return verified.ok && verified.claims.sale === sale ? { claims: verified.claims, token } : 'bad'
 }
 
-/** Before somebody else's site it may be that site's. */
+/** Where the edge protects another site, the bearer may be that site's. */
 function isUnreadableBearer({ request, config }: Call): boolean {
   return !config.protect && /^bearer\b/i.test(request.headers.get('authorization') ?? '')
 }
 
 const placeReaders = new WeakMap<TokenKeys, TokenReader<QueueClaims>>()
 
-/** Whoever waits presents the same token again and again. */
+/** Waiting visitors present the same token many times. */
 function placeReader({ config }: Call): TokenReader<QueueClaims> {
   const { queue } = config.keys
   const reader = placeReaders.get(queue) ?? new TokenReader(QUEUE, queue, MAX_PLACES)
@@ -191,7 +191,7 @@ export function latestOrder(sale: string, call: Call): string | null {
   return cookiesNamed('order-', call).findLast((order) => v.is(OrderId, order) && isOfSale(order)) ?? null
 }
 
-/** What a token says, true or not. */
+/** The claims in a token, not verified. */
 export function claimsIn(token: string): JWTPayload {
   try {
     return decodeJwt(token)

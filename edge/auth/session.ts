@@ -1,10 +1,10 @@
 /**
- * The shop's own session: a JWT whose keys stand at the shop's JWKS URL. Its subject is the account that a visitor is
+ * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account that a visitor is
  * signed in with.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
 import { readShopCookie } from './cookies.ts'
 
@@ -17,7 +17,7 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 /** The keys are fetched again after so long; sooner for a key that is new, but no more often than the second. */
 const KEYS_TTL_MS = 5 * 60_000
 const RETRY_MS = 30_000
-/** Without any keys: as often as the visitors who are turned away come again. */
+/** Without any keys: as often as refused visitors try again. */
 const MISSING_RETRY_MS = 2_000
 const FETCH_TIMEOUT_MS = 3_000
 
@@ -26,8 +26,8 @@ const MAX_VERIFIED = 8_000
 /** Longer ones are verified each time. */
 const MAX_REMEMBERED_LENGTH = 4_096
 
-/** Whoever is signed in at the shop, and what the shop says of them. */
-export interface Session {
+/** An account that is signed in at the shop, and its claims. */
+interface Session {
   readonly account: string
   readonly claims: Readonly<Record<string, unknown>>
 }
@@ -55,7 +55,7 @@ export async function accountOf(call: Call): Promise<string | null> {
 }
 
 /**
- * True if the caller may use a token made out to this visitor: an account's only with a session of that account, so that a
+ * True if the caller may use a token of this visitor: an account's token only with a session of that account, so that a
  * copied or sold one admits nobody else.
  */
 export async function mayUse(visitor: string, call: Call): Promise<boolean> {
@@ -101,7 +101,7 @@ interface ShopKeys {
   /** The last fetch failed; older keys are used meanwhile. */
   failed: boolean
   /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
-  verified: Recent<string, JWTPayload>
+  verified: RecentMap<string, JWTPayload>
 }
 
 let shopKeys: ShopKeys | null = null
@@ -148,7 +148,7 @@ function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
 function keysOf(shop: Shop): ShopKeys {
   const isSame = (name: keyof Shop) => shopKeys?.shop[name] === shop[name]
   if (shopKeys && isSame('SHOP_JWKS_URL') && isSame('SHOP_ISSUER') && isSame('SHOP_AUDIENCE')) return shopKeys
-  const verified = new Recent<string, JWTPayload>(MAX_VERIFIED)
+  const verified = new RecentMap<string, JWTPayload>(MAX_VERIFIED)
   shopKeys = { shop, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false, verified }
   return shopKeys
 }
@@ -175,7 +175,7 @@ async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
     if (!response.ok) throw new Error(`status ${response.status}`)
     keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
     // What a key signed that the shop has dropped is not good any more.
-    keys.verified = new Recent(MAX_VERIFIED)
+    keys.verified = new RecentMap(MAX_VERIFIED)
     keys.failed = false
   } catch (error) {
     keys.failed = true

@@ -5,7 +5,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
-import type { SecretJwkSet } from '../../shared/tokens.ts'
+import type { SecretJwkSet } from '../../shared/keys.ts'
 
 /** Enough that no two random secrets are the same, nor two names. */
 export const NAME_BYTES = 16
@@ -21,7 +21,7 @@ export function derivedKey(queue: SecretJwkSet, purpose: string): Uint8Array {
   return hmac(sha256, base64url.decode(queue.keys.at(-1)?.k ?? ''), encoder.encode(purpose))
 }
 
-export interface Identity {
+interface Identity {
   readonly name: string
   /** The cookie: the secret and its tag. */
   readonly cookie: string

@@ -57,6 +57,19 @@ it('gives an account one number on all its devices', async () => {
   expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
 })
 
+it('lists an account’s orders on each of its devices, and on none where it has signed out', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/orders`
+  await stub(path, 200, { orders: [] })
+  const device = await sale.join({ 'sec-fetch-site': 'same-origin', ...(await signedIn('ada')) }, env)
+  const cookie = cookiesOf(device)
+  for (const headers of [await signedIn('ada'), { cookie, ...(await signedIn('ada')) }, { cookie }])
+    expect((await call(path, { headers }, env)).status).toBe(200)
+  const { calls, requests } = await requestsTo(path)
+  expect(calls).toBe(2)
+  for (const { headers } of requests) expect(decodeURIComponent(headers['edge-visitor'] ?? '')).toMatch(/\bada$/)
+})
+
 it('refuses a place or admission that was copied or sold', async () => {
   const sale = await new TestSale().publish()
   const { queue_token } = await join(sale, await signedIn('ada'))
@@ -278,8 +291,8 @@ async function signedInAt(path: string, kid = 'one') {
 }
 
 const keysAsked = async (path: string) => (await requestsTo(path)).calls
-const HANGS_MS = 800
 const crowd = 50
+const WITHIN = { timeout: 30_000 }
 
 it('refreshes the shop’s keys behind the responses, once for all requests, and uses the old ones meanwhile', async () => {
   const path = '/hanging/jwks'
@@ -289,21 +302,28 @@ it('refreshes the shop’s keys behind the responses, once for all requests, and
   const ada = { name: 'user:ada', cookie: null, known: true }
   const nowMs = Date.now()
   expect(await visitor(nowMs)).toEqual(ada)
-  await stub(path, 503, {}, HANGS_MS)
-  const began = performance.now()
+  await stub(path, 503, {})
+  const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>()
+  const realFetch = fetch
+  const hanging = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+    await isAnswered
+    return realFetch(...request)
+  })
   for (const laterMs of [300_001, 300_002, 310_000]) {
     const all = await Promise.all(Array.from({ length: crowd }, () => visitor(nowMs + laterMs)))
     expect(all).toEqual(all.map(() => ada))
   }
-  expect(performance.now() - began).toBeLessThan(HANGS_MS)
-  await scheduler.wait(HANGS_MS + 200)
-  expect(await keysAsked(path)).toBe(2)
+  hanging.mockRestore()
+  answer()
+  await expect.poll(() => keysAsked(path)).toBe(2)
   // The fetch failed: the next one waits.
   await visitor(nowMs + 320_000)
   expect(await keysAsked(path)).toBe(2)
-  await visitor(nowMs + 331_000)
-  await scheduler.wait(100)
-  expect(await keysAsked(path)).toBe(3)
+  const later = async () => {
+    await visitor(nowMs + 331_000)
+    return keysAsked(path)
+  }
+  await expect.poll(later).toBe(3)
 })
 
 it('fetches missing or new keys once for all requests, and responds 503 until they are there', async () => {
@@ -355,8 +375,8 @@ it('verifies a session once, until the shop drops its key', async () => {
   // The keys are old by then, and fetched behind the response.
   await stub(path, 200, { keys: [{ ...jwk, kid: 'another' }] })
   expect(await visitor(nowMs + 6 * 60_000)).toEqual(ada)
-  await vi.waitUntil(async () => (await keysAsked(path)) === 2)
-  await vi.waitUntil(async () => !(await visitor(nowMs + 7 * 60_000)).known)
+  await vi.waitUntil(async () => (await keysAsked(path)) === 2, WITHIN)
+  await vi.waitUntil(async () => !(await visitor(nowMs + 7 * 60_000)).known, WITHIN)
 })
 
 it('prefers the place in the header to that in the cookie, unless the header has other credentials', async () => {

@@ -1,6 +1,6 @@
 /**
- * Who a request comes from. A visitor is the account they are signed in with at the shop, else whoever has a random secret in
- * a cookie. The visitor's name is derived from that secret with a key: tokens, orders and operators' lists show it, it
+ * Who a request comes from. A visitor is the account they are signed in with at the shop, or else the owner of a random secret
+ * in a cookie. The visitor's name is derived from that secret with a key: tokens, orders and operators' lists show it, it
  * opens nothing, and nobody can choose one.
  */
 import { base64url } from 'jose'
@@ -23,7 +23,7 @@ export interface Caller {
   readonly refusal: 'signed-out' | 'invalid-token' | null
 }
 
-/** Reads who is asking; once, where a route begins. */
+/** Identifies the caller; once, where a route begins. */
 export async function authenticate(sale: string, call: Call): Promise<Caller> {
   const place = await readPlace(sale, call)
   if (place === null) return { place, refusal: null }
@@ -51,9 +51,9 @@ function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call
 
 export interface Visitor {
   readonly name: string
-  /** By which they are known again; null where something else says who they are. */
+  /** The cookie's value; null where something else identifies the visitor. */
   readonly cookie: string | null
-  /** Someone who was here before, and so is looked up and recorded. */
+  /** True for a returning visitor, who is looked up and recorded. */
   readonly known: boolean
   /**
    * The cookie has no tag: it is one of the version before (they last for a year), or made up. Whoever has a number finds it;
@@ -72,7 +72,7 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
   if (secret !== undefined) {
     const identity = identityOf(secret, key)
     if (tag === undefined) return { ...identity, known: false, untagged: true }
-    // Not in constant time: whoever guessed a tag would have no more than any join gives them.
+    // Not in constant time: a guessed tag gives no more than any join does.
     if (identity.cookie === shown) return { ...identity, known: true }
   }
   const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
@@ -80,14 +80,14 @@ export async function visitorOf(place: Place | null, call: Call): Promise<Visito
 }
 
 /**
- * True if the caller is this visitor by more than a token made out to them: by the secret in their cookie, or by the session of
+ * True if the caller is this visitor by more than a token: by the secret in their cookie, or by the session of
  * the account. A token alone could be handed to a hundred others.
  */
 export async function isVisitor(name: string, call: Call): Promise<boolean> {
   return (await visitorOf(null, call)).name === name
 }
 
-/** Sets the cookie by which a visitor is known again. */
+/** Sets the cookie that identifies a returning visitor. */
 export function setSecretCookie({ cookie }: Visitor, call: Call): void {
   if (cookie !== null) setCookie(SECRET_COOKIE, cookie, SECRET_TTL_SECONDS, call)
 }

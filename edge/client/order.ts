@@ -2,7 +2,8 @@
  * An order on the page: its changes come by a stream of events, and without one the page polls. On the sale's other pages,
  * the way back to the order.
  */
-import { isSettled } from '../../shared/order-status.ts'
+import type { Order } from '../../shared/api/public.ts'
+import { isSold, progressOf } from '../../shared/order-status.ts'
 import { byId, each, get, keep, keepFocus, kept, nowMs, type Page, retitle, show } from './page.ts'
 
 /** Several changes arrive at once after a break: the last one counts. */
@@ -20,23 +21,23 @@ export interface Following {
   stop(): void
 }
 
-/** Watches the order on the page, and calls `changed` when its status is no longer the one shown. */
+/** Watches the order on the page, and calls `changed` when it or its payment is no longer as shown. */
 export function followOrder(changed: () => void): Following | null {
-  const { order, orderStatus: shown } = byId('order')?.dataset ?? {}
-  if (!order || !shown || isSettled(shown)) return null
+  const { order, progress } = byId('order')?.dataset ?? {}
+  if (!progress) return null
   const events = new EventSource(`/orders/${order}/events`)
   let [timer, settling, pauseMs] = [0, 0, POLL_MS]
   let [isStreaming, isStopped] = [false, false]
 
-  const received = (status: unknown) => {
+  const received = (now: Order) => {
     clearTimeout(settling)
-    if (!isStopped && typeof status === 'string' && status !== shown) settling = setTimeout(changed, SETTLE_MS)
+    if (!isStopped && now.status && progressOf(now) !== progress) settling = setTimeout(changed, SETTLE_MS)
   }
   const poll = async () => {
     clearTimeout(timer)
     try {
       const response = await get(`/orders/${order}`)
-      if (response.ok) received((await response.json()).status)
+      if (response.ok) received(await response.json())
     } catch {
       // Polls again below.
     }
@@ -49,7 +50,7 @@ export function followOrder(changed: () => void): Following | null {
     if (isStopped) return
     timer = setTimeout(poll, (isStreaming ? POLL_BESIDE_MS : pauseMs) * (0.75 + Math.random() / 2))
   }
-  events.addEventListener('order', ({ data }) => received(JSON.parse(data).status))
+  events.addEventListener('order', ({ data }) => received(JSON.parse(data)))
   // Not by readyState: a stream that never opens stays "connecting".
   const setStreaming = (now: boolean) => {
     if (isStreaming === now) return
@@ -130,7 +131,7 @@ async function checkOrder(page: Page, order: string): Promise<void> {
       keepOrder(page, order, true)
       return showOwnOrder(page)
     }
-    if (isSettled(status)) return
+    if (isSold(status)) return
     if (expires_in_seconds > 0) againMs = expires_in_seconds * 1000 + POLL_MS
   } catch {
     // Checks again below.

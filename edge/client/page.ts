@@ -24,6 +24,14 @@ export function readPage(): Page {
   return { sale, line, path, isOwn, number: number ? Number(number) : null, opensAt, commitment, lang: pageLanguage() }
 }
 
+/** The page as it is now: its content may be replaced. */
+export let page: Page
+
+export const takePage = (): Page => {
+  page = readPage()
+  return page
+}
+
 /** The page's language, or its translation's; an extension may have written something that is no language. */
 function pageLanguage(): string {
   try {
@@ -41,6 +49,8 @@ export const nowMs = () => clock.at(performance.now())
 
 // -- Requests ------------------------------------------------------------------------------------------------------------
 
+/** During a turn: what is left, "sold out", or that there is something to choose again. */
+export const FETCH_AT_TURN_MS = 4_000
 export const TIMEOUT_MS = 8_000
 /** For a request that is not worth repeating: an edge that is slow under a crowd is no faster the next time. */
 export const SLOW_TIMEOUT_MS = 60_000
@@ -64,6 +74,9 @@ export function show(element: Element | null, shown = false): void {
 
 /** The text last written to an element: the browser may have translated it since. */
 const written = new WeakMap<Element, string>()
+
+/** As the shared roomName, which would bring all its checks along. */
+export const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
 
 /** Sets a text, unless it is the same already. */
 export function write(element: Element | null, text = ''): void {
@@ -109,3 +122,20 @@ export function keep(key: string, value: string | null): void {
     // No local storage.
   }
 }
+
+// -- The visitor's own page ----------------------------------------------------------------------------------------------
+
+export const salePath = () => `/sales/${page.sale}`
+export const linePath = () => `/sales/${page.sale}/line`
+
+/** The landing page is the same for all and knows no visitor; so this browser remembers that it has a place, and whose page to show. */
+const storageKeyOfPlace = () => `place ${page.sale}`
+export const hasPlace = () => kept(storageKeyOfPlace()) !== null
+
+export function rememberPlace(): void {
+  if (page.number !== null) keep(storageKeyOfPlace(), String(page.number))
+  else if (page.isOwn && byId('landing')) keep(storageKeyOfPlace(), null)
+}
+
+/** True on the landing page that all see, for a visitor who has a page of their own. */
+export const isBesideOwn = () => !page.isOwn && byId('landing') !== null && hasPlace()

@@ -1,15 +1,17 @@
 /** The line on the page: what a schedule means for this visitor, worked out and shown without a request. */
-import { commitmentHolds, type Draw, positionOf } from '../../shared/draw.ts'
+import { type Draw, positionOf } from '../../shared/draw.ts'
 import { count, fill, plural, waitText } from '../../shared/format.ts'
-import { isDrawn, isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import {
-  type AheadTexts,
   endsBeforeTurn,
+  isFinal,
   isInLine,
   mayLeave,
-  type ScheduleMoment,
-  type WaitTexts,
-} from '../pages/queue.ts'
+  type Place,
+  placeOf,
+  type Schedule,
+  servingExactly,
+} from '../../shared/schedule.ts'
+import type { AheadTexts, ScheduleMoment, WaitTexts } from '../pages/queue.ts'
 import {
   announce,
   byId,
@@ -19,6 +21,7 @@ import {
   kept,
   type Page,
   retitle,
+  roomOf,
   show,
   showMoments,
   textsOf,
@@ -50,7 +53,6 @@ export function showLine(schedule: Schedule, page: Page, atMs: number): Place | 
   showOpening(schedule)
   showLanding(schedule)
   const place = placeIn(schedule, page, atMs)
-  showDraw(schedule, page, place)
   if (place && byId('line')) showPlace(place, schedule, page, atMs)
   keepFocus()
   return place
@@ -137,7 +139,7 @@ function timeOfTurn(page: Page, wait: number | null, { waitUntil }: WaitTexts, f
   return fill(waitUntil, { t: new Intl.DateTimeFormat(page.lang, how).format(atMs) })
 }
 
-/** From where this visitor started: the front, for a drawn place; for a later one, where the line stood when they came. */
+/** The point of the line at which this visitor started: the front for a drawn place; for a later one, where the line was when they came. */
 function showProgress(schedule: Schedule, page: Page, position: number, atMs: number): void {
   const bar = byId('progress') as HTMLProgressElement | null
   if (!bar) return
@@ -151,45 +153,4 @@ function showProgress(schedule: Schedule, page: Page, position: number, atMs: nu
   }
   bar.value = Math.min(100, Math.max(0, ((serving - start) / Math.max(1, position - start)) * 100))
   show(bar, true)
-}
-
-// -- The draw, checked by the page itself --------------------------------------------------------------------------------
-
-const storageKeyOfCommitment = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
-/** As the shared roomName, which would bring all its checks along. */
-const roomOf = ({ sale, line }: Page) => (line === undefined ? sale : `${sale}~${line}`)
-
-/** The first commitment that this browser saw before the opening is the one that counts. */
-export function rememberCommitment(page: Page): void {
-  const before = byId('draw')?.dataset.draw === 'before'
-  if (before && kept(storageKeyOfCommitment(page)) === null) keep(storageKeyOfCommitment(page), page.commitment)
-}
-
-let checked: { readonly seed: string; readonly holds: boolean } | undefined
-
-function showDraw(schedule: Schedule, page: Page, place: Place | null): void {
-  const card = byId('draw')
-  if (!card || !isDrawn(schedule)) return
-  const seed = schedule.draw_seed
-  if (checked?.seed !== seed) {
-    const before = kept(storageKeyOfCommitment(page))
-    const seen = before === null ? [page.commitment] : [page.commitment, before]
-    checked = { seed, holds: seen.every((commitment) => commitmentHolds(commitment, seed)) }
-  }
-  const state = checked.holds ? 'holds' : 'broken'
-  if (card.dataset.draw !== state) {
-    card.dataset.draw = state
-    each('[data-when-draw]', (part) => show(part, part.dataset.whenDraw === state))
-    show(byId('seed-row'), true)
-    show(byId('draw-seen'), kept(storageKeyOfCommitment(page)) !== null)
-    write(byId('seed'), seed)
-  }
-  if (place?.position == null || page.number === null) return
-  const { drawn = '', later = '' } = textsOf('draw-yours')
-  const values = {
-    n: count(page.lang, page.number),
-    m: count(page.lang, schedule.pre_queue_size),
-    p: count(page.lang, place.position),
-  }
-  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, values))
 }

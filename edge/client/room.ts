@@ -19,5 +19,8 @@ function everyBeat(act: () => void): void {
   }
 }
 
-if ('document' in globalThis) start(everyBeat)
+/** Where the second script is; build.ts puts it in. */
+declare const __EXTRAS__: string
+
+if ('document' in globalThis) start(everyBeat, () => import(__EXTRAS__))
 else setInterval(() => postMessage(0), BEAT_MS)

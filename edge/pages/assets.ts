@@ -9,18 +9,52 @@ export interface Asset {
   readonly path: string
   readonly type: string
   readonly body: string
+  /** True if the body is not text: it is written in base64. */
+  readonly isBinary?: true
 }
 
-type Name = 'style' | 'script' | 'proofStyle' | 'proofScript' | 'proofWorker' | 'turnstileScript'
+type Name =
+  | 'style'
+  | 'script'
+  | 'extras'
+  | 'proofStyle'
+  | 'proofScript'
+  | 'proofWorker'
+  | 'turnstileScript'
+  | 'paymentScript'
+  | 'shareImage'
 declare const __ASSETS__: Readonly<Record<Name, Asset>>
 
 const none: Asset = { path: '/assets/none', type: 'text/plain', body: '' }
 
-/** Empty without a build, as in a unit test. All but the first two are for sales that ask for a proof. */
-export const { style, script, proofStyle, proofScript, proofWorker, turnstileScript } =
+/** Empty without a build, as in a unit test. */
+const ASSETS: Readonly<Record<Name, Asset>> =
   typeof __ASSETS__ === 'undefined'
-    ? { style: none, script: none, proofStyle: none, proofScript: none, proofWorker: none, turnstileScript: none }
+    ? {
+        style: none,
+        script: none,
+        extras: none,
+        paymentScript: none,
+        shareImage: none,
+        proofStyle: none,
+        proofScript: none,
+        proofWorker: none,
+        turnstileScript: none,
+      }
     : __ASSETS__
+
+/** `proof..` and `turnstile..` are for sales that require a proof or a check. */
+export const {
+  style,
+  script,
+  extras,
+  proofStyle,
+  proofScript,
+  proofWorker,
+  turnstileScript,
+  paymentScript,
+  shareImage,
+} = ASSETS
 
 /** An asset under a name that hashes its content: by the build, or while the Worker runs (a brand's style sheet). */
 export async function namedByContent(name: string, ending: string, type: string, body: string): Promise<Asset> {
@@ -36,13 +70,14 @@ const FOREVER = 'public, max-age=31536000, immutable'
 const NEVER = 'no-store'
 
 export function asset(path: string, brandStyle: Asset | null): Response | null {
-  const all = [style, script, brandStyle, proofStyle, proofScript, proofWorker, turnstileScript]
+  const all = [...Object.values(ASSETS), brandStyle]
   const exact = all.find((one) => one?.path === path)
   const found = exact ?? all.find((one) => one && unhashed(one.path) === unhashed(path))
   if (!found) return null
-  return new Response(found.body, {
+  const body = found.isBinary ? Uint8Array.from(atob(found.body), (byte) => byte.charCodeAt(0)) : found.body
+  return new Response(body, {
     headers: {
-      'content-type': `${found.type}; charset=utf-8`,
+      'content-type': found.isBinary ? found.type : `${found.type}; charset=utf-8`,
       'cache-control': exact ? FOREVER : NEVER,
       'x-content-type-options': 'nosniff',
     },

@@ -3,6 +3,15 @@
  * get a colour that can be read here (WCAG 2.2, at least 4.5 to 1).
  */
 
+/** The shop's name and look. */
+export interface Brand {
+  readonly name: string
+  /** The address of a picture to show instead of the name: a path of this host, or a `data:` URI. */
+  readonly logo?: string | undefined
+  /** The path of the brand's own style sheet, which only sets custom properties. */
+  readonly sheet?: string | undefined
+}
+
 /** Hex colours such as #0b6450; without `accentDark`, it follows from `accent`. */
 interface BrandColours {
   readonly accent: string
@@ -10,7 +19,7 @@ interface BrandColours {
 }
 
 export const HEX_COLOUR = /^#[0-9a-f]{6}$/i
-/** The ground of style.css on which an accent is hardest to read: the paper of the light look, the card of the dark one. */
+/** The background in styles/ground.css on which an accent is hardest to read: the paper of the light look, the card of the dark one. */
 const GROUND = { light: '#f2f4f3', dark: '#151c1a' } as const
 /** One of these two can be read on any accent. */
 const INKS = ['#ffffff', '#000000'] as const

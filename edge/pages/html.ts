@@ -22,8 +22,14 @@ function render(value: Value): string {
 
 export const hidden = (isHidden: boolean) => isHidden && html`hidden`
 
+/** Texts for the script, as data attributes of the element that will show them. */
+export const texts = (of: Readonly<Record<string, string>>) =>
+  Object.entries(of).map(
+    ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
+  )
+
 /** What a card starts with. */
-export const heading = (title: Value, text: string) =>
+export const heading = (title: Value, text: Value) =>
   html`<h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>`
 

@@ -6,18 +6,24 @@
 import { PHASES } from '../../shared/api/public.ts'
 import { count, exactly, fill, moment, money } from '../../shared/format.ts'
 import type { Problem, ProblemType } from '../../shared/problem.ts'
+import { isFinal } from '../../shared/schedule.ts'
 import { proofScript, proofStyle, script, style, turnstileScript } from './assets.ts'
-import { drawCard } from './draw.ts'
-import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import type { Brand } from './brand.ts'
+import { buttonTo, type Html, heading, html, postForm, texts } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
-import { BEFORE, during, finalPage, landingPage, linePage, proofFields, texts } from './queue.ts'
-import { type Again, type Brand, type Content, homeOf, type SaleView, type Shown } from './view.ts'
-import { WORDS, type Words } from './words.ts'
+import { ordersPage, receiptPage } from './orders.ts'
+import { announcementBox, earlierAnnouncements } from './parts/announcement.ts'
+import { drawCard } from './parts/draw.ts'
+import { isIndexed, sharingHead } from './parts/sharing.ts'
+import { paymentHead, paymentPage } from './payment.ts'
+import { BEFORE, during, finalPage, landingPage, linePage, proofFields } from './queue.ts'
+import { type Again, type Content, homeOf, type SaleView, type Shown } from './view.ts'
+import { directionOf, type Words } from './words/words.ts'
 
 /** The page for a visitor to a sale. */
 export function renderSale(view: SaleView): string {
-  const { lang } = view
-  const shown: Shown = { view, words: WORDS[lang], lang }
+  const { lang, words } = view
+  const shown: Shown = { view, words, lang }
   return documentOf(shown, contentOf(shown)).text
 }
 
@@ -34,6 +40,12 @@ function contentOf(shown: Shown): Content {
       return turnPage(shown, shows.untilMs)
     case 'order':
       return orderPage(shown, shows.order, shows.alreadyHas)
+    case 'orders':
+      return ordersPage(shown, shows.orders)
+    case 'receipt':
+      return receiptPage(shown, shows.order)
+    case 'payment':
+      return paymentPage(shown, shows.order, shows.stripe)
     case 'problem': {
       const { problem, again, path } = shows
       const wrong = wrongFields(shown, problem)
@@ -47,40 +59,43 @@ function contentOf(shown: Shown): Content {
 // -- About the sale ------------------------------------------------------------------------------------------------------
 
 const AFTER = PHASES.filter((phase) => !BEFORE.includes(phase))
+const LIVE = PHASES.filter((phase) => !isFinal(phase))
 
 /** What is sold, and when. */
 function about({ view, words, lang }: Shown): Html {
   const { state, schedule } = view
   const phaseNames = [during(schedule, BEFORE, words.opensAt, 'span'), during(schedule, AFTER, words.openedAt, 'span')]
-  // From the opening on it changes, and the script does not read it: shown then, it would be out of date.
-  const left = (n: number) => {
+  // The script keeps it up to date by the schedule; in the end there is a page of its own.
+  const left = ({ product_id, available }: (typeof state.products)[number]) => {
+    // A waiting room of the version before sends none.
+    const n = schedule.products?.find((one) => one.product_id === product_id)?.available ?? available
     const text = n === 0 ? words.noneLeft : fill(words.left, { n: count(lang, n) })
-    return BEFORE.includes(schedule.phase)
-      ? html`<small data-phases="${BEFORE.join(' ')}">${text}</small>`
-      : html`<noscript><small>${text}</small></noscript>`
+    return during(schedule, LIVE, html`<span data-product="${product_id}">${text}</span>`, 'small')
   }
   const products = state.products.map(
     (product) => html`<li><span><bdi>${product.name}</bdi></span>
         <b>${money(lang, product.unit_price_minor, product.currency)}</b>
-        ${view.shows.kind === 'landing' && left(product.available)}</li>`,
+        ${view.shows.kind !== 'final' && left(product)}</li>`,
   )
   // In UTC as the page is made; the script changes it to the visitor's own time.
   const term = (name: string | Html[], at: 'opens_at' | 'ends_at', date: Date) =>
     html`<div><dt>${name}</dt><dd><time datetime="${date.toISOString()}" data-moment data-at="${at}">${moment(lang, date.getTime(), 'UTC')}&nbsp;UTC</time></dd></div>`
   return html`<section class="side" aria-labelledby="about">
     <h2 id="about">${words.about}</h2>
-    <ul class="products">${products}</ul>
+    <ul class="products" id="products" data-left="${words.left}" data-none-left="${words.noneLeft}">${products}</ul>
     <dl>
       ${term(phaseNames, 'opens_at', new Date(schedule.opens_at))}
       ${schedule.ends_at !== null && term(words.endsAt, 'ends_at', new Date(schedule.ends_at))}
     </dl>
     <p class="quiet">${fill(words.perVisitor, { n: count(lang, state.limit_per_visitor) })}</p>
+    ${!view.protects && html`<p class="quiet"><a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
+    ${earlierAnnouncements({ view, words, lang })}
   </section>`
 }
 
 // -- Problems ------------------------------------------------------------------------------------------------------------
 
-interface ProblemView extends Pick<SaleView, 'lang' | 'brand' | 'challenge' | 'turnstile'> {
+interface ProblemView extends Pick<SaleView, 'lang' | 'words' | 'brand' | 'challenge' | 'turnstile'> {
   readonly home: string | null
   readonly mayReload: boolean
   /** A join that lacked a proof, to send again with one. */
@@ -89,14 +104,13 @@ interface ProblemView extends Pick<SaleView, 'lang' | 'brand' | 'challenge' | 't
 
 /** A page for a problem without a sale, or whose sale cannot be read now. */
 export function renderProblem(problem: Problem, view: ProblemView): string {
-  const { lang, brand, home, mayReload, again } = view
-  const words = WORDS[lang]
+  const { lang, words, brand, home, mayReload, again } = view
   const { title, main } = problemContent(problem, words, home, { again, proof: proofFields(view, words, lang) })
   const reloads = problem.status === 503 && (home !== null || mayReload)
   const head = html`${reloads && html`<meta http-equiv="refresh" content="${retrySeconds(problem)}${home && `;url=${home}`}">`}
 ${proofHead(view)}`
   const body = html`<main id="main">${main}</main>`
-  return shell({ lang, brand, hasMark: true, home, title, head }, body).text
+  return shell({ lang, words, brand, hasMark: true, home, title, head }, body).text
 }
 
 /** Spread, so that visitors refused together do not come back together. */
@@ -121,6 +135,8 @@ function wrongFields({ view, words, lang }: Shown, { errors = [] }: Problem): Ht
     product_id: words.product,
     quantity: `${words.quantity}: ${most}`,
     payment_method: words.payWith,
+    'contact.email': words.email,
+    contact: words.email,
   }
   const wrong = errors.flatMap(({ field }) => names[field] ?? []).map((name) => html`<li>${name}</li>`)
   return wrong.length > 0 ? html`<ul>${wrong}</ul>` : null
@@ -178,13 +194,17 @@ function documentOf(shown: Shown, content: Content): Html {
   const path = pagePath(view)
   const head = html`<script type="module" src="${script.path}"></script>
 ${proofHead(view)}
+${view.shows.kind === 'payment' && paymentHead}
+${view.shows.kind === 'landing' && sharingHead(shown)}
 ${reloadSeconds !== null && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}`
-  const body = html`<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
+  const body = html`${state.test && html`<p class="note test" role="note">${words.testSale}</p>`}
+<p class="note offline" id="offline" tabindex="-1" hidden>${words.offlineText}</p>
 ${again !== null && html`<p class="note stuck" id="stuck">${words.stuck} <a href="${path}">${words.loadAgain}</a></p>`}
+${announcementBox(shown)}
 <div class="stage ${!aside && 'narrow'}" id="stage" data-sale="${sale}" data-name="${state.name}" ${path !== null && html`data-path="${path}"`} ${schedule.line !== undefined && html`data-line="${schedule.line}"`} ${view.order !== undefined && html`data-own`} data-now-ms="${Math.round(view.nowMs)}"
   ${view.number !== null && html`data-number="${view.number}"`} data-opens-at="${schedule.opens_at}" data-commitment="${schedule.draw_commitment}">
 <main id="main">
-${view.shows.kind !== 'order' && ownOrder(shown)}
+${!/^(order|orders|receipt|payment)$/.test(view.shows.kind) && ownOrder(shown)}
 ${main}
 ${again !== null && html`<noscript><p class="quiet">${fill(words.noScript, { t: again })}</p></noscript>`}
 </main>
@@ -194,12 +214,20 @@ ${aside && html`<aside>${aside}</aside>`}
   const fullTitle = title === state.name ? title : `${title} · ${state.name}`
   // Without a named brand the header would repeat the sale's name.
   const hasMark = !named || brand.name !== state.name || Boolean(brand.logo)
-  return shell({ lang, brand, hasMark, home: homeOf(view), title: fullTitle, head }, body)
+  return shell(
+    { lang, words, brand, hasMark, home: homeOf(view), title: fullTitle, head, indexed: isIndexed(view) },
+    body,
+  )
 }
 
 /** On every page of a sale that asks for a proof: its content may be replaced by one with the form. */
-const proofHead = ({ challenge, turnstile, lang }: Pick<SaleView, 'challenge' | 'turnstile' | 'lang'>) =>
-  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(WORDS[lang].proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
+const proofHead = ({
+  challenge,
+  turnstile,
+  lang,
+  words,
+}: Pick<SaleView, 'challenge' | 'turnstile' | 'lang' | 'words'>) =>
+  html`${challenge !== undefined && html`<link rel="stylesheet" href="${proofStyle.path}"><script type="module" src="${proofScript.path}" id="proof" data-language="${lang}"${texts(words.proof)}></script>`}${turnstile !== undefined && html`<script type="module" src="${turnstileScript.path}"></script>`}`
 
 /**
  * The way back to an order, which the script shows in the browser that made it. Where that order is all that one person can
@@ -211,9 +239,9 @@ function ownOrder({ view, words }: Shown): Html {
   const isTurn = shows.kind === 'turn' || (shows.kind === 'line' && shows.place.status === 'missed_turn')
   const latest =
     order &&
-    html`<noscript><p class="note">${words.latestOrder}. <a href="/sales/${sale}/order/${order}">${words.showOrder}</a></p></noscript>`
+    html`<noscript><p class="note">${words.latestOrder}${words.fullStop}<a href="/sales/${sale}/order/${order}">${words.showOrder}</a></p></noscript>`
   if (!isTurn || state.limit_per_visitor > 1)
-    return html`<p class="note" id="own-order" hidden>${words.yourOrder}. <a href="/sales/${sale}">${words.showOrder}</a></p>${latest}`
+    return html`<p class="note" id="own-order" hidden>${words.yourOrder}${words.fullStop}<a href="/sales/${sale}">${words.showOrder}</a></p>${latest}`
   return html`<section class="card" id="own-order" data-tone="calm" hidden>
     <h1 tabindex="-1">${words.yourOrder}</h1>
     <div class="actions">${buttonTo(`/sales/${sale}`, words.showOrder)}</div>
@@ -227,6 +255,12 @@ function pagePath({ sale, shows }: SaleView): string | null {
       return shows.path ?? null
     case 'order':
       return `/sales/${sale}/order/${shows.order.order_id}`
+    case 'receipt':
+      return `/sales/${sale}/order/${shows.order.order_id}/receipt`
+    case 'payment':
+      return `/sales/${sale}/order/${shows.order.order_id}/pay`
+    case 'orders':
+      return `/sales/${sale}/orders`
     case 'line':
     case 'turn':
       return `/sales/${sale}/line`
@@ -235,23 +269,24 @@ function pagePath({ sale, shows }: SaleView): string | null {
   }
 }
 
-interface Shell extends Pick<SaleView, 'lang' | 'brand'> {
+interface Shell extends Pick<SaleView, 'lang' | 'words' | 'brand'> {
   /** Whether the header shows the brand. */
   readonly hasMark: boolean
   readonly home: string | null
   readonly title: string
   readonly head: Html | false
+  /** Whether search engines may show it. */
+  readonly indexed?: boolean
 }
 
-function shell({ lang, brand, hasMark, home, title, head }: Shell, body: Html): Html {
-  const words = WORDS[lang]
+function shell({ lang, words, brand, hasMark, home, title, head, indexed = false }: Shell, body: Html): Html {
   return html`<!doctype html>
-<html lang="${lang}">
+<html lang="${lang}" dir="${directionOf(lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+${!indexed && html`<meta name="robots" content="noindex">`}
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${style.path}">

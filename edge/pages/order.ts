@@ -1,14 +1,19 @@
 /** In the shop: choosing, and then the order in each of its states, with the hold's countdown. */
-import type { Order, PublicSale } from '../../shared/api/public.ts'
-import { clock, count, exactly, fill, money } from '../../shared/format.ts'
-import { isSold } from '../../shared/order-status.ts'
+import { DECLINE_CODES, type DeclineCode, type Order, type Payment, type PublicSale } from '../../shared/api/public.ts'
+import { clock, count, exactly, fill, money, plural } from '../../shared/format.ts'
+import { isSettled, isSold, progressOf } from '../../shared/order-status.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import { tick } from './draw.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import { tick } from './parts/draw.ts'
 import { type Content, homeOf, type Shown } from './view.ts'
+import type { Words } from './words/words.ts'
 
 /** Without a script, an order in progress reloads so often. */
 const RELOAD_SECONDS = 3
+/** Not under the finger of someone about to press the button. */
+const RELOAD_AT_BANK_SECONDS = 15
+/** The origin's PAYMENT_ACTION_SECONDS, unless it is set: only the bar's length depends on it. */
+export const MOST_AT_BANK_SECONDS = 300
 /** And a turn with nothing to choose yet: few people have a turn, and it runs out. */
 const RELOAD_IN_CARTS_SECONDS = 5
 
@@ -46,18 +51,23 @@ function reserveForm({ view, words, lang }: Shown, first: PublicSale['products']
   })
   const quantity = html`<label class="field">${words.quantity}
       <input type="number" name="quantity" min="1" max="${most}" value="1" inputmode="numeric" required></label>`
+  const { contact } = view.state
+  const email = html`<label class="field">${contact === 'required' ? words.email : words.emailOptional}
+      <input type="email" name="email" autocomplete="email" maxlength="254" ${contact === 'required' && html`required`} aria-describedby="email-for">
+      <small id="email-for">${words.emailFor}</small></label>`
   return postForm(
     `/sales/${view.sale}/buy`,
     html`
     <input type="hidden" name="idempotency_key" value="${crypto.randomUUID()}">
     <fieldset id="choices" data-left="${words.left}" data-none-left="${words.noneLeft}"><legend>${words.product}</legend>${choices}</fieldset>
     ${most > 1 && quantity}
+    ${contact !== 'off' && email}
     <button class="button">${words.reserve}</button>
   `,
   )
 }
 
-function steps({ words }: Shown, at: 0 | 1 | 2): Html {
+export function steps({ words }: Shown, at: 0 | 1 | 2): Html {
   const names = [words.stepChoose, words.stepPay, words.stepDone]
   const items = names.map(
     (name, i) => html`<li ${i === at && html`aria-current="step"`} ${i < at && html`class="past"`}>${name}</li>`,
@@ -66,7 +76,7 @@ function steps({ words }: Shown, at: 0 | 1 | 2): Html {
 }
 
 /** A countdown with a bar that runs out; without a script, the time of day at which it is over. */
-function timeLeft(
+export function timeLeft(
   { view, words, lang }: Shown,
   { seconds, of, label, id }: { seconds: number; of: number; label: string; id?: string },
 ): Html {
@@ -87,60 +97,127 @@ const LOOKS = {
   reserved: { tone: 'turn', step: 1 },
   paying: { tone: 'calm', step: 1 },
   confirmed: { tone: 'good', step: 2 },
+  fulfilled: { tone: 'good', step: 2 },
   expired: { tone: 'hold', step: null },
   cancelled: { tone: 'hold', step: null },
+  refunded: { tone: 'hold', step: null },
 } as const
 
 export function orderPage(shown: Shown, order: Order, alreadyHas: boolean): Content {
   const { view, words, lang } = shown
   const { status } = order
-  const look = status === 'fulfilled' ? 'confirmed' : status
-  const [title, text] =
-    look === 'cancelled' && order.reason ? words.cancelledFor[order.reason] : [words[look], words[`${look}Text`]]
-  const { tone, step } = LOOKS[look]
+  const [title, text] = stateOf(words, order)
+  const { step } = LOOKS[status]
+  const isDeclined = declineOf(order) !== null
+  const action = order.payment?.status === 'requires_action' ? order.payment : null
   const isInProgress = status === 'processing' || status === 'paying'
-  const product = view.state.products.find((one) => one.product_id === order.product_id)
-  const name = product?.name ?? order.product_id
   const most = { n: count(lang, view.state.limit_per_visitor) }
   const main = html`${alreadyHas && html`<p class="note">${fill(words.alreadyHas, most)}</p>`}
-  <section class="card" id="order" data-tone="${tone}" data-order="${order.order_id}" data-order-status="${status}">
+  <section class="card" id="order" data-tone="${toneOf(order)}" data-order="${order.order_id}" data-order-status="${status}" ${!isSettled(status) && html`data-progress="${progressOf(order)}"`}>
     ${step !== null && steps(shown, step)}
     ${heading([isSold(status) && tick, title], text)}
+    ${isDeclined && html`<p><b>${attemptsLeft(shown, order)}</b></p>`}
     ${status === 'reserved' && payment(shown, order)}
-    ${isInProgress && html`<progress aria-label="${title}"></progress>`}
+    ${action && atBank(shown, action)}
+    ${isInProgress && !action && html`<progress aria-label="${title}"></progress>`}
     ${step === null && html`<p>${buttonTo(homeOf(view), words.backToSale)}</p>`}
     <dl>
-      <div><dt>${words.product}</dt><dd><bdi>${name}</bdi>${order.quantity > 1 && ` ×\u00a0${count(lang, order.quantity)}`}</dd></div>
-      <div><dt>${words.total}</dt><dd><b>${total(lang, order)}</b></dd></div>
+      <div><dt>${words.product}</dt><dd>${linesOf(order).map((line) => html`<div>${lineName(shown, line)}</div>`)}</dd></div>
+      <div><dt>${words.total}</dt><dd><b>${totalOf(lang, order)}</b></dd></div>
+      ${refundedRow(shown, order)}
       <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
     </dl>
-    ${
-      status === 'reserved' &&
-      postForm(`${pathOf(shown, order)}/cancel`, html`<button class="link">${words.giveBack}</button>`)
-    }
+    ${!view.protects && html`<p class="links">${isSold(status) && html`<a href="${pathOf(shown, order)}/receipt">${words.receipt}</a>`} <a href="/sales/${view.sale}/orders">${words.ownOrders}</a></p>`}
+    ${status === 'reserved' && giveBackForm(shown, order)}
   </section>`
   const holdSeconds = Math.max(RELOAD_SECONDS, Math.ceil(order.expires_in_seconds) + 1)
   return {
     title,
     main,
-    reloadSeconds: isInProgress ? RELOAD_SECONDS : status === 'reserved' ? holdSeconds : null,
+    reloadSeconds: action
+      ? RELOAD_AT_BANK_SECONDS
+      : isInProgress
+        ? RELOAD_SECONDS
+        : status === 'reserved'
+          ? holdSeconds
+          : null,
   }
 }
 
-const pathOf = ({ view }: Shown, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
+/** Two steps, since it cannot be undone. */
+function giveBackForm(shown: Shown, order: Order): Html {
+  const { words } = shown
+  return html`<details class="leave">
+      <summary>${words.giveBack}</summary>
+      <p class="quiet">${words.giveBackText}</p>
+      ${postForm(`${pathOf(shown, order)}/cancel`, html`<button class="button second">${words.giveBackYes}</button>`)}
+    </details>`
+}
 
-const total = (lang: string, order: Order) => money(lang, order.unit_price_minor * order.quantity, order.currency)
+export const pathOf = ({ view }: Shown, order: Order) => `/sales/${view.sale}/order/${order.order_id}`
+
+/** The version before sends neither lines nor a total. */
+export const linesOf = (order: Order) => (order.lines.length > 0 ? order.lines : [order])
+
+export const minorTotalOf = ({ total_minor, unit_price_minor, quantity }: Order) =>
+  total_minor || unit_price_minor * quantity
+
+export const totalOf = (lang: string, order: Order) => money(lang, minorTotalOf(order), order.currency)
+
+export function lineName({ view, lang }: Shown, { product_id, quantity }: Order['lines'][number]): Html {
+  const product = view.state.products.find((one) => one.product_id === product_id)
+  return html`<bdi>${product?.name ?? product_id}</bdi>${quantity > 1 && ` ×\u00a0${count(lang, quantity)}`}`
+}
+
+const refundedRow = ({ words, lang }: Shown, { refunded_minor, currency }: Order) =>
+  refunded_minor > 0 && html`<div><dt>${words.refunded}</dt><dd>${money(lang, refunded_minor, currency)}</dd></div>`
+
+/** What the buyer reads first: where the order is, and what they can do. */
+export function stateOf(words: Words, order: Order): readonly [title: string, text: string] {
+  const { status, reason, payment } = order
+  const declined = declineOf(order)
+  if (declined !== null) return [words.declined, words.declinedFor[declined]]
+  if (status === 'cancelled' && reason) return words.cancelledFor[reason]
+  if (payment?.status === 'requires_action') return [words.atBank, words.atBankText]
+  if (isSold(status) && status !== 'refunded' && order.refunded_minor > 0)
+    return [words.partlyRefunded, words.partlyRefundedText]
+  return [words[status], words[`${status}Text`]]
+}
+
+const toneOf = (order: Order) => (declineOf(order) === null ? LOOKS[order.status].tone : 'bad')
+
+// -- Paying --------------------------------------------------------------------------------------------------------------
+
+/** Why the last payment of an order that is still reserved was declined; null if it was not. */
+function declineOf({ status, payment }: Order): DeclineCode | null {
+  if (status !== 'reserved' || payment?.status !== 'declined') return null
+  return DECLINE_CODES.find((code) => code === payment.code) ?? 'declined'
+}
+
+function attemptsLeft({ words, lang }: Shown, { payment }: Order): string {
+  const left = payment?.attempts_left ?? 1
+  return fill(plural(lang, left, words.attemptsLeft), { n: count(lang, left) })
+}
+
+/** The buyer is asked for by their bank: the way there, and until when. */
+function atBank(shown: Shown, { next_action, expires_in_seconds: seconds = 0 }: Payment): Html {
+  const { words } = shown
+  const of = Math.max(MOST_AT_BANK_SECONDS, seconds)
+  const to = next_action?.url
+  return html`${timeLeft(shown, { seconds, of, label: words.atBankEndsIn })}
+    ${to !== undefined && html`<p>${buttonTo(to, words.toBank)}</p>`}`
+}
 
 function payment(shown: Shown, order: Order): Html {
   const { view, words, lang } = shown
-  const pay = fill(words.pay, { m: total(lang, order) })
+  const pay = fill(words.pay, { m: totalOf(lang, order) })
   const seconds = order.expires_in_seconds
   const of = Math.max(view.state.hold_seconds, seconds)
   return html`${timeLeft(shown, { seconds, of, label: words.holdEndsIn, id: 'hold' })}
     ${
-      view.paymentPage === null
+      view.paymentPage === null || view.state.test
         ? sandboxForm(shown, order, pay)
-        : html`<p>${buttonTo(fill(view.paymentPage, { order: order.order_id }), pay)}</p>`
+        : html`<p>${buttonTo(fill(view.paymentPage, { sale: view.sale, order: order.order_id }), pay)}</p>`
     }`
 }
 

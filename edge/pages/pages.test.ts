@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { problem } from '../../shared/problem.ts'
-import { script, style } from './assets.ts'
+import { extras, script, style } from './assets.ts'
 import { brandSheet, contrast } from './brand.ts'
 import { html } from './html.ts'
 import { samples } from './samples.ts'
-import { LANGUAGES, type Language, WORDS } from './words.ts'
+import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')
 const EVIL = `"><script>alert('1')</script>`
@@ -17,11 +17,13 @@ describe.each([...LANGUAGES])('in %s', (lang) => {
     'the page $name is complete, escaped, and free of inline script and style',
     ({ html }) => {
       expect(html).toMatch(/^<!doctype html>/)
-      expect(html).toContain(`<html lang="${lang}">`)
+      expect(html).toContain(`<html lang="${lang}" dir="${lang === 'ar' ? 'rtl' : 'ltr'}">`)
       expect(html.match(/<main/g)).toHaveLength(1)
       expect(html).not.toContain('<script>alert')
-      expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|undefined|NaN|\[object/)
-      expect(html.match(/ (?:src|href|action)="(?!\/|data:,"|#main")/g)).toBeNull()
+      expect(html).not.toMatch(/<script(?![^>]*( src=|json"))|<style|\son\w+=|\sstyle=|undefined|NaN|\[object/)
+      expect(
+        html.match(/ (?:src|href|action)="(?!\/|data:,"|#main"|https:\/\/shop\.example\/sales\/demo")/g),
+      ).toBeNull()
       // Only the script's texts may have placeholders left.
       expect(html.replace(/ data-[\w-]+="[^"]*"/g, '')).not.toMatch(/\{\w+\}/)
     },
@@ -46,10 +48,15 @@ it('every language translates every text', () => {
       ? Object.entries(value).flatMap(([key, inner]) => flat(inner, `${at}/${key}`))
       : [[at, value]]
   const english = flat(WORDS.en)
-  const alike = new Set(['/offline'])
+  const COUNTED = ['ahead', 'attemptsLeft'] as const
+  const alike = new Set(['/fullStop', '/offline', '/total'])
   for (const lang of LANGUAGES) {
     const words = new Map(flat(WORDS[lang]))
+    // Each language has plural forms of its own.
+    const forms = new Intl.PluralRules(lang).resolvedOptions().pluralCategories
+    for (const counted of COUNTED) expect(Object.keys(WORDS[lang][counted])).toEqual(expect.arrayContaining(forms))
     for (const [at, text] of english) {
+      if (COUNTED.some((counted) => at === `/${counted}/one`)) continue
       expect(words.get(at), at).toEqual(expect.stringMatching(/\S/))
       if (lang !== 'en' && !alike.has(at)) expect(words.get(at), at).not.toBe(text)
     }
@@ -66,6 +73,15 @@ describe('a page', () => {
     expect(page('problem-too-many')).toContain(words.lessLeftText)
     expect(page('problem-less-left')).not.toMatch(/<form|Everything is in carts/)
     expect(page('problem-all-in-carts')).toContain('Everything is in carts')
+  })
+
+  it('of a test sale says so', () => {
+    expect(page('sale-test')).toContain(words.testSale)
+    expect(page('sale-test')).toContain('content="noindex"')
+    for (const [name, html] of pages) expect(html.includes(words.testSale), name).toBe(name.endsWith('-test'))
+    // The shop's own page would take money.
+    expect(page('order-test')).toContain('value="pm_ok"')
+    expect(page('order-paid-elsewhere')).not.toContain('value="pm_ok"')
   })
 
   it('of a turn counts down, and offers a quantity where the limit is more than one', () => {
@@ -105,6 +121,29 @@ describe('a page', () => {
     expect(page('order-cancelled-declined')).toMatch(/<h1[^>]*>The payment was declined</)
     expect(page('order-cancelled-declined')).toContain('pay in another way')
     expect(page('order-cancelled')).toContain(words.cancelledText)
+  })
+
+  it('says in its own words why a payment was declined, and how often one may try again', () => {
+    const [once, twice] = [page('order-declined-once'), page('order-declined-twice')]
+    expect(once).toContain(words.declinedFor.insufficient_funds)
+    expect(once).toContain('You can try 2 more times.')
+    // A code that only a newer origin knows.
+    expect(twice).toContain(words.declinedFor.declined)
+    expect(twice).toContain('You can try once more.')
+    for (const html of [once, twice]) expect(html).toMatch(/id="hold"[\s\S]*value="pm_ok"/)
+  })
+
+  it('asks nobody for a card where there is nothing to pay', () => {
+    expect(page('payment')).toMatch(/<stripe-payment [\s\S]* data-amount="7800" data-currency="EUR"/)
+    expect(page('payment-free')).not.toMatch(/<stripe-payment|What you enter here/)
+    // Of the time that the bank gives, not what is left of it.
+    for (const name of ['payment-confirms', 'order-at-bank']) expect(page(name), name).toContain('<progress max="300"')
+    expect(page('payment-free')).toMatch(/action="[^"]*\/payment"[\s\S]*€0\.00<\/button>/)
+  })
+
+  it('leads a buyer to their bank, and says until when', () => {
+    expect(page('order-at-bank')).toMatch(/<a class="button" href="\/bank">/)
+    expect(page('order-at-bank')).toContain('>4:48</time>')
   })
 
   it('distinguishes too many unpaid orders, which is final, from too many requests', () => {
@@ -147,9 +186,61 @@ describe('a page', () => {
     expect(page('ended')).not.toContain('/wanted"')
   })
 
-  it('shows what is left on the landing page only until that changes', () => {
-    expect(page('sale-lobby-open')).toContain('<small data-phases="upcoming pre_queue">about 412 left</small>')
-    expect(page('sale-open')).toContain('<noscript><small>about 412 left</small></noscript>')
+  it('shows about how much is left, at the door and in line, until the end', () => {
+    for (const name of ['sale-lobby-open', 'sale-open', 'line'])
+      expect(page(name), name).toMatch(
+        /<small data-phases="upcoming [^"]*" ><span data-product="vinyl">about 410 left</,
+      )
+    for (const name of ['sold-out', 'ended']) expect(page(name), name).not.toContain('data-product')
+  })
+
+  it('says how far the stock is likely to last, and nothing while nobody knows', () => {
+    const outlook = (name: string) => /id="outlook"[^>]*>([^<]*)</.exec(page(name))?.[1]
+    expect(outlook('line-likely')).toMatch(
+      /for about 9,000 more in line; you are number [\d,]+\. It will probably reach you/,
+    )
+    expect(outlook('line-not-likely')).toMatch(/for about 900 more in line; .*will probably not reach you/)
+    expect(outlook('line-all-in-carts-gone')).toBe(words.outlookGone)
+    for (const name of ['line', 'lobby', 'line-too-late-unlikely']) expect(outlook(name), name).toBe('')
+  })
+
+  it('does without what a waiting room of the version before does not send', () => {
+    const before = {
+      products: undefined,
+      lasts_for_positions: undefined,
+      announcement: undefined,
+      pause_reason: undefined,
+    }
+    const pagesOf = new Map(sampled('en', { schedule: before }).map(({ name, html }) => [name, html]))
+    expect(pagesOf.get('line')).toContain('about 412 left')
+    expect(pagesOf.get('line-paused')).toContain('id="outlook"')
+    for (const [name, html] of pagesOf) expect(html, name).not.toMatch(/undefined|NaN/)
+  })
+
+  it('of a sale to come leads to its opening for a calendar', () => {
+    for (const name of ['sale-upcoming', 'sale-lobby-open', 'lobby'])
+      expect(page(name), name).toMatch(/<a class="link" href="\/sales\/demo\/opening\.ics" download="demo\.ics">/)
+    expect(page('line-of-members')).toContain('href="/sales/demo/opening.ics?line=members"')
+  })
+
+  it('says what the shop announces in the visitor’s language or in English, with its level as a word', () => {
+    const said = (lang: Language, name: string) => {
+      const html = sampled(lang).find((one) => one.name === name)?.html ?? ''
+      return /id="shop-announcement"[^>]*>([\s\S]*?)<\/div>/.exec(html)?.[1] ?? ''
+    }
+    for (const name of ['sale-announced', 'line-announced', 'sold-out-announced']) {
+      expect(said('ar', name), name).toContain('<p dir="auto" lang="ar">تصل مئة')
+      expect(said('de', name), name).toContain('<p dir="auto" lang="en">At 15:00')
+    }
+    for (const name of ['sale-warned', 'turn-warned', 'line-paused-with-reason'])
+      expect(said('de', name), name).toMatch(/data-level="warning">\s*<p class="label"><b>Wichtig</)
+    expect(said('en', 'line')).toBe('')
+  })
+
+  it('of a pause shows its reason', () => {
+    for (const name of ['sale-paused-with-reason', 'line-paused-with-reason'])
+      expect(page(name), name).toMatch(/data-reason dir="auto" lang="en" >The payment provider has a fault/)
+    expect(page('line-paused')).toMatch(/data-reason dir="auto" lang="en" hidden><\/p>/)
   })
 
   it('shows progress only from a known start', () => {
@@ -157,8 +248,50 @@ describe('a page', () => {
     expect(page('line-after-opening')).toMatch(/<progress id="progress" max="100" hidden aria-label/)
   })
 
-  it('offers to give the place up in two steps', () => {
+  it('offers to give the place up, and what is reserved, in two steps', () => {
     expect(page('line')).toMatch(/<details[^>]*>\s*<summary>Give up my place(?:(?!<\/details>)[\s\S])*\/leave"/)
+    expect(page('order-reserved')).toMatch(/<details[^>]*>\s*<summary>Give it back(?:(?!<\/details>)[\s\S])*\/cancel"/)
+  })
+
+  it('is found by search engines only where it is the same for all, and its sale allows it', () => {
+    const isFound = (html: string) => !html.includes('<meta name="robots" content="noindex">')
+    const found = [...pages].flatMap(([name, html]) => (isFound(html) ? name : []))
+    expect(found).toEqual(
+      expect.arrayContaining(['sale-upcoming', 'sale-lobby-open', 'sale-open', 'sale-all-in-carts']),
+    )
+    expect(found.filter((name) => !/^(sale|site)-/.test(name))).toEqual([])
+    for (const name of ['sale-not-indexed', 'sale-invitation-brought', 'sale-invitation-none', 'site-ended'])
+      expect(found).not.toContain(name)
+  })
+
+  it('of a sale describes it to those who show a link to it', () => {
+    const head = page('sale-lobby-open')
+    expect(head).toContain('<link rel="canonical" href="https://shop.example/sales/demo">')
+    expect(head).toMatch(
+      /<meta name="description" content="Opens: Nov 27, 2026, 12:12.PM UTC. Vinyl, blue marble \(€39.00\) · /,
+    )
+    expect(head).toContain('<meta property="og:locale" content="en_US">')
+    expect(head).toMatch(
+      /property="og:image" content="https:\/\/shop.example\/assets\/flash-sale-share\.[0-9a-f]{16}\.png"/,
+    )
+    const own = sampled('en', { brand: { name: 'Halfway', logo: '/logo.png' } })[1]?.html
+    expect(own).toContain('property="og:image" content="https://shop.example/logo.png"')
+    expect(own).toContain('<meta property="og:site_name" content="Halfway">')
+    expect(own).toContain('"organizer":{"@type":"Organization","name":"Halfway"')
+    const unnamed = sampled('en', { brand: { name: 'Night Swim, first pressing' } })[1]?.html
+    expect(unnamed).not.toMatch(/og:site_name|organizer/)
+    for (const [name, html] of pages) if (!/^(sale|site)-/.test(name)) expect(html, name).not.toContain('og:')
+  })
+
+  it('of a sale is an event with offers to programs, whatever its name', () => {
+    const [{ html = '' } = {}] = sampled('en', evil)
+    const data = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? '')
+    expect(data).toMatchObject({ '@type': 'SaleEvent', name: EVIL, url: 'https://shop.example/sales/demo' })
+    expect(data.offers).toMatchObject([
+      { '@type': 'Offer', price: '39.00', priceCurrency: 'EUR', availability: 'https://schema.org/PreSale' },
+      { price: '129.00', availability: 'https://schema.org/SoldOut' },
+      { itemOffered: { '@type': 'Product', name: 'Cassette' } },
+    ])
   })
 
   it('of a brand without a name has its colours, and names the sale once', () => {
@@ -222,9 +355,12 @@ describe('colours are readable', () => {
 
 const six = (colour = '') => (colour.length === 4 ? colour.replace(/[0-9a-f]/g, '$&$&') : colour)
 
-it('the page’s script is smaller than 10 KiB on the wire', async () => {
-  const packed = new Response(script.body).body?.pipeThrough(new CompressionStream('gzip'))
+it.each([
+  ['first', 10, script],
+  ['second', 6, extras],
+])('the page’s %s script is smaller than %i KiB on the wire', async (_, most, { body }) => {
+  const packed = new Response(body).body?.pipeThrough(new CompressionStream('gzip'))
   const { byteLength } = await new Response(packed).arrayBuffer()
   expect(byteLength).toBeGreaterThan(1_000)
-  expect(byteLength).toBeLessThan(10 * 1024)
+  expect(byteLength).toBeLessThan(most * 1024)
 })

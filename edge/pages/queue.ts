@@ -4,10 +4,20 @@
  */
 import type { Phase, Schedule } from '../../shared/api/public.ts'
 import { clock, count, exactly, fill, moment, type Plural, plural, waitText } from '../../shared/format.ts'
-import { type Place, preQueueOpensAtMs, type Status } from '../../shared/schedule.ts'
-import { buttonTo, type Html, heading, hidden, html, postForm } from './html.ts'
+import {
+  endsBeforeTurn,
+  isInLine,
+  mayLeave,
+  type Place,
+  preQueueOpensAtMs,
+  type Status,
+} from '../../shared/schedule.ts'
+import { buttonTo, type Html, heading, hidden, html, postForm, texts } from './html.ts'
+import { pauseReason } from './parts/announcement.ts'
+import { toCalendar } from './parts/calendar.ts'
+import { outlook } from './parts/outlook.ts'
 import type { Content, SaleView, Shown } from './view.ts'
-import type { Language, Words } from './words.ts'
+import type { Language, Words } from './words/words.ts'
 
 export const BEFORE: readonly Phase[] = ['upcoming', 'pre_queue']
 const DURING: readonly Phase[] = ['open', 'paused', 'all_in_carts']
@@ -29,7 +39,7 @@ export function landingPage(shown: Shown): Content {
   const { view, words } = shown
   const { schedule } = view
   const { phase } = schedule
-  const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>. ${text}</p>`
+  const lead = (title: string, text: string) => html`<p class="lead"><b>${title}</b>${words.fullStop}${text}</p>`
   const lobby = html`${countdown(shown, 'anchor_at_ms')}
       ${lead(words.lobbyOpen, words.lobbyInvites)}
       ${joinForm(shown, 'lobby', words.joinLobby)}${toOwnPlace(shown)}`
@@ -37,8 +47,9 @@ export function landingPage(shown: Shown): Content {
     <h1 tabindex="-1"><bdi>${view.state.name}</bdi></h1>
     ${during(schedule, ['upcoming'], html`${countdown(shown, 'pre_queue_opens_at_ms')}<p class="lead">${words.upcoming}</p>${earlierLine(shown) || accessNotes(shown)}`)}
     ${during(schedule, ['pre_queue'], lobby)}
+    ${during(schedule, BEFORE, toCalendar(shown))}
     ${during(schedule, ['open'], lead(words.saleOpen, words.lineInvites))}
-    ${during(schedule, ['paused'], lead(words.paused, words.pausedText))}
+    ${during(schedule, ['paused'], html`${lead(words.paused, words.pausedText)}${pauseReason(shown)}`)}
     ${during(schedule, ['all_in_carts'], lead(words.allInCarts, words.allInCartsText))}
     ${during(schedule, DURING, html`${joinForm(shown, 'line', words.joinLine)}${toOwnPlace(shown)}`)}
     ${during(schedule, ['sold_out'], lead(words.soldOut, words.soldOutText))}
@@ -55,7 +66,7 @@ export function landingPage(shown: Shown): Content {
   return { title: view.state.name, main, reloadSeconds, named: true }
 }
 
-/** Another line may be open to this visitor already: which one, only joining tells. */
+/** Another line may be open to this visitor already; only joining shows which one. */
 const earlierLine = (shown: Shown) =>
   shown.view.othersOpenEarlier &&
   html`<p>${shown.words.earlierLine}</p>${joinForm(shown, 'earlier', shown.words.joinEarlier)}${toOwnPlace(shown)}`
@@ -129,7 +140,7 @@ const turnWaits = ({ view, words, lang }: Shown) => fill(words.turnWaits, { t: e
 export type ScheduleMoment = 'opens_at' | 'ends_at' | Countdown
 type Countdown = 'pre_queue_opens_at_ms' | 'anchor_at_ms'
 
-/** To one of the schedule's moments; the script keeps it going. Without a script it would stand still, so a date replaces it. */
+/** Counts down to one of the schedule's moments by script. Without a script a date replaces it. */
 function countdown({ view, words, lang }: Shown, to: Countdown): Html {
   const { schedule } = view
   const untilMs = to === 'anchor_at_ms' ? schedule.anchor_at_ms : preQueueOpensAtMs(schedule)
@@ -144,7 +155,7 @@ function countdown({ view, words, lang }: Shown, to: Countdown): Html {
 
 // -- The line ------------------------------------------------------------------------------------------------------------
 
-/** For someone with a ticket number, wherever they stand. */
+/** The page of a visitor with a ticket number, in every state. */
 export function linePage(shown: Shown, place: Place, number: number): Content {
   const { words, lang } = shown
   const titles: Record<Status, string> = {
@@ -166,24 +177,37 @@ export function linePage(shown: Shown, place: Place, number: number): Content {
   const lobby = html`${countdown(shown, 'anchor_at_ms')}
       <dl class="figures"><div><dt>${words.yourLot}</dt><dd>${count(lang, number)}</dd></div></dl>
       ${lead(words.nothingToDo)}
+      ${toCalendar(shown)}
       <p class="quiet">${turnWaits(shown)}</p>`
   const main = html`<section class="card" id="line" data-status="${place.status}">
     ${shown.view.line !== undefined && html`<p class="label">${fill(words.ofLine, { line: shown.view.line })}</p>`}
     ${when('pre_queue', lobby)}
     ${when('waiting')}
-    ${when('paused', lead(words.pausedText))}
+    ${when('paused', html`${lead(words.pausedText)}${pauseReason(shown)}`)}
     ${when('all_in_carts', lead(words.allInCartsText))}
     ${when('ready', html`${lead(words.readyText)}<progress aria-label="${words.readyText}"></progress>`)}
     ${when('missed_turn', html`${lead(words.missedText)}${joinForm(shown, 'again', words.joinAgain)}`)}
     ${when('sold_out', lead(words.soldOutText))}
     ${when('ended', html`${lead(words.endedText)}${toWanted(shown)}`)}
     ${placeFigures(shown, place, number)}
+    ${turnNotices(shown)}
     ${leaveForm(shown, place.status)}
   </section>`
   // Once the turn has passed, only the end of the sale can change the page.
   const isMissed = place.status === 'missed_turn'
   const reloadSeconds = isMissed ? RELOAD_MAX_SECONDS : reload(place.estimated_wait_time ?? 15)
   return { title: titles[place.status], main, reloadSeconds }
+}
+
+/** The second script shows and works them. */
+function turnNotices({ words }: Shown): Html {
+  const button = (kind: string, label: string) =>
+    html`<button type="button" class="switch" id="notice-${kind}" aria-pressed="false">${label}</button>`
+  return html`<div class="notices" id="notices" data-blocked="${words.noticeBlocked}" role="group" aria-labelledby="notices-title" hidden>
+      <p class="label" id="notices-title">${words.notices}</p>
+      ${button('sound', words.noticeSound)} ${button('notification', words.noticeNotification)}
+      <p class="quiet" id="notice-blocked"></p>
+    </div>`
 }
 
 /** Two steps, since it cannot be undone. */
@@ -195,19 +219,9 @@ function leaveForm({ view, words }: Shown, status: Status): Html {
     </details>`
 }
 
-/** States in which a visitor is in line, and those in which there is a place to give up. */
-export const isInLine = (status: Status) => status === 'waiting' || status === 'paused' || status === 'all_in_carts'
-export const mayLeave = (status: Status) => isInLine(status) || status === 'pre_queue'
-
 /** Texts that the page's script may show beside a figure. */
 export type AheadTexts = Plural & { readonly next: string }
 export type WaitTexts = Pick<Words, 'waitAbout' | 'waitUntil' | 'waitSoon' | 'waitUnknown' | 'waitPastEnd'>
-
-/** Texts for the script, as data attributes of the element that will show them. */
-export const texts = (of: Readonly<Record<string, string>>) =>
-  Object.entries(of).map(
-    ([name, text]) => html` data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}="${text}"`,
-  )
 
 /** Position, people ahead, wait and progress; the page's script keeps them up to date. */
 function placeFigures(shown: Shown, place: Place, number: number): Html {
@@ -231,13 +245,9 @@ function placeFigures(shown: Shown, place: Place, number: number): Html {
       <div><dt>${words.yourPlace}</dt><dd id="position">${count(lang, place.position ?? number)}</dd></div>
     </dl>
     <p class="wait"><b id="wait" ${texts(waitTexts)}>${wait}</b> <span id="wait-until"></span></p>
+    ${outlook(shown, place)}
     <p class="quiet">${words.keepPlace} ${turnWaits(shown)}</p>
   </div>`
-}
-
-/** True if the estimated turn comes only after the sale has ended. */
-export function endsBeforeTurn({ ends_at_ms }: Schedule, { estimated_wait_time }: Place, nowMs: number): boolean {
-  return ends_at_ms != null && estimated_wait_time !== null && nowMs + estimated_wait_time * 1000 > ends_at_ms
 }
 
 // -- The end -------------------------------------------------------------------------------------------------------------

@@ -3,28 +3,42 @@
  * brand, with headers that let a page load nothing from other hosts.
  */
 import type { PublicSale } from '../../shared/api/public.ts'
+import { preferred } from '../../shared/format.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { accessOf, asksForProof } from '../access/admit.ts'
 import { readJoin } from '../access/join-request.ts'
 import { signInUrl } from '../auth/session.ts'
 import type { Config } from '../config.ts'
-import { type Call, pathOf, wantsHtml } from '../http.ts'
+import { type Call, hostOf, pathOf, wantsHtml } from '../http.ts'
 import type { SaleNow } from '../queue/sale-cache.ts'
+import type { Brand } from './brand.ts'
 import { renderProblem } from './index.ts'
-import type { Brand, SaleView, Shows } from './view.ts'
-import { LANGUAGES, type Language } from './words.ts'
+import type { SaleView, Shows } from './view.ts'
+import { LANGUAGES, type Language } from './words/words.ts'
 
-const TURNSTILE = 'https://challenges.cloudflare.com'
+/** Addresses of others that a page may load from, beside our own. */
+interface Allowed {
+  readonly scripts?: string
+  readonly frames?: string
+  readonly calls?: string
+}
+const TURNSTILE: Allowed = { scripts: 'https://challenges.cloudflare.com', frames: 'https://challenges.cloudflare.com' }
 
-/** Turnstile's address is in it only for pages that show its widget. */
-const contentSecurityPolicy = (allowed = '') =>
+/** As Stripe documents it (docs.stripe.com/security/guide), for where its script is loaded from. */
+const stripe = (script: string): Allowed => ({
+  scripts: `${new URL(script).origin} https://*.js.stripe.com`,
+  frames: `${new URL(script).origin} https://*.js.stripe.com https://hooks.stripe.com`,
+  calls: 'https://api.stripe.com',
+})
+
+const contentSecurityPolicy = ({ scripts, frames, calls }: Allowed = {}) =>
   [
     "default-src 'none'",
-    `script-src 'self'${allowed && ` ${allowed}`}`,
-    ...(allowed ? [`frame-src ${allowed}`] : []),
+    `script-src 'self'${scripts ? ` ${scripts}` : ''}`,
+    ...(frames ? [`frame-src ${frames}`] : []),
     "style-src 'self'",
     "img-src 'self' data:",
-    "connect-src 'self'",
+    `connect-src 'self'${calls ? ` ${calls}` : ''}`,
     "worker-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -40,13 +54,19 @@ export const PAGE_HEADERS = {
 }
 const TURNSTILE_HEADERS = { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(TURNSTILE) }
 
-export const headersOf = ({ turnstile }: Pick<SaleView, 'turnstile'>) =>
-  turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
+/** Only pages that show Turnstile's widget, or Stripe's form, may load anything from other hosts. */
+export function headersOf({ turnstile, shows }: Pick<SaleView, 'turnstile'> & Partial<Pick<SaleView, 'shows'>>) {
+  if (shows?.kind === 'payment')
+    return { ...PAGE_HEADERS, 'content-security-policy': contentSecurityPolicy(stripe(shows.stripe.script)) }
+  return turnstile === undefined ? PAGE_HEADERS : TURNSTILE_HEADERS
+}
 
 type Moment = Pick<SaleNow, 'line' | 'facts' | 'schedule' | 'atMs' | 'policy'>
 
 export function publicSale({ facts, schedule, atMs }: Pick<Moment, 'facts' | 'schedule' | 'atMs'>): PublicSale {
-  return { ...facts, phase: schedule.phase, server_time_ms: atMs }
+  // The waiting room of the version before sends none of them.
+  const { contact = 'off', indexed = true, test = false } = facts
+  return { ...facts, contact, indexed, test, phase: schedule.phase, server_time_ms: atMs }
 }
 
 /** The view of a page for the holder of a ticket number, or for someone without one. */
@@ -62,7 +82,9 @@ export function viewOf(sale: string, now: Moment, number: number | null, shows: 
     ...(lines.length > 1 ? { line: now.line, ...othersOf(sale, now, call) } : {}),
     nowMs: now.atMs,
     lang: languageOf(request),
+    words: config.WORDS[languageOf(request)],
     brand: brandOf(config, now.facts.name),
+    host: hostOf(call),
     claimSeconds: config.CLAIM_SECONDS,
     ...(asksForProof(now.policy, call) ? { challenge: `/sales/${sale}/challenge` } : {}),
     ...(config.turnstile && lines.some((one) => one.access.turnstile)
@@ -87,24 +109,13 @@ function othersOf(sale: string, { line, policy: { lines } }: Moment, call: Call)
   }
 }
 
-function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): Brand {
+export function brandOf({ brand: { name, logo, sheet } }: Config, otherwise: string): Brand {
   return { name: name ?? otherwise, logo, sheet }
 }
 
-/** The browser's preferred one of our languages (Accept-Language, RFC 9110, 12.5.4); of equal ones, the first. */
+/** The language of a response. */
 export function languageOf(request: Request): Language {
-  const wanted = request.headers.get('accept-language') ?? ''
-  let best: { language: Language; weight: number } = { language: 'en', weight: 0 }
-  for (const item of wanted.slice(0, 200).split(',')) {
-    const [name = '', q] = item
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*q=/)
-    const language = LANGUAGES.find((one) => one === name.split('-', 1)[0])
-    const weight = q === undefined ? 1 : Number(q)
-    if (language && weight > best.weight) best = { language, weight }
-  }
-  return best.language
+  return preferred(LANGUAGES, request.headers.get('accept-language') ?? '') ?? 'en'
 }
 
 // -- Problems ----------------------------------------------------------------------------------------------------------
@@ -131,6 +142,7 @@ async function problemPage(response: Response, call: Call): Promise<Response> {
   const page = renderProblem(problem, {
     ...asked,
     lang: languageOf(request),
+    words: config.WORDS[languageOf(request)],
     brand: brandOf(config, 'Waiting room'),
     home: known ? home : null,
     // Loading the response to a form again would request something else.

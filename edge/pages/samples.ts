@@ -1,13 +1,14 @@
-/** Every page in every state, of an invented sale: for dev/previews.ts and the tests. */
-import type { Order } from '../../shared/api/public.ts'
+/** Every page in every state, of an invented sale or with the words and prices of a real one: for previews and the tests. */
+import type { Order, PublicSale } from '../../shared/api/public.ts'
 import { commitmentOf, positionOf } from '../../shared/draw.ts'
 import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/order-status.ts'
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
+import type { Brand } from './brand.ts'
 import { renderProblem, renderSale } from './index.ts'
-import type { Brand, SaleView, Shows } from './view.ts'
-import type { Language } from './words.ts'
+import type { SaleView, Shows } from './view.ts'
+import { type Language, WORDS, type Words } from './words/words.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
@@ -25,59 +26,115 @@ const VINYL = {
 }
 const TAPE = { ...PRODUCT, product_id: 'tape', name: 'Cassette', unit_price_minor: 1_450, available: 1 }
 
-interface SampleOptions {
+const FREE = { unit_price_minor: 0, total_minor: 0 }
+const STRIPE = { key: 'pk_test_samples', script: 'https://js.stripe.com/endive/stripe.js' }
+
+/** In English and Arabic: all others are shown the English text. */
+const ANNOUNCED = {
+  announcement: {
+    id: 'a1',
+    level: 'info',
+    text: {
+      en: 'At 15:00 another hundred copies of the blue marble pressing come in. You keep your place.',
+      ar: 'تصل مئة نسخة أخرى في الساعة الثالثة. تحتفظ بمكانك.',
+    },
+    since: '2026-11-27T11:52:00.000Z',
+  },
+} satisfies Partial<Schedule>
+const WARNED = {
+  announcement: {
+    ...ANNOUNCED.announcement,
+    id: 'a2',
+    level: 'warning',
+    text: { en: 'Some cards are declined by mistake just now.\nWe are mending it; what you reserved stays yours.' },
+  },
+} satisfies Partial<Schedule>
+const REASONED = {
+  pause_reason: {
+    en: 'The payment provider has a fault. We go on as soon as it is mended.',
+    ar: 'يوجد عطل لدى مزود الدفع.',
+  },
+} satisfies Partial<Schedule>
+
+export interface SampleOptions {
   readonly lang: Language
   readonly nowMs: number
   readonly brand?: Brand
+  readonly words?: Words
+  /** Over each schedule. */
+  readonly schedule?: object
   /** The name of the sale and of its first product. */
   readonly called?: string
+  /** A real sale, whose pages are shown as they would be in each state. */
+  readonly sale?: PublicSale
+  readonly paymentPage?: string | null
 }
 
 /** All pages there are. */
-export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, called }: SampleOptions) {
+export const samples = (options: SampleOptions) =>
+  Object.entries(samplePages(options)).map(([name, page]) => ({ name, html: page() }))
+
+/** By name, each rendered when it is called for. */
+export function samplePages({
+  lang,
+  nowMs,
+  brand = { name: 'Halfway Records' },
+  called,
+  schedule: over = {},
+  words = WORDS[lang],
+  sale,
+  paymentPage = null,
+}: SampleOptions): Readonly<Record<string, () => string>> {
+  const [products, last] = offered(sale, called)
+  const [first = VINYL] = products
+  const limit = sale?.limit_per_visitor ?? 2
+  const order = (status: OrderStatus, atMs: number) => orderOf(first, Math.min(2, limit), status, atMs)
   const view = (schedule: Schedule, changes: Partial<SaleView> = {}): SaleView => ({
     sale: 'demo',
     schedule,
     state: {
       ...schedule,
-      name: called ?? 'Night Swim, first pressing',
-      hold_seconds: 90,
-      limit_per_visitor: 2,
-      products: [
-        { ...VINYL, name: called ?? VINYL.name },
-        {
-          ...PRODUCT,
-          product_id: 'box',
-          name: 'Box set with signed print',
-          unit_price_minor: 12_900,
-          available: 0,
-        },
-        { ...TAPE, available: 87 },
-      ],
+      name: sale?.name ?? called ?? 'Night Swim, first pressing',
+      indexed: true,
+      test: sale?.test ?? false,
+      hold_seconds: sale?.hold_seconds ?? 90,
+      limit_per_visitor: limit,
+      contact: 'off',
+      products,
     },
     number: null,
     nowMs,
     claimSeconds: 180,
     lang,
+    words,
     brand,
+    host: 'https://shop.example',
     protects: false,
-    paymentPage: null,
+    paymentPage,
     shows: isFinal(schedule.phase) ? { kind: 'final', phase: schedule.phase } : { kind: 'landing' },
     ...changes,
   })
   const scheduled = (phase: Phase, changes: Partial<Schedule> = {}) => ({
     ...scheduleIn(phase, nowMs),
+    ...(sale && { products: products.map(({ product_id, available }) => ({ product_id, available })) }),
+    ...over,
     ...changes,
   })
-  const landing = (phase: Phase, changes: Partial<SaleView> = {}) => renderSale(view(scheduled(phase), changes))
+  const landing =
+    (phase: Phase, changes: Partial<SaleView> = {}) =>
+    () =>
+      renderSale(view(scheduled(phase), changes))
   const open = scheduled('open')
   const line = (schedule: Schedule, number = NUMBER, changes: Partial<SaleView> = {}) => {
     const shows: Shows = { kind: 'line', place: placeOf(schedule, number, nowMs), number }
-    return renderSale(view(schedule, { number, shows, ...changes }))
+    return () => renderSale(view(schedule, { number, shows, ...changes }))
   }
   const isCalled = { anchor_position: POSITION + 3 }
   const shop = view(scheduled('open', isCalled), { number: NUMBER, shows: { kind: 'landing' } })
-  const inShop = (shows: Shows, changes: Partial<SaleView> = {}) => renderSale({ ...shop, shows, ...changes })
+  const inShop =
+    (shows: Shows, changes: Partial<SaleView> = {}) =>
+    () =>
+      renderSale({ ...shop, shows, ...changes })
   const stocked = (products: typeof shop.state.products) => ({ state: { ...shop.state, products } })
   const turn = (leftMs = ADMISSION_TTL_SECONDS * 1000): Shows => ({ kind: 'turn', untilMs: nowMs + leftMs })
   const ordered = (status: OrderStatus, changes: Partial<Order> = {}, alreadyHas = false): Shows => ({
@@ -88,21 +145,32 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
   const met = (problem: Problem, more: object = {}): Shows => ({ kind: 'problem', problem, ...more })
   const again = { action: '/sales/demo/buy', fields: { idempotency_key: 'a-key', product_id: 'vinyl' } }
   const wrong = { field: 'quantity', detail: 'must be at least 1' }
-  const bare = (type: ProblemType, home: string | null) =>
-    renderProblem(problem(type), { lang, brand, home, mayReload: true })
+  const bare = (type: ProblemType, home: string | null) => () =>
+    renderProblem(problem(type), { lang, words, brand, home, mayReload: true })
 
-  const pages: Record<string, string> = {
+  const pages: Record<string, () => string> = {
     'sale-upcoming': landing('upcoming'),
     'sale-lobby-open': landing('pre_queue'),
     'sale-open': landing('open'),
+    'sale-test': landing('open', { state: { ...shop.state, test: true } }),
+    'sale-not-indexed': landing('open', { state: { ...shop.state, indexed: false } }),
     'sale-paused': landing('paused'),
+    'sale-announced': () => renderSale(view(scheduled('pre_queue', ANNOUNCED))),
+    'sale-warned': () => renderSale(view(scheduled('open', WARNED))),
+    'sale-paused-with-reason': () => renderSale(view(scheduled('paused', REASONED))),
     'sale-all-in-carts': landing('all_in_carts'),
     'sale-proof-of-work': landing('open', { challenge: '/sales/demo/challenge' }),
     'sale-turnstile': landing('open', { turnstile: '1x00000000000000000000AA' }),
-    'problem-proof-required': renderProblem(problem('proof-required', { kind: 'altcha' }), {
-      ...{ lang, brand, home: '/sales/demo', mayReload: false, challenge: '/sales/demo/challenge' },
-      again: { action: '/sales/demo/queue', fields: {} },
-    }),
+    'problem-proof-required': () =>
+      renderProblem(problem('proof-required', { kind: 'altcha' }), {
+        lang,
+        words,
+        brand,
+        home: '/sales/demo',
+        mayReload: false,
+        challenge: '/sales/demo/challenge',
+        again: { action: '/sales/demo/queue', fields: {} },
+      }),
     'sale-sign-in': landing('pre_queue', { signIn: '/sign-in' }),
     'sale-invitation-upcoming': landing('upcoming', { invites: true }),
     'sale-invitation': landing('open', { invites: true }),
@@ -119,36 +187,93 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
       invites: true,
       invitation: { code: 'SUMMER-24', fault: 'used_up' },
     }),
-    'problem-sign-in-required': renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
-      ...{ lang, brand, home: '/sales/demo', mayReload: false },
-    }),
+    'problem-sign-in-required': () =>
+      renderProblem(problem('sign-in-required', { sign_in_url: '/sign-in' }), {
+        lang,
+        words,
+        brand,
+        home: '/sales/demo',
+        mayReload: false,
+      }),
     'problem-invitation-required': bare('invitation-required', '/sales/demo'),
     'problem-refused': bare('refused', '/sales/demo'),
     lobby: line(scheduled('pre_queue')),
     line: line(open),
     'line-next': line(scheduled('open', { anchor_position: POSITION - 1 })),
     'line-after-opening': line(open, LOBBY + 900),
+    'line-likely': line({ ...open, lasts_for_positions: 9_000 }),
+    'line-not-likely': line({ ...open, lasts_for_positions: 900 }),
+    'line-too-late-unlikely': line({ ...open, ends_at_ms: nowMs + 60_000, lasts_for_positions: 900 }),
+    'line-all-in-carts-gone': line(scheduled('all_in_carts', { lasts_for_positions: 0 })),
     'line-held-back': line(scheduled('open', { ceiling: Math.floor(POSITION * 0.62) })),
     'line-too-late': line({ ...open, ends_at_ms: nowMs + 60_000 }),
     'line-paused': line(scheduled('paused')),
+    'line-announced': line({ ...open, ...ANNOUNCED }),
+    'line-paused-with-reason': line(scheduled('paused', { ...REASONED, ...WARNED })),
     'line-all-in-carts': line(scheduled('all_in_carts')),
     'missed-turn': line(scheduled('open', { ...isCalled, missed_through: POSITION + 150 })),
     turn: inShop(turn()),
+    'turn-warned': inShop(turn(), { schedule: scheduled('open', { ...isCalled, ...WARNED }) }),
     'turn-half-over': inShop(turn(83_000)),
+    'turn-contact': inShop(turn(), { state: { ...shop.state, contact: 'required' } }),
+    'turn-contact-optional': inShop(turn(), { state: { ...shop.state, contact: 'optional' } }),
     'turn-ordered': inShop(turn(), { order: ORDER_ID }),
-    'turn-last-one': inShop(turn(), stocked([TAPE])),
-    'turn-all-in-carts': inShop(turn(), stocked([{ ...TAPE, available: 0 }])),
+    'turn-last-one': inShop(turn(), stocked([{ ...last, available: 1 }])),
+    'turn-all-in-carts': inShop(turn(), stocked([{ ...last, available: 0 }])),
+    'order-test': inShop(ordered('reserved'), {
+      paymentPage: '/pay/{order}',
+      state: { ...shop.state, test: true },
+    }),
     'order-paid-elsewhere': inShop(ordered('reserved'), { paymentPage: '/pay/{order}' }),
+    'order-declined-once': inShop(
+      ordered('reserved', { payment: { status: 'declined', code: 'insufficient_funds', attempts_left: 2 } }),
+    ),
+    'order-declined-twice': inShop(
+      ordered('reserved', { payment: { status: 'declined', code: 'newer_than_this', attempts_left: 1 } }),
+    ),
+    'order-at-bank': inShop(
+      ordered('paying', {
+        payment: {
+          status: 'requires_action',
+          next_action: { type: 'redirect', url: '/bank' },
+          expires_in_seconds: 288,
+          attempts_left: 2,
+        },
+      }),
+    ),
+    'order-partly-refunded': inShop(ordered('fulfilled', { refunded_minor: 3_900, payment: { status: 'succeeded' } })),
+    payment: inShop({ kind: 'payment', order: order('reserved', nowMs), stripe: STRIPE }),
+    'payment-free': inShop({ kind: 'payment', order: { ...order('reserved', nowMs), ...FREE }, stripe: STRIPE }),
+    'payment-confirms': inShop({
+      kind: 'payment',
+      order: { ...order('paying', nowMs), payment: { status: 'requires_action', expires_in_seconds: 250 } },
+      stripe: STRIPE,
+    }),
+    'orders-none': inShop({ kind: 'orders', orders: [] }),
+    orders: inShop({
+      kind: 'orders',
+      orders: [
+        { ...order('reserved', nowMs), payment: { status: 'declined', code: 'declined', attempts_left: 2 } },
+        order('confirmed', nowMs),
+        { ...order('fulfilled', nowMs - 86_400_000), refunded_minor: 3_900 },
+        order('expired', nowMs - 2 * 86_400_000),
+        { ...order('refunded', nowMs - 3 * 86_400_000), refunded_minor: 7_800 },
+      ],
+    }),
+    receipt: inShop({ kind: 'receipt', order: order('confirmed', nowMs) }),
+    'receipt-refunded': inShop({ kind: 'receipt', order: { ...order('refunded', nowMs), refunded_minor: 7_800 } }),
     'order-had-already': inShop(ordered('reserved', {}, true)),
     'site-open': landing('open', { protects: true }),
     'site-ended': landing('ended', { protects: true }),
     'site-line-ended': line(scheduled('ended'), NUMBER, { protects: true }),
     'sold-out': landing('sold_out'),
+    'sold-out-announced': () => renderSale(view(scheduled('sold_out', ANNOUNCED))),
     ended: landing('ended'),
     'problem-less-left': inShop(met(problem('all-in-carts'), { again })),
     'problem-too-many': inShop(met({ ...invalidField('quantity', 'at most 2 can be had'), remaining: 2 })),
     'problem-all-in-carts': inShop(met(problem('all-in-carts'), { again }), stocked([])),
     'problem-fields': inShop(met(problem('invalid-fields', { errors: [wrong] }))),
+    'problem-email': inShop(met(invalidField('contact.email', 'an e-mail address is required'))),
     'problem-too-many-requests': inShop(met(problem('too-many-requests', { retry_after_seconds: 2 }))),
     'problem-too-many-orders': inShop(met(problem('too-many-orders'))),
     'problem-others-first': inShop(met(problem('too-many-orders', { retry_after_seconds: 80 }))),
@@ -159,7 +284,19 @@ export function samples({ lang, nowMs, brand = { name: 'Halfway Records' }, call
   }
   for (const status of ORDER_STATUSES) pages[`order-${status}`] = inShop(ordered(status))
   for (const reason of CANCEL_REASONS) pages[`order-cancelled-${reason}`] = inShop(ordered('cancelled', { reason }))
-  return Object.entries(pages).map(([name, html]) => ({ name, html }))
+  return pages
+}
+
+/** What is for sale, with something left of it; and the product of which there is one left. */
+function offered(sale: PublicSale | undefined, called: string | undefined) {
+  const invented = [
+    { ...VINYL, name: called ?? VINYL.name },
+    { ...PRODUCT, product_id: 'box', name: 'Box set with signed print', unit_price_minor: 12_900, available: 0 },
+    { ...TAPE, available: 87 },
+  ]
+  if (!sale) return [invented, TAPE] as const
+  const products = sale.products.map((product) => ({ ...product, available: product.available || product.total }))
+  return [products, products.at(-1) ?? TAPE] as const
 }
 
 export function scheduleIn(phase: Phase, nowMs: number): Schedule {
@@ -185,19 +322,32 @@ export function scheduleIn(phase: Phase, nowMs: number): Schedule {
     ends_at: null,
     pre_queue_opens_at_ms: lobbyAtMs,
     ends_at_ms: null,
+    products: [{ product_id: VINYL.product_id, available: 410 }],
+    lasts_for_positions: null,
+    announcement: null,
+    pause_reason: null,
     server_time_ms: nowMs,
   }
 }
 
-const order = (status: OrderStatus, nowMs: number): Order => ({
+const orderOf = (
+  product: PublicSale['products'][number],
+  quantity: number,
+  status: OrderStatus,
+  nowMs: number,
+): Order => ({
   order_id: ORDER_ID,
   sale: 'demo',
-  product_id: VINYL.product_id,
-  quantity: 2,
-  unit_price_minor: VINYL.unit_price_minor,
-  currency: VINYL.currency,
+  product_id: product.product_id,
+  quantity,
+  unit_price_minor: product.unit_price_minor,
+  currency: product.currency,
   status,
   reserved_until: new Date(nowMs + 68_000).toISOString(),
   expires_in_seconds: status === 'reserved' ? 68 : 0,
   created_at: new Date(nowMs - 22_000).toISOString(),
+  lines: [{ product_id: product.product_id, quantity, unit_price_minor: product.unit_price_minor }],
+  total_minor: quantity * product.unit_price_minor,
+  refunded_minor: 0,
+  payment: null,
 })

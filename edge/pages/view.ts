@@ -3,17 +3,10 @@ import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
 import type { InvitationFault } from '../access/invitations.ts'
+import type { StripePage } from '../config.ts'
+import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'
-import type { Language, Words } from './words.ts'
-
-/** The shop's name and look; brand.ts makes its colours. */
-export interface Brand {
-  readonly name: string
-  /** The address of a picture to show instead of the name: a path of this host, or a `data:` URI. */
-  readonly logo?: string | undefined
-  /** The path of the brand's own style sheet, which only sets custom properties. */
-  readonly sheet?: string | undefined
-}
+import type { Language, Words } from './words/words.ts'
 
 /** What every page of a sale is made from. */
 export interface SaleView {
@@ -46,14 +39,18 @@ export interface SaleView {
   readonly invitation?: { readonly code: string; readonly fault: InvitationFault | null }
   /** True if the sale protects another site, which is open to all once the sale has ended. */
   readonly protects: boolean
-  /** The path of the shop's own payment page, with `{order}` in it; null: the page offers the sandbox's methods. */
+  /** The path of the shop's own payment page, with `{order}` in it, or of ours; null: the page offers the sandbox's methods. */
   readonly paymentPage: string | null
   readonly lang: Language
+  /** In that language, with the shop's own. */
+  readonly words: Words
   readonly brand: Brand
+  /** What visitors reach the edge by: scheme and host. */
+  readonly host: string
   readonly shows: Shows
 }
 
-/** Where the sale's page is for this visitor: whoever has a place has one of their own. */
+/** The path of the sale's page for this visitor: a visitor with a place has their own page. */
 export const homeOf = ({ sale, number }: SaleView) => (number === null ? `/sales/${sale}` : `/sales/${sale}/line`)
 
 /** Where the schedule of the page is. */
@@ -61,13 +58,16 @@ export const scheduleOf = ({ sale, schedule: { line } }: Pick<SaleView, 'sale' |
   `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
 
 export type Shows =
-  /** The same for all, and for whoever has not joined. */
+  /** The same for all visitors who have not joined. */
   | { readonly kind: 'landing' }
   | { readonly kind: 'line'; readonly place: Place; readonly number: number }
   /** Until when the admission is good, on the edge's clock. */
   | { readonly kind: 'turn'; readonly untilMs: number }
   /** `alreadyHas`: the existing order, returned since a new one would exceed the visitor's limit. */
   | { readonly kind: 'order'; readonly order: Order; readonly alreadyHas: boolean }
+  | { readonly kind: 'orders'; readonly orders: readonly Order[] }
+  | { readonly kind: 'receipt'; readonly order: Order }
+  | { readonly kind: 'payment'; readonly order: Order; readonly stripe: StripePage }
   /** Where a retry may help: the form to send again, or the path of the page that could not be shown. */
   | {
       readonly kind: 'problem'
@@ -76,6 +76,9 @@ export type Shows =
       readonly path?: string | undefined
     }
   | { readonly kind: 'final'; readonly phase: 'sold_out' | 'ended' }
+
+/** What somebody asked for by an address of their own. */
+export type Wanted = Extract<Shows, { kind: 'order' | 'orders' | 'receipt' | 'payment' | 'problem' }>
 
 export interface Again {
   readonly action: string

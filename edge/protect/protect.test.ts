@@ -45,7 +45,7 @@ it('keeps who is blocked off the site, admitted or not', async () => {
   expect(await statuses()).toEqual([200, 200])
   await sale.publish({ policy: { ...OPEN_TO_ALL, version: 'v2', blocks: [{ address: '192.0.2.0/24' }] } })
   await sale.push()
-  await expect.poll(statuses, { timeout: 2_000 }).toEqual([403, 403])
+  await expect.poll(statuses).toEqual([403, 403])
 })
 
 it('holds visitors of protected paths until their turn, and lets them through then', async () => {

@@ -1,5 +1,5 @@
 /**
- * The waiting room before somebody else's site. Protected paths are open to visitors whose turn has come; others are sent
+ * The waiting room before another site. Protected paths are open to visitors whose turn has come; others are sent
  * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
@@ -7,9 +7,9 @@ import { refuseBlocked, refuseBlockedIn } from '../access/admit.ts'
 import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
 import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
 import { authenticate, isVisitor } from '../auth/visitor.ts'
-import { NO_STORE, TARGETED } from '../cache.ts'
+import { TARGETED } from '../cache.ts'
 import type { Config } from '../config.ts'
-import { type Call, refuse, seeOther, wantsHtml } from '../http.ts'
+import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../http.ts'
 import { refuseLeft } from '../queue/numbers.ts'
 import { publicNow, saleNow } from '../queue/sale-cache.ts'
 
@@ -56,7 +56,7 @@ async function guard(protect: Protect, call: Call): Promise<Response> {
   if (admission && (await isVisitor(admission.claims.sub, call))) {
     await refuseBlockedIn(sale, admission.claims.sub, call)
     const response = await pass(protect, admission.token, call)
-    // Whoever is on the site may stay for a session.
+    // An admitted visitor may stay on the site for a session.
     await extendAdmission(admission, protect.PROTECT_SESSION_SECONDS, call)
     return forOne(response, call)
   }

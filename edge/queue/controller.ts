@@ -16,6 +16,7 @@ import {
   type Settings,
   unitsOf,
 } from './memory.ts'
+import { lastsForPositions, productsLeft } from './outlook.ts'
 
 /** How often the coordinator refreshes the sale's state while a sale is live. */
 export const REFRESH_EVERY_MS = 1_000
@@ -56,6 +57,10 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
     ends_at: state.ends_at,
     pre_queue_opens_at_ms: situation.preQueueOpensAtMs,
     ends_at_ms: situation.endsAtMs,
+    products: productsLeft(state),
+    lasts_for_positions: draw ? outlook(situation, settings) : null,
+    announcement: state.announcement,
+    pause_reason: state.pause_reason,
     server_time_ms: fromMs,
   }
   return isSame(next, previous) ? previous : { ...next, version: previous.version + 1 }
@@ -63,8 +68,16 @@ export function nextSchedule(situation: Situation, settings: Settings): Schedule
 
 function isSame(a: Schedule, b: Schedule): boolean {
   return (Object.keys(a) as (keyof Schedule)[]).every(
-    (key) => key === 'server_time_ms' || key === 'version' || a[key] === b[key],
+    (key) => key === 'server_time_ms' || key === 'version' || a[key] === b[key] || isSameText(a[key], b[key]),
   )
+}
+
+/** The parts that are read with each state. */
+const isSameText = (a: unknown, b: unknown) => typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b)
+
+function outlook({ state, memory, previous, nowMs, highestNumber }: Situation, settings: Settings): number | null {
+  const called = previous.draw_seed === null ? 0 : calledBy(previous, nowMs, highestNumber)
+  return lastsForPositions(state, memory, called, settings)
 }
 
 function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs, opensAtMs }: Situation): Phase {
@@ -73,7 +86,7 @@ function phaseFrom({ draw, state, fromMs, memory, preQueueOpensAtMs, opensAtMs }
   if (state.phase === 'sold_out') return 'sold_out'
   if (isUnreached(memory)) return 'paused'
   // A state from a moment before the opening means open by now. An opening put off after the draw, which cannot be made
-  // again, means that the line stands still.
+  // again, means that the line stops.
   if (state.phase === 'upcoming') return fromMs >= opensAtMs ? 'open' : 'paused'
   return state.phase
 }
@@ -103,8 +116,8 @@ function movingLine(situation: Situation, settings: Settings) {
         called + roomFor(called, state, memory, settings),
       )
     : previous.ceiling
-  // While the line goes on as before, its anchor stays, and so does every position's exact moment. Where a ceiling begins
-  // or ceases to hold it back it gets a new anchor where it stands, or it would slip back or leap ahead.
+  // While the line moves as before, its anchor stays, and so does every position's exact moment. Where a ceiling begins
+  // or ceases to hold it back, it gets a new anchor at its current point; otherwise it would slip back or leap ahead.
   const wasHeld = reached >= previous.ceiling
   const isHeld = reached >= ceiling
   const goesOn = !isOpening && rate === previous.rate_per_second && wasHeld === isHeld
@@ -142,7 +155,7 @@ export function onClockPutBack(schedule: Schedule, refreshedAtMs: number, nowMs:
   return shifted(schedule, nowMs - (refreshedAtMs + REFRESH_EVERY_MS))
 }
 
-/** The same line later by `byMs`: a time that does not count, after which the line goes on where it stood. */
+/** The same line later by `byMs`: a time that does not count, after which the line continues from the same point. */
 export function shifted(schedule: Schedule, byMs: number): Schedule {
   return { ...schedule, version: schedule.version + 1, anchor_at_ms: schedule.anchor_at_ms + byMs }
 }

@@ -6,7 +6,7 @@
  * each of the others awaits a promise of its own. The caller resolves it with plain data, and the runtime resumes each
  * request in its own context (flag `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { type Call, isAhead } from '../http.ts'
 import { type JoinRequest, type JoinResponse, RESPONSE_MS, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
@@ -33,7 +33,7 @@ interface Line {
   calls: number
 }
 
-const lines = new Recent<string, Line>(MAX_SHARDS)
+const lines = new RecentMap<string, Line>(MAX_SHARDS)
 
 /** The shard's response to a join; null without one in time. */
 export async function joinShard(request: JoinRequest, shard: number, call: Call): Promise<JoinResponse | null> {

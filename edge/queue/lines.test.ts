@@ -32,7 +32,7 @@ async function saleOf(policy: Policy, opensInMs = -1_000) {
   await sale.publishLine('members', { policy, opensInMs })
   await stub(`/internal/sales/${sale.name}/redeem`, 200, { verdict: 'redeemed' })
   // Two rooms start slowly on a busy machine.
-  for (const line of [undefined, 'members']) await sale.until(({ version }) => version > 0, 10_000, line)
+  for (const line of [undefined, 'members']) await sale.until(({ version }) => version > 0, line)
   return sale
 }
 
@@ -64,7 +64,7 @@ it('draws each line by a seed of its own, from its own numbers', async () => {
   await sale.publishLine('members', { policy })
   await Promise.all([sale.push(), sale.push('members')])
   const isDrawn = ({ draw_seed }: { draw_seed: string | null }) => draw_seed !== null
-  const [drawn, publicly] = [await sale.until(isDrawn, 5_000, 'members'), await sale.until(isDrawn)]
+  const [drawn, publicly] = [await sale.until(isDrawn, 'members'), await sale.until(isDrawn)]
   expect(drawn.draw_seed).not.toBe(publicly.draw_seed)
   expect(commitmentHolds(own.draw_commitment, drawn.draw_seed ?? '')).toBe(true)
   // Each member's place is by the members' draw, among all its numbers: a lease that was lost on a busy machine leaves gaps.
@@ -74,7 +74,7 @@ it('draws each line by a seed of its own, from its own numbers', async () => {
     const position = positionOf(draw, number)
     expect(position_in_queue).toBe(position <= now_serving ? 0 : position - now_serving)
   }
-}, 15_000)
+})
 
 it('keeps a schedule of each line apart, and has none of an unknown one', async () => {
   const sale = await saleOf(policyOf())
@@ -140,7 +140,7 @@ it('lets who has left a line after the draw join the other one', async () => {
   const sale = await saleOf(policyOf())
   const cookie = await knownVisitor()
   const { queue_token } = await answered(sale.joinWith({ line: 'members' }, { cookie }))
-  await sale.until(({ draw_seed }) => draw_seed !== null, 5_000, 'members')
+  await sale.until(({ draw_seed }) => draw_seed !== null, 'members')
   expect((await sale.leave(queue_token ?? '')).status).toBe(204)
   expect(await answered(sale.joinWith({ line: 'public' }, { cookie }))).toMatchObject({ line: 'public' })
 })
@@ -152,7 +152,7 @@ it('opens a line before the others, and admits with its name', async () => {
   await stub(`/internal/sales/${sale.name}/redeem`, 200, { verdict: 'redeemed' })
   const { queue_token } = await answered(sale.joinWith(asMember))
   const other = await answered(sale.join())
-  await expect.poll(async () => (await sale.statusOf(queue_token ?? '')).status, { timeout: 5_000 }).toBe('ready')
+  await expect.poll(async () => (await sale.statusOf(queue_token ?? '')).status).toBe('ready')
   const { admission_token, line } = await sale.statusOf(queue_token ?? '')
   expect(line).toBe('members')
   expect(decodeJwt(admission_token ?? '')).toMatchObject({ sale: sale.name, line: 'members' })
@@ -176,16 +176,14 @@ it('calls by the line’s own rate, and for its own share of the units', async (
   const sale = await new TestSale().publish({ policy, admission: { rate_per_second: 10, max_inside: null } })
   await sale.publishLine('members', { policy, admission: { rate_per_second: 30, max_inside: null }, share: 0 })
   const places = await Promise.all(Array.from({ length: 5 }, () => answered(sale.joinWith({ line: 'members' }))))
-  const open = await sale.until(({ draw_seed }) => draw_seed !== null, 5_000, 'members')
+  const open = await sale.until(({ draw_seed }) => draw_seed !== null, 'members')
   expect([open.rate_per_second, (await sale.schedule()).rate_per_second]).toEqual([30, 10])
   await scheduler.wait(1_500)
   // None of the units is for this line at the moment.
   expect((await sale.schedule('members')).ceiling).toBe(0)
   await sale.publishLine('members', { policy, admission: { rate_per_second: 30, max_inside: null }, share: 0.5 })
-  await expect
-    .poll(async () => (await sale.statusOf(places[0]?.queue_token ?? '')).status, { timeout: 5_000 })
-    .toBe('ready')
-}, 15_000)
+  await expect.poll(async () => (await sale.statusOf(places[0]?.queue_token ?? '')).status).toBe('ready')
+})
 
 it('names the challenge of the line that asks for a proof, and not that of another', async () => {
   const sale = await saleOf(policyOf({ ...inviting, proof_of_work: 5_000 }))
@@ -207,16 +205,16 @@ it('keeps the places of a line that is taken out of the list, and goes on when i
   const sale = await new TestSale().publish({ policy })
   const slow = { policy, admission: { rate_per_second: 0.01, max_inside: null } }
   await sale.publishLine('members', slow)
-  await sale.until(({ draw_seed }) => draw_seed !== null, 10_000, 'members')
+  await sale.until(({ draw_seed }) => draw_seed !== null, 'members')
   for (let i = 0; i < 5; i++) await sale.joinWith({ line: 'members' })
   const { queue_token, number } = await answered(sale.joinWith({ line: 'members' }))
   const now = () => sale.statusOf(queue_token ?? '')
   await stub(`/internal/sales/${sale.name}~members`, 404, {})
-  await expect.poll(async () => (await now()).status, { timeout: 10_000 }).toBe('paused')
+  await expect.poll(async () => (await now()).status).toBe('paused')
   expect(await now()).toMatchObject({ line: 'members', number })
   await sale.publishLine('members', slow)
-  await expect.poll(async () => (await now()).status, { timeout: 10_000 }).toBe('waiting')
-}, 30_000)
+  await expect.poll(async () => (await now()).status).toBe('waiting')
+})
 
 it('reads a room of the version before, which knew one line', async () => {
   const sale = await new TestSale().publish()
@@ -229,10 +227,10 @@ it('reads a room of the version before, which knew one line', async () => {
   })
   await abortAllDurableObjects()
   await scheduler.wait(2_500)
-  await expect.poll(async () => (await sale.statusOf(queue_token)).line, { timeout: 5_000 }).toBe('public')
+  await expect.poll(async () => (await sale.statusOf(queue_token)).line).toBe('public')
   const schedule = await sale.schedule()
   expect(schedule).not.toHaveProperty('line')
   expect(schedule.ceiling).toEqual(expect.any(Number))
   await sale.publish({ status: 200 })
-  await expect.poll(async () => (await sale.statusOf(queue_token)).status, { timeout: 10_000 }).toBe('ready')
-}, 30_000)
+  await expect.poll(async () => (await sale.statusOf(queue_token)).status).toBe('ready')
+})

@@ -15,11 +15,11 @@ export interface Settings {
   readonly noShowBoost: number
 }
 
-/** Without a response from the origin for so long, the line stands still. */
+/** Without a response from the origin for so long, the line stops. */
 export const UNREACHED_MS = 2_000
 /** Time between two refreshes counts for at most this: the rest is a clock's leap, or a night without visitors. */
 const MAX_ELAPSED_MS = 60_000
-/** Who has not turned up so long after the call counts as a no-show until they do: people find their phones slowly .. */
+/** A visitor who has not arrived this long after the call counts as a no-show until they do: people find their phones slowly .. */
 const SETTLE_MS = 20_000
 /** .. where the way in is slow, all are late: then it is this many times the median lateness of the latest arrivals .. */
 const SETTLE_LATENESS = 2
@@ -55,7 +55,7 @@ interface Sample {
 }
 
 /**
- * While all units are in carts the line stands, and turns pass all the same: a place must not admit forever those who keep
+ * While all units are in carts the line stops, and turns still pass: a place must not admit forever those who keep
  * the units in carts. While the sale is paused, or the origin is away, nobody can use their turn.
  */
 const RUNNING: readonly Phase[] = ['open', 'all_in_carts']
@@ -67,7 +67,7 @@ export interface Memory {
   /** When the state was last requested, and when the origin last responded. */
   readonly looked_at_ms: number
   readonly reached_at_ms: number
-  /** How long the sale has been open: turns pass on this clock, which stands still while the origin takes no orders. */
+  /** How long the sale has been open: turns pass on this clock, which stops while the origin takes no orders. */
   readonly open_ms: number
   /** Arrivals since the opening, and the origin's own counter, which may start again when the origin restarts. */
   readonly arrivals: number
@@ -104,7 +104,7 @@ export function newMemory(state: SaleState, nowMs: number): Memory {
   return { ...EMPTY_MEMORY, ...counters(EMPTY_MEMORY, state, 0), looked_at_ms: nowMs, reached_at_ms: nowMs }
 }
 
-export interface Observation {
+interface Observation {
   readonly nowMs: number
   /** The origin's response; null without one. */
   readonly state: SaleState | null
@@ -139,7 +139,7 @@ export function observe(memory: Memory, seen: Observation, settings: Settings): 
   }
 }
 
-/** Numbers from `first` on came back unused: whoever gets them next has not been called, and has not missed a turn. */
+/** Numbers from `first` on came back unused: the visitors who get them next have not been called, and have not missed a turn. */
 export function uncalled(memory: Memory, first: number): Memory {
   const samples = memory.samples.map((sample) => ({ ...sample, called: Math.min(sample.called, first - 1) }))
   return { ...memory, samples }
@@ -169,7 +169,7 @@ const unitsTaken = (state: SaleState) => unitsOf(state, 'held') + unitsOf(state,
 
 /**
  * Arrivals since the last refresh. While the origin cannot count them, only those who took a unit are known; the count it
- * then catches up with is left out, since nobody knows when those people came. So whoever is not known to have arrived
+ * then catches up with is left out, since nobody knows when those people came. So a visitor who is not known to have arrived
  * stays on their way for the whole claim window, which calls too few people rather than too many.
  */
 function newArrivals(memory: Memory, state: SaleState): number {
@@ -236,13 +236,13 @@ export function showRatio(memory: Memory, settings: Settings): { share: number; 
 }
 
 /** How many people were called and will still come, if this share of those called turns up in the end. */
-function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
+export function onTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const calledInTime = Math.max(0, called - calledBeforeClaimWindow(memory, settings))
   const arrivedInTime = memory.arrivals - at(memory, memory.open_ms - settings.claimSeconds * 1000, 'arrivals')
   return Math.max(0, calledInTime * share - arrivedInTime)
 }
 
-/** The most of those called just now who can be on their way, whoever has arrived meanwhile. */
+/** The most of those just called who can be on their way, besides any who have arrived meanwhile. */
 function mostOnTheirWay(memory: Memory, called: number, share: number, settings: Settings): number {
   const settledMs = memory.open_ms - settleMs(memory, settings)
   const unsettled = Math.max(0, called - at(memory, settledMs, 'called'))

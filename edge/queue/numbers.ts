@@ -3,7 +3,7 @@
  * visitors this isolate leases numbers from a shard and hands them out from memory: a crowd costs a few calls a second.
  */
 import { lineOfRoom, PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { QueueClaims } from '../../shared/tokens.ts'
 import { refuseProof } from '../access/proof-of-work.ts'
 import { deletePlaceCookie } from '../auth/credentials.ts'
@@ -32,7 +32,7 @@ interface Counter {
   wanted: number
 }
 
-const counters = new Recent<string, Counter>(MAX_BLOCKS)
+const counters = new RecentMap<string, Counter>(MAX_BLOCKS)
 
 export interface Given {
   readonly number: number

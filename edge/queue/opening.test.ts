@@ -33,14 +33,15 @@ const beacon = (sale: TestSale) => ({ DRAW_BEACON_URL: `${edgeEnv.ORIGIN_URL}/ro
 async function opened(room: WaitingRoom, sale: TestSale): Promise<string> {
   const { opens_at } = await announced(room, sale)
   await room.lease({ sale: sale.name, count: 10 })
-  await scheduler.wait(Date.parse(opens_at) - Date.now() + 20)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(Date.parse(opens_at) + 20)
   await sale.publish()
   const { anchor_at_ms: openedAtMs } = await announced(room, sale)
   return `/rounds/${sale.name}/${roundAfter(openedAtMs)}`
 }
 
 it('waits at the opening for the beacon’s next round, and mixes it into the draw', async () => {
-  const sale = await new TestSale(300).publish()
+  const sale = await new TestSale(30_000).publish()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
     expect(await announced(room, sale)).toMatchObject({ phase: 'pre_queue', draw_seed: null, beacon_announced: true })
@@ -53,11 +54,10 @@ it('waits at the opening for the beacon’s next round, and mixes it into the dr
 })
 
 it('goes without a beacon that is late, and does not draw again when it comes', async () => {
-  const sale = await new TestSale(300).publish()
+  const sale = await new TestSale(30_000).publish()
   await inRoom(sale, beacon(sale), async (room) => {
     const path = await opened(room, sale)
     const closedAtMs = Date.now()
-    vi.useFakeTimers({ toFake: ['Date'] })
     const announcedAt = async (ms: number) => {
       vi.setSystemTime(closedAtMs + ms)
       await sale.publish()

@@ -106,7 +106,7 @@ function releasing<Calls extends object>(object: object): Calls {
 const MAX_TRIES = 3
 /** Before the next try, a random part of this, doubled each time. */
 const RETRY_MS = 25
-/** Longest wait for a response, all tries together: whoever joins may have to wait for some seconds' worth of others. */
+/** Longest wait for a response, all tries together: a join may wait behind several seconds' worth of others. */
 export const RESPONSE_MS = 10_000
 
 /**

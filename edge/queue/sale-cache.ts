@@ -1,12 +1,12 @@
 /**
  * This isolate's copies of the sales' snapshots, one for each line. While a copy is young, requests are answered from it without a call to
  * anyone; once in FRESH_MS one of them refreshes it behind its response. When that fails, the copy at hand still answers,
- * with a line that stands still, and the isolate tries ever more seldom: an object in trouble must not meet a crowd.
+ * with a stopped line, and the isolate tries at growing intervals: an object in trouble must not meet a crowd.
  */
 import { OPEN_TO_ALL, type Policy, PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { JoinCounts } from '../../shared/api/internal.ts'
 import { type Draw, positionOf } from '../../shared/draw.ts'
-import { Recent } from '../../shared/recent-map.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
 import { isFinal, type Place, placeOf, type Schedule, servingExactly } from '../../shared/schedule.ts'
 import { Limiter } from '../access/limiter.ts'
 import { type Call, isAhead, pollWhile, refuse } from '../http.ts'
@@ -52,7 +52,7 @@ interface CachedSale {
   clockMs: number
   /** Until when another request waits for the end of a final phase. */
   listeningUntilMs: number
-  readonly positions: Recent<number, number>
+  readonly positions: RecentMap<number, number>
 }
 
 /** The refresh of a sale: by one request at a time, for all. */
@@ -66,8 +66,8 @@ interface Refresh {
   unknownUntilMs: number
 }
 
-const sales = new Recent<string, CachedSale>(MAX_SALES)
-const refreshes = new Recent<string, Refresh>(MAX_SALES)
+const sales = new RecentMap<string, CachedSale>(MAX_SALES)
+const refreshes = new RecentMap<string, Refresh>(MAX_SALES)
 const lookups = new Limiter(1)
 
 /** A sale at the moment of a request, as one of its lines has it. */
@@ -81,7 +81,7 @@ export interface SaleNow {
   readonly ticketShards: number
   /** The moment the line is at: now, or the last moment for which it is certain. */
   readonly atMs: number
-  /** Where the holder of a ticket number stands. */
+  /** The place of a ticket number. */
   place(number: number): Place
 }
 
@@ -152,7 +152,7 @@ function isSettled({ snapshot: { timeline }, clockMs }: CachedSale, nowMs: numbe
 }
 
 /**
- * Requests the next snapshot. A late response, for which nobody waits any more, is stored all the same: where this machine
+ * Requests the next snapshot. A late response, for which nobody waits any more, is still stored: where this machine
  * itself is slow, every response is late.
  */
 async function refresh(name: string, call: Call, nowMs: number): Promise<void> {
@@ -220,7 +220,7 @@ const policyOf = (name: string) => sales.get(name)?.snapshot.policy?.version
 /** Without any other request, counts are sent after so long. */
 const SEND_COUNTS_MS = 500
 
-const counts = new Recent<string, CountSum>(MAX_SALES)
+const counts = new RecentMap<string, CountSum>(MAX_SALES)
 
 const takeCounts = (name: string) => counts.get(name)?.take()
 
@@ -258,7 +258,7 @@ export function storeSnapshot(name: string, snapshot: SaleSnapshot, requestedAtM
   const clockMs = Math.abs(differenceMs) > CLOCK_TOLERANCE_MS ? differenceMs : 0
   const sale = sales.get(name)
   if (!sale) {
-    const positions = new Recent<number, number>(MAX_POSITIONS)
+    const positions = new RecentMap<number, number>(MAX_POSITIONS)
     sales.set(name, { snapshot, asOfMs, clockMs, listeningUntilMs: 0, positions })
     return true
   }

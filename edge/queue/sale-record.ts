@@ -6,6 +6,7 @@ import { estimatedWaitSeconds, isFinal, servingExactly } from '../../shared/sche
 import type { RoomConfig } from '../config.ts'
 import { nextSchedule, onClockPutBack, shifted } from './controller.ts'
 import { calledBy, comingIn, type Memory, newMemory, observe, type Settings, UNREACHED_MS } from './memory.ts'
+import { productsLeft } from './outlook.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type SaleFacts, type Timeline } from './timeline.ts'
 
 /** A reader waits for a refresh if the last one is older: longer than a refresh takes, so only after a pause. */
@@ -67,6 +68,10 @@ export function newRecord(
     ends_at: state.ends_at,
     pre_queue_opens_at_ms: preQueueOpensAtMs,
     ends_at_ms: endsAtMs,
+    products: productsLeft(state),
+    lasts_for_positions: null,
+    announcement: state.announcement,
+    pause_reason: state.pause_reason,
     server_time_ms: nowMs,
   }
   return {
@@ -100,11 +105,11 @@ export function withState(sale: SaleRecord, state: SaleState, atMs: number): Sal
   const known = sale.state.policy
   return {
     ...sale,
-    // An origin that has just started, or cannot count, knows nobody who waits for stock; they wait on.
+    // An origin that has just started, or cannot count, knows nobody who waits for stock; the known ones keep waiting.
     state: {
       ...state,
       ...(state.counted ? {} : { hopeful: Math.max(state.hopeful, sale.state.hopeful) }),
-      // Not sent again to whoever has it.
+      // Not sent again to a caller that has it.
       policy: state.policy ?? known,
     },
     readAtMs,
@@ -128,7 +133,7 @@ export function closedIfDue(sale: SaleRecord, highestNumber: number, nowMs: numb
 
 /**
  * With a refresh in its memory. When the clock was put back, or nobody refreshed for so long that no reader was served, the
- * line goes on where it stood: that time does not count, also for those who were called before.
+ * line continues from the same point: that time does not count, also for those who were called before.
  */
 export function withRefresh(
   sale: SaleRecord,
@@ -187,8 +192,22 @@ export function roundAfter(atMs: number): number {
 
 export function factsOf({ state }: SaleRecord): SaleFacts {
   const { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor } = state
+  // A state that the version before has stored has none of them.
+  const { contact = 'off', indexed = true, test = false } = state
   const products = state.products.map(({ held: _, sold: __, ...product }) => product)
-  return { sale, name, pre_queue_opens_at, opens_at, ends_at, hold_seconds, limit_per_visitor, products }
+  return {
+    sale,
+    name,
+    pre_queue_opens_at,
+    opens_at,
+    ends_at,
+    hold_seconds,
+    limit_per_visitor,
+    contact,
+    indexed,
+    test,
+    products,
+  }
 }
 
 /**
@@ -196,11 +215,12 @@ export function factsOf({ state }: SaleRecord): SaleFacts {
  * the sale ends or lives again, and when an operator changes it.
  */
 export function keptOf(sale: SaleRecord): string {
-  const { phase, pre_queue_opens_at, opens_at, ends_at } = latest(sale.timeline).schedule
+  const { phase, pre_queue_opens_at, opens_at, ends_at, announcement, pause_reason } = latest(sale.timeline).schedule
   const { products, ...facts } = factsOf(sale)
   const offered = products.map(({ available: _, ...product }) => product)
   const end = isFinal(phase) ? phase : null
-  return JSON.stringify([end, pre_queue_opens_at, opens_at, ends_at, facts, offered, sale.state.policy?.lines])
+  const said = [announcement?.id, pause_reason]
+  return JSON.stringify([end, pre_queue_opens_at, opens_at, ends_at, facts, offered, sale.state.policy?.lines, said])
 }
 
 /** The line's figures for operators. */

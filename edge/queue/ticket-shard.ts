@@ -2,7 +2,7 @@
  * A ticket shard: gives ticket numbers to its share of the visitors, from blocks that the waiting room leases to it, and
  * hands on the waiting room's snapshots, so that the crowd never meets the waiting room.
  *
- * Known visitors are stored before they get a response: whoever joins twice has the same number. They join in batches,
+ * Known visitors are stored before they get a response: a visitor who joins twice has the same number. They join in batches,
  * since a write costs five times as much as all else about a join, and as much for one as for fifty. A number is unique
  * without being stored: its block was leased to this instance alone, and a new instance starts with a new block.
  */
@@ -32,7 +32,7 @@ const MAX_LEASES_PER_CALL = 5
 const MAX_COMING = 10_000
 /** How long a used payment is stored that may still be good somewhere: a minute for clocks that differ. */
 const SPENT_MS = (GOOD_FOR_SECONDS + 60) * 1000
-/** Most used payments stored, besides each visitor's last; whoever pays once more then gets "try again". */
+/** Most used payments stored, besides each visitor's last; a further payment then gets "try again". */
 export const MAX_SPENT = 100_000
 /** How long after the end of its lease an isolate's unused range may still be on its way to this shard. */
 const RETURN_MS = 75
@@ -41,7 +41,7 @@ const TRY_AGAIN: JoinResponse = { joined: false, reason: 'try-again' }
 const UNKNOWN: JoinResponse = { joined: false, reason: 'unknown' }
 const CLOSED: JoinResponse = { joined: false, reason: 'closed' }
 
-/** The policy is not sent again to whoever has it. */
+/** The policy is not sent again to a caller that has it. */
 const withPolicy = (response: Extract<SnapshotResponse, { known: true }>, policy: Policy | undefined) => ({
   ...response,
   bulletin: { policy, ...response.bulletin },
@@ -167,7 +167,7 @@ export class TicketShard extends DurableObject<Env> implements ShardCalls {
 
   // -- Known visitors ----------------------------------------------------------------------------------------------
 
-  /** The responses to all who join now, in their order; null for whoever gets no number after all. */
+  /** The responses to all who join now, in their order; null for a visitor who gets no number. */
   async #joinBatch(): Promise<Batch> {
     const requests = this.#coming
     this.#coming = []

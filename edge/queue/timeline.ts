@@ -2,9 +2,9 @@
  * The schedules that the coordinator has announced for a sale, and how old a copy of them may be.
  *
  * Hundreds of isolates hold a copy, each a few hundred milliseconds older or younger than the next. A change is announced
- * before it takes effect, so that no isolate takes back what another one said: whoever read a snapshot at a moment T knows
+ * before it takes effect, so that no isolate contradicts another: an isolate that read a snapshot at a moment T knows
  * everything that holds until T + ANNOUNCE_MS, and all change over together, by the clock. An isolate that gets no newer
- * snapshot lets its line stand still from there on (sale-cache.ts).
+ * snapshot stops its line from there on (sale-cache.ts).
  */
 import type { Policy } from '../../shared/api/access.ts'
 import type { PublicSale } from '../../shared/api/public.ts'

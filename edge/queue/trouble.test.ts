@@ -9,6 +9,7 @@ afterEach(() => {
 })
 
 const RATE = 100
+const LENGTH = 5_000
 
 /** The origin publishes a change, and notifies the edge. */
 async function change(sale: TestSale, state: Parameters<TestSale['publish']>[0]) {
@@ -16,38 +17,49 @@ async function change(sale: TestSale, state: Parameters<TestSale['publish']>[0])
   return sale.push()
 }
 
-/** A sale with people waiting, and a moving line. */
+/** The same; returns the schedule that the waiting room announces for it. */
+async function announced(sale: TestSale, state: Parameters<TestSale['publish']>[0]) {
+  await sale.publish(state)
+  const response = await sale.room.refresh({ sale: sale.name })
+  const schedule = response.known && response.bulletin.timeline.at(-1)?.schedule
+  if (!schedule) throw new Error('the sale is not known')
+  return schedule
+}
+
+/** A sale with people waiting, and a moving line: it is as long as the line moves in most of a minute. */
 async function movingSale() {
   const sale = await new TestSale().publish({ admission: { rate_per_second: RATE, max_inside: null } })
-  const places = []
-  for (let i = 0; i < 400; i++) places.push(await sale.joined())
-  places.sort((a, b) => a.number - b.number)
-  const number = places[places.length - 1]?.number ?? 0
+  await sale.joined()
+  await sale.room.lease({ sale: sale.name, count: LENGTH })
+  // The shards hand out first what they have.
+  let place = await sale.joined()
+  for (; place.number <= LENGTH; place = await sale.joined()) await scheduler.wait(50)
+  const { number, queue_token: last } = place
   await sale.until((schedule) => schedule.phase === 'open' && schedule.ceiling >= number)
-  const last = places[places.length - 1]?.queue_token ?? ''
   return { sale, serving: async () => (await sale.statusOf(last)).now_serving, last, number }
 }
 
 it.concurrent('stands still when the origin is gone, keeps every place, and resumes without a jump', async () => {
   const { sale, serving, last, number } = await movingSale()
-  await sale.publish({ status: 0 })
-  await sale.until((schedule) => schedule.phase === 'paused')
+  const { version } = await announced(sale, { status: 0 })
+  // Not only where this isolate has not heard of it for a while.
+  await sale.until((schedule) => schedule.phase === 'paused' && schedule.version > version)
   const stoodAt = await serving()
   expect(await sale.statusOf(last)).toMatchObject({ status: 'paused', position_in_queue: number - stoodAt })
   await scheduler.wait(500)
   expect(await serving()).toBe(stoodAt)
   // New visitors still get a place.
   expect((await sale.join()).status).toBe(201)
-  await sale.publish({ status: 200 })
-  await sale.until((schedule) => schedule.phase === 'open')
-  const began = performance.now()
+  const open = await announced(sale, { status: 200 })
+  expect(open.phase).toBe('open')
+  expect(Math.abs(open.anchor_position - stoodAt)).toBeLessThan(RATE * 0.1)
+  await sale.until(({ version }) => version >= open.version)
   let before = stoodAt
-  while (performance.now() - began < 600) {
+  for (let polls = 0; polls < 30; polls++) {
     const now = await serving()
     expect(now).toBeGreaterThanOrEqual(before)
-    expect(now - stoodAt).toBeLessThanOrEqual((RATE * (performance.now() - began)) / 1000 + RATE * 0.1)
     before = now
-    await scheduler.wait(10)
+    await scheduler.wait(20)
   }
   expect(before).toBeGreaterThan(stoodAt)
 })
@@ -67,14 +79,15 @@ it.concurrent('keeps moving when the origin leaves one state request unanswered'
 
 it.concurrent('stands still while an operator pauses, and resumes there', async () => {
   const { sale, serving } = await movingSale()
-  await change(sale, { phase: 'paused' })
-  await sale.until((schedule) => schedule.phase === 'paused', 1_000)
+  const paused = await announced(sale, { phase: 'paused' })
+  await sale.until(({ phase, version }) => phase === 'paused' && version >= paused.version)
   const stoodAt = await serving()
   await scheduler.wait(300)
   expect(await serving()).toBe(stoodAt)
-  await change(sale, { phase: 'open' })
-  await sale.until((schedule) => schedule.phase === 'open', 1_000)
-  expect((await serving()) - stoodAt).toBeLessThan(RATE * 0.1)
+  const open = await announced(sale, { phase: 'open' })
+  expect(open.phase).toBe('open')
+  expect(Math.abs(open.anchor_position - stoodAt)).toBeLessThan(RATE * 0.1)
+  await sale.until(({ phase }) => phase === 'open')
 })
 
 it.concurrent('shows all_in_carts, and moves on when a unit comes back', async () => {
@@ -105,26 +118,24 @@ it.concurrent('moves nobody back over many changes of rate', async () => {
 it.concurrent('requests the state once a second, with its alarm or without it, however often it is read', async () => {
   const sale = await new TestSale().publish()
   await sale.joined()
-  const requestsIn = async (ms: number, meanwhile: () => unknown) => {
-    const before = await requestsTo(`/internal/sales/${sale.name}`)
-    for (const began = performance.now(); performance.now() - began < ms; await scheduler.wait(20)) {
-      await meanwhile()
-      await sale.schedule()
-    }
-    return (await requestsTo(`/internal/sales/${sale.name}`)).calls - before.calls
-  }
+  const requests = async () => (await requestsTo(`/internal/sales/${sale.name}`)).calls
   const noAlarm = () => runInDurableObject(sale.room, (_, state) => state.storage.deleteAlarm())
   for (const meanwhile of [() => {}, noAlarm]) {
-    const requests = await requestsIn(4_000, meanwhile)
-    expect(requests).toBeGreaterThanOrEqual(2)
-    expect(requests).toBeLessThanOrEqual(4)
+    const [began, before] = [performance.now(), await requests()]
+    while ((await requests()) < before + 3) {
+      await meanwhile()
+      await sale.schedule()
+      await scheduler.wait(20)
+    }
+    // As many as could be made in this time, and the one that was due.
+    expect((await requests()) - before).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000)
   }
 })
 
 it.concurrent('changes nothing when an alarm runs twice', async () => {
   const { sale, serving } = await movingSale()
-  const before = await serving()
   const began = performance.now()
+  const before = await serving()
   for (let i = 0; i < 10; i++) await runDurableObjectAlarm(sale.room)
   expect((await serving()) - before).toBeLessThanOrEqual((RATE * (performance.now() - began)) / 1000 + 5)
 })
@@ -157,7 +168,7 @@ it('shows a paused line, and a running clock, when the shards do not respond any
   const ask = (headers = {}) => call(`/sales/${sale.name}/schedule`, { headers }, unresponsive)
   const etag = (await ask()).headers.get('etag') ?? ''
   let schedule = await sale.schedule()
-  for (const began = performance.now(); performance.now() - began < 5_000 && schedule.phase !== 'paused'; ) {
+  for (const began = performance.now(); performance.now() - began < 30_000 && schedule.phase !== 'paused'; ) {
     await scheduler.wait(100)
     schedule = await (await ask()).json()
   }
@@ -165,11 +176,13 @@ it('shows a paused line, and a running clock, when the shards do not respond any
   const stoodAt = serving(schedule, schedule.server_time_ms)
   expect(stoodAt).toBeGreaterThan(0)
   await scheduler.wait(500)
+  const askedAtMs = Date.now()
   schedule = await (await ask()).json()
-  expect(Math.abs(schedule.server_time_ms - Date.now())).toBeLessThan(100)
+  expect(schedule.server_time_ms).toBeGreaterThanOrEqual(askedAtMs - 100)
+  expect(schedule.server_time_ms).toBeLessThanOrEqual(Date.now() + 100)
   expect(serving(schedule, schedule.server_time_ms + 60_000)).toBe(stoodAt)
   expect((await ask({ 'if-none-match': etag })).status).toBe(200)
-}, 10_000)
+})
 
 it('makes no refresh for requests that waited for the origin', async () => {
   const sale = await new TestSale().publish()

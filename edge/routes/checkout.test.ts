@@ -1,9 +1,9 @@
 /** The way to the origin: what is passed on, what is not, and the calls that the pages' forms become. */
 import { base64url, SignJWT } from 'jose'
 import { expect, it } from 'vitest'
-import { ADMISSION, EDGE_ISSUER, signToken } from '../../shared/tokens.ts'
-import { readConfig } from '../config.ts'
+import { EDGE_ISSUER } from '../../shared/tokens.ts'
 import {
+  admission,
   call,
   cookiesOf,
   edgeEnv,
@@ -17,20 +17,6 @@ import {
 
 const ORDER = '01934fd2-7c00-7000-8000-000000000001'
 const newOrder = () => crypto.randomUUID()
-
-async function admission(sale: string, changed: { ttl?: number; aud?: string; sub?: string } = {}) {
-  const { keys } = await readConfig(edgeEnv)
-  const iat = Math.floor(Date.now() / 1000) - 400
-  const claims = {
-    sub: changed.sub ?? 'a-visitor',
-    sale,
-    num: 1,
-    jti: 'one',
-    iat,
-    exp: iat + 400 + (changed.ttl ?? 60),
-  }
-  return signToken(ADMISSION, keys.admission, claims)
-}
 
 function post(sale: string, headers: Record<string, string>, body = '{"product_id":"lamp"}') {
   const all = { 'content-type': 'application/json', 'idempotency-key': 'key-1', ...headers }
@@ -199,6 +185,23 @@ it('refuses a body that is too large', async () => {
   const response = await post(sale.name, { authorization, 'content-length': String(body.length) }, body)
   expect(response.status).toBe(413)
   expect(await response.json()).toMatchObject({ errors: [{ field: 'body' }] })
+})
+
+it('asks for an e-mail address where the sale does, and passes it on with where the checkout came from', async () => {
+  const sale = await new TestSale().publish({ contact: 'required' })
+  const document = await (await call(`/sales/${sale.name}`, { headers: { accept: 'application/json' } })).json()
+  expect(document).toMatchObject({ contact: 'required' })
+  const cookie = `admission-${sale.name}=${await admission(sale.name)}`
+  expect(await (await sale.line({ cookie })).text()).toMatch(/name="email" autocomplete="email"[^>]* required/)
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, ORDER))
+  const from = { 'cf-connecting-ip': '192.0.2.77', 'accept-language': 'de-AT, en;q=0.5', 'edge-address': 'forged' }
+  const headers = { ...from, 'sec-fetch-site': 'same-origin', cookie }
+  await sale.form('/buy', { product_id: 'lamp', email: 'me@example.org' }, headers)
+  await post(sale.name, headers)
+  const { requests } = await requestsTo(`/sales/${sale.name}/checkout`)
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ contact: { email: 'me@example.org' } })
+  for (const request of requests)
+    expect(request.headers).toMatchObject({ 'edge-address': '192.0.2.77', 'edge-language': 'de' })
 })
 
 it('buys, pays and cancels by plain forms', async () => {

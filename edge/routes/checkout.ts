@@ -2,15 +2,15 @@
  * Checkout, for those whose turn has come, and the way to the origin that all calls of theirs take: passed on as they are,
  * with the visitor's token and nothing else of theirs, and with the edge's own, without which the origin takes none.
  */
-import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
+import { EDGE_ADDRESS_HEADER, EDGE_LANGUAGE_HEADER, EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { Order } from '../../shared/api/public.ts'
 import { bodyTooLarge, MAX_BODY_BYTES, tryParse } from '../../shared/parse.ts'
 import { type Problem, ProblemError } from '../../shared/problem.ts'
 import { refuseBlockedIn } from '../access/admit.ts'
 import { limitAddress, limitVisitor } from '../access/rate-limits.ts'
 import { type Admission, requireAdmission, setOrderCookie } from '../auth/credentials.ts'
-import { NO_STORE } from '../cache.ts'
-import { type Call, isBrowser, refuse } from '../http.ts'
+import { type Call, isBrowser, NO_STORE, refuse } from '../http.ts'
+import { languageOf } from '../pages/respond.ts'
 
 const REQUEST_HEADERS = ['idempotency-key', 'content-type', 'accept', 'last-event-id', 'traceparent']
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'location', 'idempotency-replayed']
@@ -20,7 +20,7 @@ const ORIGIN_TIMEOUT_MS = 15_000
 /** `POST /sales/{sale}/checkout` */
 export async function checkout(sale: string, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call)
-  const response = await passOn(`/sales/${sale}/checkout`, token, call)
+  const response = await passOn(`/sales/${sale}/checkout`, token, call, aboutBuyer(call))
   return isBrowser(call.request) && response.status < 300 ? tokenInCookie(response, call) : response
 }
 
@@ -31,6 +31,15 @@ export async function requireBuyer(sale: string, call: Call): Promise<Admission>
   limitVisitor('checkout', admission.claims.sub, call.config.STATUS_PER_VISITOR, call)
   await refuseBlockedIn(sale, admission.claims.sub, call)
   return admission
+}
+
+/** What the origin may keep with an order, for support and mail: where it came from, and the language of its page. */
+export function aboutBuyer({ request, config }: Call) {
+  const address = request.headers.get(config.ADDRESS_HEADER)
+  return {
+    [EDGE_LANGUAGE_HEADER]: languageOf(request),
+    ...(address !== null && { [EDGE_ADDRESS_HEADER]: address }),
+  }
 }
 
 /** A browser's order token goes into a cookie, out of reach of page script. */
@@ -47,10 +56,15 @@ async function tokenInCookie(response: Response, call: Call): Promise<Response> 
 }
 
 /** Passes the caller's request on to a path of the origin. */
-export async function passOn(path: string, token: string, call: Call): Promise<Response> {
+export async function passOn(
+  path: string,
+  token: string,
+  call: Call,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const { request } = call
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw new ProblemError(bodyTooLarge())
-  const headers = new Headers({ authorization: `Bearer ${token}` })
+  const headers = new Headers({ ...more, authorization: `Bearer ${token}` })
   for (const name of REQUEST_HEADERS) {
     const value = request.headers.get(name)
     if (value !== null) headers.set(name, value)

@@ -9,7 +9,7 @@ import { findOrderToken, refuseAdmission, setOrderCookie } from '../auth/credent
 import { type Call, type Fields, formFields, refuse, seeOther } from '../http.ts'
 import type { Again } from '../pages/view.ts'
 import { publicNow } from '../queue/sale-cache.ts'
-import { callOrigin, requireBuyer } from './checkout.ts'
+import { aboutBuyer, callOrigin, requireBuyer } from './checkout.ts'
 import { visitorPage } from './line.ts'
 import { ALREADY, limitOrders, orderIn } from './orders.ts'
 
@@ -24,15 +24,16 @@ export async function buyForm(sale: string, call: Call): Promise<Response> {
 async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
   const { token } = await requireBuyer(sale, call)
   if (!fields) return refuse('invalid-request')
-  const { product_id, quantity, payment_method, idempotency_key = '' } = fields
-  // The origin would take the sale's first product: nobody is to have what they did not choose.
+  const { product_id, quantity, payment_method, email, idempotency_key = '' } = fields
+  // Without a product the origin takes the sale's first one, which the visitor has not chosen.
   if (!product_id) throw new ProblemError(invalidField('product_id', 'is required'))
   const request = {
     product_id,
     ...(quantity && { quantity: Number(quantity) }),
     ...(payment_method && { payment_method }),
+    ...(email && { contact: { email } }),
   }
-  const headers = { ...jsonHeaders(token), 'idempotency-key': idempotency_key }
+  const headers = { ...jsonHeaders(token), ...aboutBuyer(call), 'idempotency-key': idempotency_key }
   const body = JSON.stringify(request)
   const response = await callOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
   const order = await orderIn(response)

@@ -12,7 +12,20 @@ import { call, cookiesOf, edgeEnv, ORDER_TOKEN, orderOf, product, stub, TestSale
 
 const ORDER = crypto.randomUUID()
 const SALE_ROUTES = [
-  ...['', '/line', '/schedule', '/queue', '/queue/status', '/leave', '/checkout', '/challenge', '/wanted', '/buy'],
+  ...[
+    '',
+    '/line',
+    '/schedule',
+    '/opening.ics',
+    '/announcements',
+    '/queue',
+    '/queue/status',
+    '/leave',
+    '/checkout',
+    '/challenge',
+    '/wanted',
+    '/buy',
+  ],
   ...[`/order/${ORDER}`, `/order/${ORDER}/payment`, `/order/${ORDER}/cancel`, '/order/x', '/nothing'],
 ]
 const OTHER_ROUTES = [
@@ -21,7 +34,9 @@ const OTHER_ROUTES = [
 ]
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'PATCH']
 const ACCEPTS = ['text/html,*/*;q=0.8', 'application/json', '*/*']
-/** For a second at most, and stale for two while it is refreshed. */
+/** For a second at most. */
+const SCHEDULE = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=0']
+/** And stale for two while it is refreshed. */
 const A_SECOND = ['public, max-age=1', 'public, max-age=1, stale-while-revalidate=2']
 const LANDING = ['public, max-age=1', 'public, max-age=5, stale-while-revalidate=25']
 const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidate=3600']
@@ -30,9 +45,9 @@ const FINAL = ['public, max-age=30', 'public, max-age=300, stale-while-revalidat
 function keptAt(path: string, accept: string, phase: string): (string | null)[] | null {
   if (path === style.path) return ['public, max-age=31536000, immutable', null]
   if (path === '/.well-known/jwks.json') return ['public, max-age=300', null]
-  const page = /^\/sales\/[^/]+(\/schedule)?$/.exec(path)
+  const page = /^\/sales\/[^/]+(\/schedule|\/opening\.ics|\/announcements)?$/.exec(path)
   if (!page || phase === 'unknown') return null
-  if (page[1]) return A_SECOND
+  if (page[1]) return page[1] === '/schedule' ? SCHEDULE : LANDING
   if (phase === 'sold_out' || phase === 'ended') return FINAL
   return accept === 'application/json' ? A_SECOND : LANDING
 }
@@ -83,6 +98,7 @@ it.each(BOTH)(
     for (const path of [`/orders/${ORDER}`, `/orders/${ORDER}/payment`]) await stub(path, 200, order)
     await stub(`/orders/${ORDER}/events`, 200, 'data: {}\n\n', 0, { 'content-type': 'text/event-stream' })
     await stub(`/sales/${sale.name}/checkout`, 201, order)
+    await stub(`/internal/sales/${sale.name}/announcements`, 200, { page: 1, older: null, announcements: [] })
     const cookie = await cookiesIn(sale.name)
     const paths = [...SALE_ROUTES.map((path) => `/sales/${sale.name}${path}`), ...OTHER_ROUTES]
     for (const path of paths)
@@ -111,7 +127,7 @@ it.each(BOTH)(
             expect(response.status, about).toBe(200)
             expect(headers.getSetCookie(), about).toEqual([])
             // All variants of an address have the same: nothing else may change what is sent.
-            const isNegotiated = isOfSale && !path.endsWith('/schedule')
+            const isNegotiated = isOfSale && !/\/(schedule|announcements)$/.test(path)
             expect(headers.get('vary'), about).toBe(isNegotiated ? 'accept, accept-language' : null)
             bodies.push(steady(await response.text()))
           }

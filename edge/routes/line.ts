@@ -15,20 +15,19 @@ import {
 } from '../auth/credentials.ts'
 import { signInUrl } from '../auth/session.ts'
 import { authenticate, type Caller, isVisitor, visitorOf } from '../auth/visitor.ts'
-import { NO_STORE } from '../cache.ts'
-import { type Call, seeOther } from '../http.ts'
+import { type Call, NO_STORE, seeOther } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
 import { headersOf, viewOf } from '../pages/respond.ts'
-import type { SaleView, Shows } from '../pages/view.ts'
+import type { SaleView, Shows, Wanted } from '../pages/view.ts'
 import { wantedPage } from '../protect/protect.ts'
 import { refuseLeft } from '../queue/numbers.ts'
 import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
-import { takePlace } from './queue.ts'
+import { takePlace } from './join.ts'
 
 /** In the address of the page that a form's join leads to, which explains if the place did not come along. */
 export const JOINED = 'joined'
 
-/** `GET /sales/{sale}/line`: whoever has no place finds the landing page's content here, and after the sale all find its end. */
+/** `GET /sales/{sale}/line`: without a place it shows the landing page's content, and after the sale the final page. */
 export async function showLine(sale: string, call: Call): Promise<Response> {
   const now = await publicNow(sale, call)
   const { phase } = now.schedule
@@ -50,7 +49,7 @@ export async function joinAndShow(sale: string, call: Call): Promise<Response> {
   return pageOf(view, first ? 201 : 200)
 }
 
-/** What a join led to, or the landing page again with what is wrong with the invitation. */
+/** The page after a join, or the landing page again with the fault of the invitation. */
 export async function orAskAgain(sale: string, call: Call, joined: Promise<Response>): Promise<Response> {
   try {
     return await joined
@@ -70,7 +69,7 @@ export async function orAskAgain(sale: string, call: Call, joined: Promise<Respo
 export async function visitorPage(
   sale: string,
   publicly: SaleNow,
-  wanted: Extract<Shows, { kind: 'order' | 'problem' }> | null,
+  wanted: Wanted | null,
   call: Call,
 ): Promise<Response> {
   const caller = await authenticate(sale, call)
@@ -87,7 +86,7 @@ export async function visitorPage(
   const onwards = admission && wantedPage(sale, call)
   if (onwards !== null) {
     if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
-    // The site would send them back here, for ever: with the tokens of somebody else they can only join anew.
+    // The site would send them back here forever: with somebody else's tokens they can only join again.
     deletePlaceCookie(sale, call)
     deleteAdmissionCookie(sale, call)
     return pageOf({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }, 200)
@@ -118,7 +117,7 @@ async function missingPlace(sale: string, { place, refusal }: Caller, call: Call
   // Sent there by our own form, and not by a link from somebody else.
   const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
   if (place || refusal || !hasJoined) return null
-  // The address stays when the place was given up: whoever is known all the same has a browser that keeps cookies.
+  // The address stays when the place was given up: a visitor who is still known has a browser that keeps cookies.
   const { known, untagged } = await visitorOf(null, call)
   return known || untagged ? null : shows(problem('cookies-required'))
 }

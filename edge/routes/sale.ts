@@ -1,9 +1,10 @@
 /** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
 import { isFinal, type Schedule } from '../../shared/schedule.ts'
 import { linkedInvitation } from '../access/invitations.ts'
-import { KEPT, keptFor, NO_STORE } from '../cache.ts'
-import { type Call, isCached, lineAsked, refuse, wantsJson } from '../http.ts'
+import { KEPT, keptFor } from '../cache.ts'
+import { type Call, hostOf, isCached, lineAsked, NO_STORE, refuse, wantsJson } from '../http.ts'
 import { renderSale } from '../pages/index.ts'
+import { openingCalendar } from '../pages/parts/calendar.ts'
 import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
 import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
 import { finalResponse } from './final.ts'
@@ -17,7 +18,7 @@ export async function showSale(sale: string, call: Call): Promise<Response> {
   return invitedPage(sale, now, call) ?? landingPage(sale, now, call)
 }
 
-/** For whoever comes by an invitation's link: with their code filled in, and kept by no cache, which so has one page for all. */
+/** The landing page behind an invitation's link: with the code filled in, and never cached, since the cache has one page for all. */
 function invitedPage(sale: string, now: SaleNow, call: Call): Response | null {
   const code = linkedInvitation(call)
   if (code === null) return null
@@ -39,6 +40,7 @@ interface Landing {
   readonly page: Uint8Array
   readonly headers: Headers
   readonly atMs: number
+  readonly host: string
 }
 
 /** For each schedule, by language. */
@@ -49,11 +51,13 @@ function landingPage(sale: string, now: SaleNow, call: Call): Response {
   const known = landings.get(schedule) ?? new Map<string, Landing>()
   landings.set(schedule, known)
   const lang = languageOf(call.request)
+  const host = hostOf(call)
   let landing = known.get(lang)
-  if (!landing || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
+  // It names its own address: no visitor may put another one there.
+  if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
     const view = viewOf(sale, now, null, { kind: 'landing' }, call)
     const page = new TextEncoder().encode(renderSale(view))
-    landing = { page, headers: new Headers({ ...headersOf(view), ...keptFor(sale, KEPT.landing) }), atMs }
+    landing = { page, headers: new Headers({ ...headersOf(view), ...keptFor(sale, KEPT.landing) }), atMs, host }
     known.set(lang, landing)
   }
   return new Response(landing.page, { headers: landing.headers })
@@ -66,7 +70,7 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   let written = schedules.get(now.schedule)
   if (written?.second !== second) {
     const { server_time_ms: _, ...rest } = now.schedule
-    // A line paused for want of updates has the version it had: its phase tells the two apart. And the second, since a
+    // A line paused for lack of updates keeps its version: the phase distinguishes the two. And the second, since a
     // cache to which nothing has changed hands out its copy as if it were of this moment, time and all.
     const { version, phase, line } = now.schedule
     const etag = `W/"${line === undefined ? '' : `${line}-`}${version}-${phase}-${second}"`
@@ -77,6 +81,18 @@ export async function schedule(sale: string, call: Call): Promise<Response> {
   const { json, etag, headers } = written
   if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
   return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
+}
+
+/** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
+export async function calendar(sale: string, call: Call): Promise<Response> {
+  const now = await lineNow(sale, lineAsked(call), call)
+  const ics = openingCalendar(viewOf(sale, now, null, { kind: 'landing' }, call))
+  const headers = {
+    'content-type': 'text/calendar; charset=utf-8',
+    vary: PAGE_HEADERS.vary,
+    ...keptFor(sale, KEPT.landing),
+  }
+  return new Response(ics, { headers })
 }
 
 async function lineNow(sale: string, line: string | undefined, call: Call): Promise<SaleNow> {

@@ -214,6 +214,11 @@ export function stateOf(
   return {
     sale: 'simulated',
     line: 'public',
+    contact: 'off',
+    announcement: null,
+    pause_reason: null,
+    indexed: true,
+    test: false,
     share: 1,
     name: 'A sale',
     phase: available > 0 ? 'open' : held > 0 ? 'all_in_carts' : 'sold_out',
@@ -264,6 +269,10 @@ export function beforeOpening(rate: number): Schedule {
     ends_at: null,
     pre_queue_opens_at_ms: BEGINNING_MS,
     ends_at_ms: null,
+    products: [],
+    lasts_for_positions: null,
+    announcement: null,
+    pause_reason: null,
     server_time_ms: BEGINNING_MS,
   }
 }

@@ -2,6 +2,7 @@
 import type { Words } from './en.ts'
 
 export const de: Words = {
+  fullStop: '. ',
   online: 'Verbunden',
   reconnecting: 'Verbindet neu',
   offline: 'Offline',
@@ -16,7 +17,7 @@ export const de: Words = {
   upcoming:
     'Dieser Verkauf hat noch nicht begonnen. Vorher öffnet eine Lobby: Diese Seite zeigt sie von selbst, und du nimmst dir dort einen Platz.',
   lobbyOpen: 'Die Lobby ist offen',
-  lobbyInvites: 'Nimm dir einen Platz, wann du willst. Früh da zu sein, bringt nichts.',
+  lobbyInvites: 'Nimm dir einen Platz, wann immer du willst, bis es losgeht. Früh da zu sein bringt keinen Vorteil.',
   saleOpen: 'Der Verkauf läuft',
   lineInvites: 'Stell dich an. Ab jetzt gilt: Wer zuerst kommt, ist zuerst dran.',
   joinLobby: 'Platz in der Lobby nehmen',
@@ -30,7 +31,7 @@ export const de: Words = {
     'Zu Beginn wird die Reihenfolge ausgelost. Deine Seite zeigt sofort deinen Platz und prüft die Auslosung nach.',
   stepLine: 'Anstellen',
   stepLineText:
-    'Dein Platz bleibt auf diesem Gerät. Du kannst die Seite schließen, das Gerät weglegen oder das Netz verlieren.',
+    'Dein Platz bleibt auf diesem Gerät gespeichert. Du kannst die Seite schließen, das Gerät weglegen oder das Netz verlieren.',
   stepTurn: 'Du bist dran',
   stepTurnText: 'Wähle aus. Es bleibt dir {t} lang zurückgelegt, während du bezahlst.',
   stepSiteText: 'Diese Seite bringt dich von selbst weiter zum Shop.',
@@ -38,9 +39,26 @@ export const de: Words = {
   left: 'noch etwa {n}',
   perVisitor: 'Höchstens {n} pro Person',
   perVisitorTogether: 'Höchstens {n} pro Person, alle Bestellungen zusammen',
+  testSale: 'Das ist ein Testverkauf. Es wird nichts verkauft, und es fließt kein Geld.',
   offlineText: 'Du bist offline. Wenn du einen Platz in der Schlange hast, bleibt er dir. Es geht von selbst weiter.',
   stuck:
     'Ein Teil dieser Seite ist nicht angekommen, und so geht es nicht von selbst weiter. Wenn du einen Platz in der Schlange hast, bleibt er dir.',
+  announcement: 'Mitteilung',
+  announcementWarning: 'Wichtig',
+  addToCalendar: 'In den Kalender',
+  outlookEnough:
+    'Bei diesem Tempo reicht der Vorrat voraussichtlich noch für etwa {n} weitere in der Schlange; du bist Nummer {p}. Er reicht wahrscheinlich bis zu dir.',
+  outlookShort:
+    'Bei diesem Tempo reicht der Vorrat voraussichtlich noch für etwa {n} weitere in der Schlange; du bist Nummer {p}. Er reicht wahrscheinlich nicht bis zu dir, aber manches kommt vielleicht zurück.',
+  outlookGone:
+    'Bei diesem Tempo ist der Vorrat wahrscheinlich vergriffen, bevor du dran bist, aber manches kommt vielleicht zurück.',
+  notices: 'Wenn du dran bist',
+  noticeSound: 'Ton abspielen',
+  noticeNotification: 'Benachrichtigung zeigen',
+  noticeBlocked: 'Dieser Browser blockiert Benachrichtigungen dieser Seite.',
+  earlier: 'Frühere Mitteilungen',
+  earlierNone: 'Es gibt keine.',
+  earlierMore: 'Ältere',
   loadAgain: 'Neu laden',
   yourOrder: 'Du hast hier eine Bestellung',
   latestOrder: 'Du hast hier bestellt',
@@ -49,7 +67,7 @@ export const de: Words = {
   nothingToDo:
     'Bis dahin gibt es nichts zu tun. Zu Beginn wird die Reihenfolge ausgelost, und diese Seite zeigt deinen Platz von selbst.',
   yourLot: 'Dein Los',
-  inLine: 'Du stehst an',
+  inLine: 'Du stehst in der Schlange',
   progress: 'Fortschritt der Schlange bis zu deinem Platz',
   nowServing: 'Gerade dran',
   yourPlace: 'Dein Platz',
@@ -61,10 +79,10 @@ export const de: Words = {
   waitUnknown: 'Zurzeit ohne Schätzung',
   waitPastEnd: 'Der Verkauf endet vielleicht, bevor du dran bist',
   keepPlace:
-    'Dein Platz bleibt auf diesem Gerät, auch wenn du die Seite schließt oder das Netz verlierst. Es geht von selbst weiter: Neu laden macht es nicht schneller.',
+    'Dein Platz bleibt auf diesem Gerät gespeichert, auch wenn du die Seite schließt oder das Netz verlierst. Es geht von selbst weiter: Neu laden macht es nicht schneller.',
   turnWaits: 'Sei zurück, wenn du dran bist: Dann wartet dein Platz {t} auf dich.',
   paused: 'Die Schlange steht gerade',
-  pausedText: 'Der Shop holt kurz Luft. Alle behalten ihren Platz, und es geht dort weiter, wo es stehen blieb.',
+  pausedText: 'Gerade wird niemand aufgerufen. Alle behalten ihren Platz, und es geht dort weiter, wo es stehen blieb.',
   allInCarts: 'Alles liegt in Warenkörben',
   allInCartsText:
     'Alle Stücke sind für Leute zurückgelegt, die gerade bezahlen. Was nicht bezahlt wird, kommt zurück, und es geht weiter; es kann aber auch vorher ausverkauft sein.',
@@ -72,7 +90,7 @@ export const de: Words = {
   readyText: 'Einen Moment: Dein Einlass ist unterwegs.',
   missed: 'Du warst schon dran',
   missedText:
-    'Deine Zeit zum Wählen ist um, oder du bist nicht rechtzeitig gekommen. Du kannst dich hinten neu anstellen.',
+    'Deine Zeit zum Auswählen ist um, oder du bist nicht rechtzeitig gekommen. Du kannst dich hinten neu anstellen.',
   joinAgain: 'Neu anstellen',
   leave: 'Meinen Platz aufgeben',
   leaveText: 'Einmal aufgegeben, kommt er nicht wieder.',
@@ -98,15 +116,18 @@ export const de: Words = {
   beaconMissed: 'Keiner: Er war angekündigt und kam nicht rechtzeitig.',
   drawData: 'Die öffentlichen Daten der Auslosung',
   steps: 'Schritte',
-  stepChoose: 'Wählen',
+  stepChoose: 'Auswählen',
   stepPay: 'Bezahlen',
   stepDone: 'Fertig',
-  chooseText: 'Wähle, was du möchtest. Was du reservierst, bleibt dir {t} lang, während du bezahlst.',
+  chooseText: 'Wähle aus, was du möchtest. Was du reservierst, bleibt dir {t} lang, während du bezahlst.',
   turnAllInCarts:
     'Du bist dran, aber gerade ist jedes Stück zurückgelegt. Was nicht bezahlt wird, kommt zurück: Diese Seite bietet es von selbst an.',
-  admissionEndsIn: 'Zeit zum Wählen',
+  admissionEndsIn: 'Zeit zum Auswählen',
   product: 'Produkt',
   quantity: 'Anzahl',
+  email: 'E-Mail-Adresse',
+  emailOptional: 'E-Mail-Adresse, wenn du möchtest',
+  emailFor: 'Für Nachrichten zu dieser Bestellung, und für nichts anderes.',
   until: 'bis {t}',
   timeOver: 'Die Zeit ist um',
   noneLeft: 'nichts mehr da',
@@ -114,28 +135,73 @@ export const de: Words = {
   lessLeft: 'So viele sind nicht mehr da',
   lessLeftText: 'Von diesem Produkt sind gerade nicht so viele übrig. Wähle weniger davon oder etwas anderes.',
   chooseAgain: 'Neu wählen',
+  ownOrders: 'Deine Bestellungen',
+  ownOrdersText:
+    'Bestellungen bei diesem Verkauf stehen hier 30 Tage lang: in dem Browser, in dem du bestellt hast, und überall, wo du im Shop angemeldet bist.',
+  noOrders: 'Hier sind keine Bestellungen',
+  receipt: 'Beleg',
+  print: 'Drucken',
+  toOrder: 'Zurück zur Bestellung',
+  sale: 'Verkauf',
+  orderedAt: 'Bestellt',
+  amount: 'Betrag',
   alreadyHas: 'Du hast hier schon eine Bestellung, und mehr als {n} pro Person geht nicht.',
   orderNumber: 'Bestellnummer',
   total: 'Summe',
-  processing: 'Deine Bestellung wird eingetragen',
+  processing: 'Deine Bestellung wird erfasst',
   processingText: 'Was du gewählt hast, ist zurückgelegt. Es dauert etwas länger als sonst und geht von selbst weiter.',
   reserved: 'Für dich zurückgelegt',
   reservedText: 'Es gehört dir, bis die Zeit um ist. Bezahle, um es zu behalten.',
   holdEndsIn: 'Zeit zum Bezahlen',
   payWith: 'Bezahlen mit',
   pay: '{m} bezahlen',
+  payTitle: 'Bestellung bezahlen',
+  payText: 'Was du hier eingibst, geht nur an den Zahlungsdienst, nicht an den Shop.',
+  payNeedsScript: 'Zum Bezahlen braucht diese Seite JavaScript. Bitte erlaube es für sie, und lade sie neu.',
+  payAway: 'Das Formular zum Bezahlen konnte nicht geladen werden. Bitte lade diese Seite neu.',
+  payFailed: 'Das hat nicht geklappt. Bitte prüfe deine Angaben, und versuch es noch einmal.',
   giveBack: 'Zurückgeben',
+  giveBackText: 'Dann geht es an die Schlange zurück, und andere können es bekommen.',
+  giveBackYes: 'Ja, zurückgeben',
   paying: 'Deine Zahlung ist unterwegs',
   payingText:
     'Wir warten auf die Bank. Was du gewählt hast, bleibt dir solange, und es wird höchstens einmal abgebucht. Du kannst diese Seite schließen.',
   confirmed: 'Es gehört dir',
   confirmedText: 'Bezahlt und bestätigt. Heb die Bestellnummer auf.',
+  fulfilled: 'Unterwegs zu dir',
+  fulfilledText: 'Bezahlt und zur Lieferung übergeben. Heb die Bestellnummer auf.',
+  declined: 'Die Zahlung hat nicht geklappt',
+  declinedFor: {
+    declined:
+      'Deine Bank hat sie abgelehnt, und es wurde nichts abgebucht. Versuch es mit einer anderen Karte, oder frag deine Bank.',
+    insufficient_funds:
+      'Auf dem Konto war nicht genug Geld, und es wurde nichts abgebucht. Versuch es mit einer anderen Karte.',
+    expired_card: 'Die Karte ist abgelaufen, und es wurde nichts abgebucht. Versuch es mit einer anderen Karte.',
+    incorrect_details:
+      'Etwas an den Angaben zur Karte stimmt nicht. Prüfe Nummer, Datum und Prüfziffer, und versuch es noch einmal.',
+    authentication_failed:
+      'Deine Bank konnte nicht bestätigen, dass du es warst. Versuch es noch einmal, oder mit einer anderen Karte.',
+  },
+  attemptsLeft: {
+    one: 'Es bleibt für dich zurückgelegt. Du kannst es noch einmal versuchen.',
+    other: 'Es bleibt für dich zurückgelegt. Du kannst es noch {n}-mal versuchen.',
+  },
+  atBank: 'Deine Bank bittet um Bestätigung',
+  atBankText:
+    'Bestätige die Zahlung bei deiner Bank. Was du gewählt hast, bleibt dir solange, und diese Seite geht von selbst weiter.',
+  atBankEndsIn: 'Zeit zum Bestätigen',
+  toBank: 'Weiter zu deiner Bank',
+  partlyRefunded: 'Teilweise erstattet',
+  partlyRefundedText:
+    'Der Shop hat einen Teil des Preises erstattet. Bis deine Bank es zeigt, kann es einige Tage dauern.',
   expired: 'Die Zeit war um',
   expiredText:
     'Die Bestellung wurde nicht rechtzeitig bezahlt, und was zurückgelegt war, ging an die Schlange zurück. Es wurde nichts abgebucht.',
   cancelled: 'Die Bestellung wurde storniert',
   cancelledText:
     'Sie wurde zurückgegeben, oder die Zahlung kam nicht zustande. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht.',
+  refunded: 'Erstattet',
+  refundedText: 'Der Shop hat diese Bestellung erstattet. Bis deine Bank es zeigt, können einige Tage vergehen.',
   cancelledFor: {
     given_back: [
       'Du hast es zurückgegeben',
@@ -144,6 +210,18 @@ export const de: Words = {
     declined: [
       'Die Zahlung wurde abgelehnt',
       'Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht. Solange du dran bist, kannst du neu wählen und anders bezahlen.',
+    ],
+    not_authenticated: [
+      'Die Zahlung wurde nicht bestätigt',
+      'Du bist nicht rechtzeitig von deiner Bank zurückgekommen. Was zurückgelegt war, ging an die Schlange zurück, und es bleibt nichts abgebucht.',
+    ],
+    blocked: [
+      'Der Shop hat diese Bestellung storniert',
+      'Was abgebucht wurde, wird erstattet. Warum, sagt dir der Shop.',
+    ],
+    by_shop: [
+      'Der Shop hat diese Bestellung storniert',
+      'Was abgebucht wurde, wird erstattet. Warum, sagt dir der Shop.',
     ],
     payment_timeout: [
       'Die Zahlung kam nicht zustande',
@@ -155,7 +233,7 @@ export const de: Words = {
     ],
     no_stock: [
       'Es war nichts mehr da',
-      'Während deine Bestellung eingetragen wurde, ging das letzte Stück an andere. Es wurde nichts abgebucht.',
+      'Während deine Bestellung erfasst wurde, ging das letzte Stück an andere. Es wurde nichts abgebucht.',
     ],
     limit: [
       'Du hattest hier schon eine Bestellung',
@@ -171,6 +249,10 @@ export const de: Words = {
   methods: {
     pm_ok: 'Karte, die funktioniert',
     pm_declined: 'Karte, die abgelehnt wird',
+    pm_insufficient_funds: 'Karte ohne genug Geld',
+    pm_3ds: 'Karte, deren Bank eine Bestätigung will',
+    pm_3ds_fails: 'Karte, deren Bank nicht zustimmt',
+    pm_3ds_abandoned: 'Karte, deren Bank niemand antwortet',
     pm_slow: 'Bank, die langsam ist',
     pm_flaky: 'Bank, die beim zweiten Mal antwortet',
     pm_timeout: 'Bank, die nie antwortet',
@@ -217,7 +299,7 @@ export const de: Words = {
     'not-found': ['Diese Seite gibt es nicht', 'Bitte prüfe die Adresse.'],
     'unknown-order': [
       'Diese Bestellung kann hier nicht gezeigt werden',
-      'Eine Bestellung zeigt nur der Browser, der sie aufgegeben hat, und nur einen Tag lang.',
+      'Eine Bestellung wird 30 Tage lang gezeigt: in dem Browser, in dem du bestellt hast, und überall, wo du im Shop angemeldet bist.',
     ],
     'unknown-product': ['Dieses Produkt gibt es nicht', 'Bitte geh zurück und wähle noch einmal.'],
     'not-open': ['Der Verkauf hat noch nicht begonnen', 'Seine Seite zeigt, wann es losgeht.'],

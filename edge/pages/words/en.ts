@@ -2,6 +2,8 @@
 import type { Plural } from '../../../shared/format.ts'
 
 export const en = {
+  /** Between two sentences, where a page joins them. */
+  fullStop: '. ',
   online: 'Connected',
   reconnecting: 'Reconnecting',
   offline: 'Offline',
@@ -39,9 +41,25 @@ export const en = {
   left: 'about {n} left',
   perVisitor: 'At most {n} per person',
   perVisitorTogether: 'At most {n} per person, all orders together',
+  testSale: 'This is a test sale. Nothing is sold, and no money moves.',
   offlineText: 'You are offline. If you have a place in line, you keep it. This page goes on by itself.',
   stuck:
     'Part of this page has not arrived, and so it does not move by itself. If you have a place in line, you keep it.',
+  announcement: 'Announcement',
+  announcementWarning: 'Important',
+  addToCalendar: 'Add to calendar',
+  outlookEnough:
+    'At this pace the stock is likely to last for about {n} more in line; you are number {p}. It will probably reach you.',
+  outlookShort:
+    'At this pace the stock is likely to last for about {n} more in line; you are number {p}. It will probably not reach you, but some may come back.',
+  outlookGone: 'At this pace the stock will probably be gone before your turn, but some may come back.',
+  notices: 'When it is your turn',
+  noticeSound: 'Play a sound',
+  noticeNotification: 'Show a notification',
+  noticeBlocked: 'This browser blocks notifications of this site.',
+  earlier: 'Earlier announcements',
+  earlierNone: 'There are none.',
+  earlierMore: 'Older ones',
   loadAgain: 'Load it again',
   yourOrder: 'You have an order here',
   latestOrder: 'You have ordered here',
@@ -67,7 +85,7 @@ export const en = {
     'Your place is kept on this device, also if you close this page or lose the connection. It moves by itself: reloading does not make it quicker.',
   turnWaits: 'Be back for your turn: it waits {t} for you.',
   paused: 'The line is paused',
-  pausedText: 'The shop is catching its breath. Everyone keeps their place, and it goes on where it stopped.',
+  pausedText: 'Nobody is called for the moment. Everyone keeps their place, and it goes on where it stopped.',
   allInCarts: 'Everything is in carts',
   allInCartsText:
     'All units are reserved by people who are paying just now. What is not paid comes back, and the line moves on; but it may also sell out before your turn.',
@@ -111,6 +129,9 @@ export const en = {
   admissionEndsIn: 'Time to choose',
   product: 'Product',
   quantity: 'Quantity',
+  email: 'E-mail address',
+  emailOptional: 'E-mail address, if you like',
+  emailFor: 'For messages about this order, and for nothing else.',
   until: 'until {t}',
   timeOver: 'The time is up',
   noneLeft: 'none left',
@@ -119,6 +140,16 @@ export const en = {
   lessLeftText: 'There are not that many left of this product just now. Choose fewer of it, or something else.',
   chooseAgain: 'Choose again',
   // An order
+  ownOrders: 'Your orders',
+  ownOrdersText:
+    'Orders of this sale are listed here for 30 days: in the browser that made them, and wherever you are signed in to the shop.',
+  noOrders: 'No orders here',
+  receipt: 'Receipt',
+  print: 'Print',
+  toOrder: 'Back to the order',
+  sale: 'Sale',
+  orderedAt: 'Ordered',
+  amount: 'Amount',
   alreadyHas: 'You already have an order here, and one person can have at most {n}.',
   orderNumber: 'Order number',
   total: 'Total',
@@ -129,24 +160,60 @@ export const en = {
   holdEndsIn: 'Time to pay',
   payWith: 'Pay with',
   pay: 'Pay {m}',
+  payTitle: 'Pay for your order',
+  payText: 'What you enter here goes to the payment provider alone, not to the shop.',
+  payNeedsScript: 'Paying here needs JavaScript. Please allow it for this page, and load it again.',
+  payAway: 'The form for paying could not be loaded. Please load this page again.',
+  payFailed: 'That did not work. Please check what you entered, and try again.',
   giveBack: 'Give it back',
+  giveBackText: 'It goes back to the line, and others can have it.',
+  giveBackYes: 'Yes, give it back',
   paying: 'Your payment is on its way',
   payingText:
     'We are waiting for the bank. What you chose stays yours meanwhile, and you are charged at most once. You may close this page.',
   confirmed: 'It is yours',
   confirmedText: 'Paid and confirmed. Keep the order number.',
+  fulfilled: 'On its way',
+  fulfilledText: 'Paid, and handed over for delivery. Keep the order number.',
+  declined: 'The payment did not go through',
+  declinedFor: {
+    declined: 'Your bank declined it, and nothing was charged. Try another card, or ask your bank.',
+    insufficient_funds: 'There was not enough money on the account, and nothing was charged. Try another card.',
+    expired_card: 'The card has expired, and nothing was charged. Try another card.',
+    incorrect_details: 'Some details of the card are not right. Check its number, date and code, and try again.',
+    authentication_failed: 'Your bank could not confirm that it was you. Try again, or with another card.',
+  },
+  attemptsLeft: {
+    one: 'It is still reserved for you. You can try once more.',
+    other: 'It is still reserved for you. You can try {n} more times.',
+  },
+  atBank: 'Your bank asks you to confirm',
+  atBankText:
+    'Confirm this payment with your bank. What you chose stays yours meanwhile, and this page goes on by itself.',
+  atBankEndsIn: 'Time to confirm',
+  toBank: 'On to your bank',
+  partlyRefunded: 'Partly paid back',
+  partlyRefundedText: 'The shop has paid back part of the price. It can take some days until your bank shows it.',
   expired: 'The time was up',
   expiredText: 'The order was not paid in time, and what was reserved has gone back to the line. You were not charged.',
   cancelled: 'The order was cancelled',
   cancelledText:
     'It was given back, or the payment did not go through. What was reserved has gone back to the line, and nothing stays charged.',
   /** By the reason; without one, as above. */
+  refunded: 'Paid back',
+  refundedText: 'The shop has paid back this order. It can take some days until your bank shows it.',
   cancelledFor: {
     given_back: ['You gave it back', 'What was reserved has gone back to the line. You were not charged.'],
     declined: [
       'The payment was declined',
       'What was reserved has gone back to the line, and nothing stays charged. While your turn lasts you can choose again, and pay in another way.',
     ],
+    not_authenticated: [
+      'The payment was not confirmed',
+      'You did not come back from your bank in time. What was reserved has gone back to the line, and nothing stays charged.',
+    ],
+    blocked: ['The shop has cancelled this order', 'What was charged is paid back. The shop can tell you why.'],
+    by_shop: ['The shop has cancelled this order', 'What was charged is paid back. The shop can tell you why.'],
     payment_timeout: [
       'The payment did not come through',
       'The bank did not answer in time. What was reserved has gone back to the line, and nothing stays charged. While your turn lasts you can choose again.',
@@ -173,6 +240,10 @@ export const en = {
   methods: {
     pm_ok: 'Card that works',
     pm_declined: 'Card that is declined',
+    pm_insufficient_funds: 'Card without enough money',
+    pm_3ds: 'Card whose bank asks you to confirm',
+    pm_3ds_fails: 'Card whose bank does not believe you',
+    pm_3ds_abandoned: 'Card whose bank nobody answers',
     pm_slow: 'Bank that is slow',
     pm_flaky: 'Bank that answers at the second try',
     pm_timeout: 'Bank that never answers',
@@ -221,7 +292,7 @@ export const en = {
     'not-found': ['There is no such page', 'Please check the address.'],
     'unknown-order': [
       'This order cannot be shown here',
-      'An order is shown only in the browser that made it, and for one day.',
+      'An order is shown in the browser that made it, and wherever you are signed in to the shop, for 30 days.',
     ],
     'unknown-product': ['There is no such product', 'Please go back and choose again.'],
     'not-open': ['The sale is not open yet', 'Its page shows when it opens.'],
@@ -285,4 +356,6 @@ export const en = {
 /** The shape of the English catalogue, with any words. */
 type Translated<T> = T extends string ? string : { readonly [key in keyof T]: Translated<T[key]> }
 
-export type Words = Omit<Translated<typeof en>, 'ahead'> & { readonly ahead: Plural }
+export type Words = Omit<Translated<typeof en>, Counted> & { readonly [key in Counted]: Plural }
+/** Texts with plural forms, of which a language may have others. */
+type Counted = 'ahead' | 'attemptsLeft'

@@ -2,9 +2,9 @@
  * The draw, as a visitor sees it: what is fixed before the opening, and afterwards the tick that the page's own script
  * shows once it has checked that the seed fits the commitment published before.
  */
-import { isDrawn } from '../../shared/schedule.ts'
-import { type Html, hidden, html } from './html.ts'
-import { type Shown, scheduleOf } from './view.ts'
+import { isDrawn } from '../../../shared/schedule.ts'
+import { type Html, hidden, html } from '../html.ts'
+import { type Shown, scheduleOf } from '../view.ts'
 
 export function drawCard({ view, words }: Shown): Html {
   const { schedule } = view
@@ -17,7 +17,7 @@ export function drawCard({ view, words }: Shown): Html {
       <p class="tick">${tick} <b>${words.drawHolds}</b></p>
       <p>${words.drawHoldsText} <span id="draw-seen" hidden>${words.drawSeenBefore}</span> <span id="draw-yours" ${view.number !== null && html`data-drawn="${words.drawYours}" data-later="${words.drawLater}"`}></span></p>
     </div>
-    <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}.</b> ${words.drawBrokenText}</p></div>
+    <div data-when-draw="broken" role="alert" hidden><p><b>${words.drawBroken}</b>${words.fullStop}${words.drawBrokenText}</p></div>
     <details>
       <summary>${words.drawDetails}</summary>
       <dl class="stacked">

@@ -1,0 +1,24 @@
+/** Whether the page reaches the edge, and what it says of that. */
+import { announce, byId, page, show, write } from './page.ts'
+
+/** Failed attempts in a row. */
+export const failures = { reads: 0, refreshes: 0 }
+
+const hasFailed = () => failures.reads + failures.refreshes > 0
+
+/** `onLine` alone is not enough: some browsers report offline within a network of their own. */
+export const isOffline = () => !navigator.onLine && (hasFailed() || page.path === null)
+
+export function showConnection(): void {
+  const state = isOffline() ? 'offline' : hasFailed() ? 'reconnecting' : 'online'
+  const note = byId('offline')
+  show(note, state === 'offline')
+  const sign = byId('connection')
+  // The page of a problem requests nothing, and so does not know.
+  show(sign, state === 'offline' || page.path !== null)
+  if (!sign || sign.dataset.state === state) return
+  if (state === 'offline') announce(note?.textContent)
+  if (sign.dataset.state === 'offline') announce(sign.dataset.online)
+  sign.dataset.state = state
+  write(sign, sign.dataset[state])
+}

@@ -1,0 +1,55 @@
+/** What the shop says while the page is open. It comes with the schedule, which the page reads anyway. */
+import { moment } from '../../../shared/format.ts'
+import type { Schedule } from '../../../shared/schedule.ts'
+import { inLanguage } from '../../pages/parts/announcement.ts'
+import { byId, each, type Page, show } from '../page.ts'
+import type { Tools } from './seen.ts'
+
+export function element(tag: string, attributes: Readonly<Record<string, string>>, ...content: (Node | string)[]) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
+  made.append(...content)
+  return made
+}
+
+/** A text of the shop's, of any language and direction. */
+export const shopText = (tag: string, texts: Readonly<Record<string, string>>, page: Page) => {
+  const { text, lang } = inLanguage(texts, page.lang)
+  return element(tag, { dir: 'auto', lang }, text)
+}
+
+export const timeElement = (page: Page, iso: string) =>
+  element('time', { datetime: iso }, moment(page.lang, Date.parse(iso)))
+
+/** Filled only when there is another announcement, or none: what a screen reader has read, it does not read again. */
+export function showAnnouncement({ announcement }: Schedule, page: Page): void {
+  const region = byId('shop-announcement')
+  const id = announcement?.id ?? ''
+  if (!region || (region.dataset.id ?? '') === id) return
+  region.dataset.id = id
+  region.replaceChildren()
+  if (!announcement) return
+  const { level, text, since } = announcement
+  const label = element('p', { class: 'label' }, element('b', {}, region.dataset[level] ?? ''), ' ')
+  label.append(timeElement(page, since))
+  const box = element('div', { class: 'note announcement', 'data-level': level }, label)
+  box.append(shopText('p', text, page))
+  region.append(box)
+}
+
+let reasonShown: string | null = null
+
+export function showPauseReason({ phase, pause_reason }: Schedule, page: Page, { announce }: Tools): void {
+  const reason = phase === 'paused' && pause_reason ? inLanguage(pause_reason, page.lang) : null
+  let isSeen = false
+  each('[data-reason]', (place) => {
+    if (reason && place.textContent !== reason.text) [place.textContent, place.lang] = [reason.text, reason.lang]
+    show(place, reason !== null)
+    isSeen ||= place.closest('[hidden]') === null
+  })
+  if (reason && isSeen && reasonShown !== reason.text)
+    announce(
+      `${document.querySelector('[data-phase=paused] div:not([hidden]) > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ${reason.text}`,
+    )
+  reasonShown = reason?.text ?? null
+}

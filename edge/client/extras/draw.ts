@@ -1,0 +1,47 @@
+/** The draw, checked by the page itself. */
+import { count, fill } from '../../../shared/format.ts'
+import { isDrawn, type Place, type Schedule } from '../../../shared/schedule.ts'
+import { byId, each, keep, kept, type Page, roomOf, show, textsOf, write } from '../page.ts'
+import type { Tools } from './seen.ts'
+
+const storageKeyOf = (page: Page) => `commitment ${roomOf(page)} ${page.opensAt}`
+
+/** The first commitment that this browser saw before the opening is the one that counts. */
+export function rememberCommitment(page: Page): void {
+  const before = byId('draw')?.dataset.draw === 'before'
+  if (before && kept(storageKeyOf(page)) === null) keep(storageKeyOf(page), page.commitment)
+}
+
+let checked: { readonly seed: string; readonly holds: boolean } | undefined
+
+export function showDraw(
+  schedule: Schedule,
+  page: Page,
+  place: Place | null,
+  { commitmentHolds }: Pick<Tools, 'commitmentHolds'>,
+): void {
+  const card = byId('draw')
+  if (!card || !isDrawn(schedule)) return
+  const seed = schedule.draw_seed
+  const before = kept(storageKeyOf(page))
+  if (checked?.seed !== seed) {
+    const seen = before === null ? [page.commitment] : [page.commitment, before]
+    checked = { seed, holds: seen.every((commitment) => commitmentHolds(commitment, seed)) }
+  }
+  const state = checked.holds ? 'holds' : 'broken'
+  if (card.dataset.draw !== state) {
+    card.dataset.draw = state
+    each('[data-when-draw]', (part) => show(part, part.dataset.whenDraw === state))
+    show(byId('seed-row'), true)
+    show(byId('draw-seen'), before !== null)
+    write(byId('seed'), seed)
+  }
+  if (place?.position == null || page.number === null) return
+  const { drawn = '', later = '' } = textsOf('draw-yours')
+  const values = {
+    n: count(page.lang, page.number),
+    m: count(page.lang, schedule.pre_queue_size),
+    p: count(page.lang, place.position),
+  }
+  write(byId('draw-yours'), fill(page.number > schedule.pre_queue_size ? later : drawn, values))
+}

@@ -1,0 +1,23 @@
+/**
+ * The page's second script: all that a page can do without for a second. The first one loads it when it has started, and
+ * hands it what the page knows, twice a second.
+ */
+import { showAnnouncement, showPauseReason } from './announcement.ts'
+import { rememberCommitment, showDraw } from './draw.ts'
+import { showEarlier } from './earlier.ts'
+import { noticeTurn } from './notices.ts'
+import { showOutlook } from './outlook.ts'
+import type { Seen, Tools } from './seen.ts'
+import { showStock } from './stock.ts'
+
+export function show(seen: Seen, tools: Tools): void {
+  const { schedule, page, place } = seen
+  showAnnouncement(schedule, page)
+  showEarlier(schedule, page)
+  showPauseReason(schedule, page, tools)
+  rememberCommitment(page)
+  showDraw(schedule, page, place, tools)
+  showOutlook(seen)
+  noticeTurn(seen)
+  void showStock(schedule, page)
+}

@@ -1,0 +1,115 @@
+/**
+ * Notices of a turn for visitors who do something else meanwhile: a sound that they switched on, and
+ * the browser's notification where they allow it. Both are off at first, and remembered. The page's title says it in any case.
+ */
+import type { Status } from '../../../shared/schedule.ts'
+import { mayLeave } from '../../../shared/schedule.ts'
+import { byId, keep, kept, retitle, show, textsOf, write } from '../page.ts'
+import type { Seen } from './seen.ts'
+
+type Kind = 'sound' | 'notification'
+const KINDS: readonly Kind[] = ['sound', 'notification']
+const storageKeyOf = (kind: Kind) => `notice ${kind}`
+const isOn = (kind: Kind) => kept(storageKeyOf(kind)) === 'on' && (kind === 'sound' || isAllowed())
+
+const hasNotifications = () => 'Notification' in globalThis
+const isAllowed = () => hasNotifications() && Notification.permission === 'granted'
+
+let audio: AudioContext | null = null
+
+/** A browser lets a page sound only once its visitor has pressed something. */
+async function unlock(): Promise<void> {
+  if (!('AudioContext' in globalThis)) return
+  audio ??= new AudioContext()
+  if (audio.state === 'suspended') await audio.resume()
+}
+
+/** Hertz, one after the other. */
+const TONES = [523.25, 659.25, 783.99]
+const TONE_SECONDS = 0.22
+const ROUNDS = 3
+const VOLUME = 0.25
+
+function sound(rounds = ROUNDS): void {
+  if (audio?.state !== 'running') return
+  const times = Array.from({ length: rounds }, (_, round) => round * (TONES.length + 2)).flatMap((at) =>
+    TONES.map((hertz, i) => [hertz, (at + i) * TONE_SECONDS] as const),
+  )
+  for (const [hertz, inSeconds] of times) {
+    const from = audio.currentTime + inSeconds
+    const [tone, volume] = [audio.createOscillator(), audio.createGain()]
+    tone.frequency.value = hertz
+    volume.gain.setValueAtTime(0, from)
+    volume.gain.linearRampToValueAtTime(VOLUME, from + 0.02)
+    volume.gain.linearRampToValueAtTime(0, from + TONE_SECONDS)
+    tone.connect(volume).connect(audio.destination)
+    tone.start(from)
+    tone.stop(from + TONE_SECONDS)
+  }
+}
+
+function notify(title: string, sale: string): void {
+  if (!isOn('notification') || document.hasFocus()) return
+  try {
+    const { name: body = '' } = textsOf('stage')
+    const notification = new Notification(title, { body, tag: `turn ${sale}`, requireInteraction: true })
+    notification.onclick = () => {
+      window.focus()
+      notification.close()
+    }
+  } catch {
+    // Some phones let only a service worker notify.
+  }
+}
+
+async function toggle(kind: Kind): Promise<void> {
+  const on = !isOn(kind)
+  if (on && kind === 'notification' && !isAllowed()) await Notification.requestPermission()
+  if (on && kind === 'sound') {
+    await unlock()
+    // So that they know it, and how loud it is.
+    sound(1)
+  }
+  keep(storageKeyOf(kind), on ? 'on' : null)
+  showButtons()
+}
+
+function showButtons(): void {
+  for (const kind of KINDS) {
+    const button = byId(`notice-${kind}`)
+    button?.setAttribute('aria-pressed', String(isOn(kind)))
+    if (button) button.onclick = () => void toggle(kind)
+  }
+  show(byId('notice-notification'), hasNotifications() && Notification.permission !== 'denied')
+  const { blocked = '' } = textsOf('notices')
+  write(byId('notice-blocked'), hasNotifications() && Notification.permission === 'denied' ? blocked : '')
+}
+
+let before: Status | null = null
+let set: HTMLElement | null = null
+
+/** A sound that was switched on before needs something pressed on this page, too. */
+function remembered(): void {
+  if (!isOn('sound')) return
+  const press = () => void unlock()
+  for (const event of ['pointerdown', 'keydown']) addEventListener(event, press, { once: true })
+}
+
+/** The first script finds out that the turn has come, also in the background, where a worker beats for it. */
+export function noticeTurn({ page, place }: Seen): void {
+  const notices = byId('notices')
+  if (notices && notices !== set) {
+    if (set === null) remembered()
+    set = notices
+    showButtons()
+  }
+  if (!place) return
+  show(notices, mayLeave(place.status))
+  if (place.status === 'ready' && before !== null && mayLeave(before)) {
+    const title = document.querySelector('[data-when=ready] h1')?.textContent ?? ''
+    if (title) retitle(title)
+    if (isOn('sound')) sound()
+    notify(title, page.sale)
+  }
+  before = place.status
+}

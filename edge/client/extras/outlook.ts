@@ -1,0 +1,19 @@
+/** What is left of each product, about, and for how many it is likely to last. */
+import { count, fill } from '../../../shared/format.ts'
+import { type OutlookTexts, outlookText } from '../../pages/parts/outlook.ts'
+import { byId, each, show, textsOf, write } from '../page.ts'
+import type { Seen } from './seen.ts'
+
+export function showOutlook({ schedule, page, place, atMs }: Seen): void {
+  const outlook = byId('outlook')
+  if (outlook && place) {
+    const text = outlookText(textsOf('outlook') as OutlookTexts, page.lang, schedule, place, atMs)
+    write(outlook, text)
+    show(outlook, text !== '')
+  }
+  const { left = '', noneLeft } = textsOf('products')
+  for (const { product_id, available } of schedule.products ?? [])
+    each(`#products [data-product="${product_id}"]`, (product) =>
+      write(product, available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft),
+    )
+}

@@ -1,0 +1,34 @@
+/** What is left, and at what price, for those who choose: few at any time, so this may bypass the caches. */
+import type { PublicSale } from '../../../shared/api/public.ts'
+import { count, fill, money } from '../../../shared/format.ts'
+import type { Schedule } from '../../../shared/schedule.ts'
+import { byId, each, FETCH_AT_TURN_MS, get, type Page, textsOf, write } from '../page.ts'
+
+let choices: HTMLElement | null = null
+let read: Schedule | undefined
+let readAtMs = Number.NEGATIVE_INFINITY
+
+export async function showStock(schedule: Schedule, page: Page): Promise<void> {
+  const { left, noneLeft } = textsOf('choices')
+  const shown = byId('choices')
+  // The server has just written them.
+  if (shown !== choices) [choices, read, readAtMs] = [shown, schedule, performance.now()]
+  if (!left || read === schedule || performance.now() - readAtMs < FETCH_AT_TURN_MS) return
+  read = schedule
+  readAtMs = performance.now()
+  try {
+    const response = await get(`/sales/${page.sale}`, { headers: { accept: 'application/json' } })
+    const { products }: PublicSale = await response.json()
+    for (const { product_id, available, unit_price_minor, currency } of products)
+      each<HTMLInputElement>(`[name=product_id][value="${product_id}"]`, (choice) => {
+        // What is chosen stays chosen: it may come back, and if not the form's response says so.
+        if (available > 0) choice.disabled = false
+        const text = available > 0 ? fill(left, { n: count(page.lang, available) }) : noneLeft
+        const label = choice.parentElement
+        write(label?.querySelector('small') ?? null, text)
+        write(label?.querySelector('b') ?? null, money(page.lang, unit_price_minor, currency))
+      })
+  } catch {
+    // Again, with the next schedule.
+  }
+}

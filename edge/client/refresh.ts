@@ -1,0 +1,91 @@
+/** Replaces the page's content by what the server shows now, so that nobody who reads, types or listens is interrupted. */
+import { failures, showConnection } from './connection.ts'
+import { byId, clock, each, get, madeAtMs, page, readPage, SLOW_TIMEOUT_MS } from './page.ts'
+
+/** Shortest time between two refreshes of the page by itself. */
+const REFRESH_AGAIN_MS = 3_000
+/** After a failure, doubled each time. */
+const RETRY_MS = 2_000
+
+let isRefreshing = false
+/** Loading the page was a refresh. */
+let refreshedAtMs = 0
+let refreshTimer = 0
+let afterReplaced = () => {}
+
+/** Sets up what follows when the content was replaced. */
+export function startRefreshing(act: () => void): void {
+  afterReplaced = act
+}
+
+/** True between `refreshWithin` and its refresh. */
+export const isRefreshDue = () => refreshTimer !== 0
+
+export function dropRefresh(): void {
+  clearTimeout(refreshTimer)
+  refreshTimer = 0
+}
+
+/** The content was requested by other means. */
+export const countsAsRefresh = () => {
+  refreshedAtMs = performance.now()
+}
+
+/** Loads this page, or another of the sale's. */
+export async function refresh(path = page.path): Promise<void> {
+  if (isRefreshing || page.path === null || path === null) return
+  isRefreshing = true
+  refreshedAtMs = performance.now()
+  try {
+    const headers = { accept: 'text/html' }
+    await showResponse(await get(path, { headers, cache: 'no-cache', redirect: 'manual' }, SLOW_TIMEOUT_MS), path)
+    failures.refreshes = 0
+  } catch {
+    failures.refreshes++
+  }
+  isRefreshing = false
+  if (failures.refreshes > 0) refreshWithin(RETRY_MS * 2 ** Math.min(4, failures.refreshes), path)
+  showConnection()
+}
+
+/** Shows the page in a response, whose address is `path`. */
+export async function showResponse(response: Response, path: string): Promise<void> {
+  const receivedAtMs = performance.now()
+  // A redirect to a page that the sale protects: that may be anyone's.
+  if (response.status === 0) return loadAnew(path)
+  if (!response.ok) throw new Error(String(response.status))
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const stage = next.getElementById('stage')
+  // Another version of the page, or another page altogether.
+  if (!stage || scriptOf(next) !== scriptOf(document)) return loadAnew(path)
+  // The same place in line, from a server that is a moment behind: the page shows no less.
+  if (byId('line') && next.getElementById('line') && stage.dataset.number === String(page.number)) return
+  byId('stage')?.replaceWith(stage)
+  document.title = next.title
+  // Others are from a cache, and may be older than the clock forgives.
+  if (readPage().isOwn) clock.read(madeAtMs(), refreshedAtMs, receivedAtMs)
+  afterReplaced()
+  scrollTo(0, 0)
+  each('h1', (heading) => heading.focus())
+}
+
+/** Nothing follows on a page that goes. */
+export function loadAnew(path: string): Promise<never> {
+  if (path === page.path) location.reload()
+  else location.replace(path)
+  return new Promise(() => {})
+}
+
+export function refreshWithin(ms: number, path = page.path): void {
+  if (refreshTimer !== 0 || isRefreshing) return
+  const soonestMs = refreshedAtMs + REFRESH_AGAIN_MS - performance.now()
+  refreshTimer = setTimeout(
+    () => {
+      refreshTimer = 0
+      void refresh(path)
+    },
+    Math.max(ms * Math.random(), soonestMs),
+  )
+}
+
+const scriptOf = (of: Document) => of.querySelector<HTMLScriptElement>('script[src]')?.getAttribute('src')

@@ -1,0 +1,53 @@
+/** When the page's script reads the schedule. */
+import { expect, it } from 'vitest'
+import { inLine, iso, NOW_MS, passes, run, schedule, stub, Thing, times, useStubPage } from './testing/stub-page.ts'
+
+useStubPage()
+
+it('fetches no sooner after a schedule that is older than its own', async () => {
+  let version = 11
+  stub.answer = () => schedule({ version: version-- > 10 ? 11 : 10, rate_per_second: 1 })
+  await run(40_000)
+  expect(times(/schedule$/)).toBeLessThan(10)
+})
+
+it('understands a schedule of the version before, which has moments for people only', async () => {
+  stub.timers = [new Thing({ at: 'pre_queue_opens_at_ms' })]
+  const before = { pre_queue_opens_at_ms: undefined, ends_at_ms: undefined }
+  const pre_queue_opens_at = new Date(NOW_MS + 30_000).toISOString()
+  stub.answer = () => schedule({ ...before, phase: 'upcoming', draw_seed: null, pre_queue_opens_at })
+  await run(20_000, { number: '' })
+  expect(times(/schedule$/)).toBeGreaterThan(1)
+})
+
+it('stops the line some seconds after the last schedule, in case it stands still', async () => {
+  stub.things = { ...inLine(), serving: new Thing() }
+  stub.answer = () => schedule({ rate_per_second: 1 })
+  await run(5_000, { number: '5000' })
+  expect(Number(stub.things.serving?.textContent)).toBeGreaterThan(3)
+  await passes(23_000)
+  expect(times(/schedule$/)).toBe(1)
+  expect(Number(stub.things.serving?.textContent)).toBeLessThan(13)
+})
+
+it('reads the schedule every second while somebody looks, so that what the shop says is seen at once', async () => {
+  stub.things = inLine()
+  stub.answer = () => schedule({ rate_per_second: 1 })
+  await run(10_000, { number: '5000' })
+  expect(times(/schedule$/)).toBe(1)
+  Object.assign(document, { visibilityState: 'visible' })
+  stub.listeners.get('visibilitychange')?.({})
+  const before = times(/schedule$/)
+  await passes(60_000)
+  // Of 1.1 s and the response's 20 ms; a read a beat later would be half a second too late.
+  expect(times(/schedule$/) - before).toBeGreaterThanOrEqual(Math.floor(60_000 / 1_120))
+  expect(times(/schedule$/) - before).toBeLessThan(62)
+})
+
+it('fetches the schedule when the sale ends', async () => {
+  stub.answer = () => schedule({ rate_per_second: 0.0001, ends_at: iso(12_000), ends_at_ms: NOW_MS + 12_000 })
+  await run(11_900)
+  const before = times(/schedule$/)
+  await passes(2_500)
+  expect(times(/schedule$/)).toBe(before + 1)
+})

@@ -1,0 +1,165 @@
+/**
+ * Reads the sale's one public schedule now and then: every second while somebody looks at the page, otherwise the less often the
+ * further away their turn is. Tabs of one browser share what they read.
+ */
+import { isFinal, pollAfterMs, preQueueOpensAtMs, type Schedule } from '../../shared/schedule.ts'
+import { failures, showConnection } from './connection.ts'
+import {
+  byId,
+  clock,
+  FETCH_AT_TURN_MS,
+  get,
+  linePath,
+  nowMs,
+  type Page,
+  page,
+  SLOW_TIMEOUT_MS,
+  TIMEOUT_MS,
+} from './page.ts'
+import { placeIn } from './queue.ts'
+import { refresh } from './refresh.ts'
+
+const READ_MIN_MS = 1_000
+export const READ_MAX_MS = 30_000
+/**
+ * Longest time between two reads while somebody looks at the page: what the shop says is to be seen within 3 s. Of these, 0.2 s pass
+ * until the origin has notified the waiting room, 0.5 s until the change holds everywhere (ANNOUNCE_MS in queue/timeline.ts), 1.1 s
+ * while a cache keeps the copy before and fetches the next (KEPT.schedule in cache.ts), and 0.1 s on the way here.
+ */
+const READ_SEEN_MS = 1_100
+/** For someone who has not joined, once the sale is open: only its end could matter. */
+const READ_AT_LANDING_MS = 15_000
+/**
+ * Without a newer schedule for so long, the line stops where it was last known: it may have stopped since, and would leap
+ * back. Far back it rests between two reads, or half a million would read twice as often.
+ */
+const CERTAIN_MS = 10_000
+/** The end of a sale is read so long after it, up to twice that: by then it is known everywhere. */
+const AFTER_END_MS = 1_000
+
+export let schedule: Schedule | null = null
+let receivedAtServerMs = 0
+let readAtMs = 0
+let timer = 0
+let isReading = false
+let afterRead = () => {}
+
+/** The moment to show: now, or the last one for which the schedule is certain. */
+export const certainMs = () => Math.min(nowMs(), receivedAtServerMs + CERTAIN_MS)
+
+/** Sets up what follows every read, and the exchange with other tabs. */
+export function startReading(act: () => void): void {
+  afterRead = act
+  openChannel()
+}
+
+export function readIfDue(): void {
+  if (performance.now() >= readAtMs) void read()
+}
+
+export function readNow(): void {
+  readAtMs = 0
+  showConnection()
+  afterRead()
+}
+
+/** The machine slept, or somebody set its clock. */
+export const readAtNextBeat = () => {
+  readAtMs = 0
+}
+
+/** Whoever joins, or is called, follows more closely than the page before did; and the landing page may be of another line than the one joined. */
+export function follow(lineBefore: string | undefined): void {
+  if (page.line !== lineBefore) [schedule, readAtMs] = [null, 0]
+  else if (schedule) readAt(Math.min(readAtMs, nextReadAtMs(schedule)))
+}
+
+/** Also by a timer of its own, since beats are half a second apart. */
+function readAt(atMs: number): void {
+  readAtMs = atMs
+  clearTimeout(timer)
+  if (isSeen()) timer = setTimeout(read, atMs - performance.now())
+}
+
+export const isSeen = () => document.visibilityState === 'visible'
+
+const nextReadAtMs = (after: Schedule) =>
+  performance.now() +
+  Math.min(isSeen() ? READ_SEEN_MS * (1 - Math.random() / 10) : READ_MAX_MS, Math.max(READ_MIN_MS, pauseAfter(after)))
+
+const pauseAfter = (next: Schedule): number => {
+  const place = byId('line') ? placeIn(next, page, nowMs()) : null
+  const pauseMs = place ? pollAfterMs(place, Math.random()) : pauseOutside(next) * (0.75 + Math.random() / 2)
+  const endsInMs = next.ends_at_ms == null ? 0 : next.ends_at_ms - nowMs()
+  return endsInMs > 0 ? Math.min(pauseMs, endsInMs + AFTER_END_MS * (1 + Math.random())) : pauseMs
+}
+
+/** For visitors who are not in line. */
+const pauseOutside = (next: Schedule): number => {
+  const { phase } = next
+  if (byId('turn')) return FETCH_AT_TURN_MS
+  // The order's changes come by its stream; the schedule only sets the clock.
+  if (byId('order')) return READ_MAX_MS
+  if (phase === 'upcoming') return (preQueueOpensAtMs(next) - nowMs()) / 3
+  if (phase === 'pre_queue') return (next.anchor_at_ms - nowMs()) / 3
+  return isFinal(phase) ? READ_MAX_MS : READ_AT_LANDING_MS
+}
+
+async function read(): Promise<void> {
+  if (isReading || page.path === null) return
+  isReading = true
+  const requestedAtMs = performance.now()
+  try {
+    // A late response may be lost, or all may be late: so each attempt waits longer.
+    const timeoutMs = Math.min(SLOW_TIMEOUT_MS, TIMEOUT_MS * 2 ** failures.reads)
+    // Not from the browser's cache, which returns an unchanged schedule with the server time of long ago.
+    const response = await get(scheduleOf(page), { cache: 'no-store' }, timeoutMs)
+    const receivedAtMs = performance.now()
+    const next: Schedule = await response.json()
+    // Our own server's fields are not checked one by one; an error, or a proxy's page, does not name the sale.
+    if (next.sale !== page.sale || next.line !== page.line) throw new Error(String(response.status))
+    failures.reads = 0
+    const ageMs = Number(response.headers.get('age')) * 1000
+    clock.read(next.server_time_ms + ageMs, requestedAtMs, receivedAtMs)
+    applySchedule(next)
+    channel?.postMessage({ news: next, serverMs: nowMs() })
+  } catch {
+    failures.reads++
+    const pauseMs = Math.min(READ_MAX_MS, READ_MIN_MS * 2 ** failures.reads)
+    readAt(performance.now() + pauseMs * (0.5 + Math.random()))
+  }
+  isReading = false
+  showConnection()
+  afterRead()
+}
+
+const scheduleOf = ({ sale, line }: Page) => `/sales/${sale}/schedule${line === undefined ? '' : `?line=${line}`}`
+
+/** An older schedule (another server's, say) only changes when to read again. */
+function applySchedule(next: Schedule): void {
+  if (!schedule || next.version >= schedule.version) {
+    schedule = next
+    receivedAtServerMs = nowMs()
+  }
+  readAt(nextReadAtMs(schedule))
+}
+
+/** Tabs share each schedule (`news`), and a place that one of them joins or leaves (`number`). */
+let channel: BroadcastChannel | null = null
+
+function openChannel(): void {
+  if (!('BroadcastChannel' in globalThis)) return
+  channel = new BroadcastChannel(`flash-sale ${page.sale}`)
+  channel.onmessage = ({ data }) => {
+    const atMs = performance.now()
+    // A tab that has not joined may show another line.
+    if (data.news && data.news.line !== page.line) return
+    if (data.news) {
+      clock.read(data.serverMs, atMs, atMs)
+      applySchedule(data.news)
+    } else if (data.number !== page.number && !byId('final')) void refresh(byId('landing') ? linePath() : page.path)
+  }
+}
+
+/** The visitor has joined, or left. */
+export const tellOtherTabs = () => channel?.postMessage({ number: page.number })

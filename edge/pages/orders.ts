@@ -1,0 +1,70 @@
+/** A visitor's own orders of a sale as a list, and the receipt of one, which prints on a sheet of paper. */
+import type { Order } from '../../shared/api/public.ts'
+import { count, moment, money } from '../../shared/format.ts'
+import { buttonTo, type Html, heading, html } from './html.ts'
+import { lineName, linesOf, stateOf, totalOf } from './order.ts'
+import { type Content, homeOf, type Shown } from './view.ts'
+
+export function ordersPage(shown: Shown, orders: readonly Order[]): Content {
+  const { view, words } = shown
+  const title = orders.length > 0 ? words.ownOrders : words.noOrders
+  const main = html`<section class="card" data-tone="calm">
+    ${heading(title, words.ownOrdersText)}
+    ${orders.length > 0 && html`<ul class="orders">${orders.map((order) => orderItem(shown, order))}</ul>`}
+    <div class="actions">${buttonTo(homeOf(view), words.backToSale)}</div>
+  </section>`
+  return { title, main, reloadSeconds: null }
+}
+
+function orderItem(shown: Shown, order: Order): Html {
+  const { view, words, lang } = shown
+  const [state] = stateOf(words, order)
+  const names = linesOf(order).map((line) => html`<span>${lineName(shown, line)}</span>`)
+  return html`<li>
+      <a href="/sales/${view.sale}/order/${order.order_id}">${state}</a> <b>${totalOf(lang, order)}</b>
+      ${names}
+      <small>${timeOf(lang, order)}${order.refunded_minor > 0 && html` · ${words.refunded}: ${refundOf(lang, order)}`}</small>
+    </li>`
+}
+
+const refundOf = (lang: string, { refunded_minor, currency }: Order) => money(lang, refunded_minor, currency)
+
+/** In UTC, which the script changes to the visitor's own time. */
+function timeOf(lang: string, { created_at }: Order): Html {
+  const at = new Date(created_at)
+  return html`<time datetime="${at.toISOString()}" data-moment>${moment(lang, at.getTime(), 'UTC')}&nbsp;UTC</time>`
+}
+
+/** Of an order that is paid. */
+export function receiptPage(shown: Shown, order: Order): Content {
+  const { view, words, lang } = shown
+  const { currency } = order
+  const lines = linesOf(order).map(
+    ({
+      quantity,
+      unit_price_minor,
+      ...line
+    }) => html`<tr><td>${lineName(shown, { ...line, quantity: 1, unit_price_minor })}
+        <small>${count(lang, quantity)} ×\u00a0${money(lang, unit_price_minor, currency)}</small></td>
+        <td>${money(lang, unit_price_minor * quantity, currency)}</td></tr>`,
+  )
+  const main = html`<article class="card receipt" data-tone="calm">
+    ${heading(words.receipt, html`<bdi>${view.brand.name}</bdi>`)}
+    <dl>
+      <div><dt>${words.sale}</dt><dd><bdi>${view.state.name}</bdi></dd></div>
+      <div><dt>${words.orderNumber}</dt><dd><code>${order.order_id}</code></dd></div>
+      <div><dt>${words.orderedAt}</dt><dd>${timeOf(lang, order)}</dd></div>
+    </dl>
+    <table>
+      <thead><tr><th scope="col">${words.product}</th><th scope="col">${words.amount}</th></tr></thead>
+      <tbody>${lines}</tbody>
+      <tfoot>
+        <tr><th scope="row">${words.total}</th><td><b>${totalOf(lang, order)}</b></td></tr>
+        ${order.refunded_minor > 0 && html`<tr><th scope="row">${words.refunded}</th><td>${refundOf(lang, order)}</td></tr>`}
+      </tfoot>
+    </table>
+    <div class="actions"><button class="button" data-print>${words.print}</button>
+      <a class="button second" href="/sales/${view.sale}/order/${order.order_id}">${words.toOrder}</a></div>
+  </article>`
+  return { title: words.receipt, main, reloadSeconds: null }
+}

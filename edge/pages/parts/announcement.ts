@@ -1,0 +1,49 @@
+/** What the shop says to all its visitors, on every page of a sale; and why the line is paused. */
+import { moment } from '../../../shared/format.ts'
+import { type Html, hidden, html } from '../html.ts'
+import type { Shown } from '../view.ts'
+
+/** A text of the shop's in the visitor's language; otherwise in English, or in the first that there is. */
+export function inLanguage(
+  texts: Readonly<Record<string, string>>,
+  lang: string,
+): { readonly text: string; readonly lang: string } {
+  const language = [lang, lang.split('-', 1)[0] ?? '', 'en', ...Object.keys(texts)].find((one) => texts[one]) ?? lang
+  return { text: texts[language] ?? '', lang: language }
+}
+
+/**
+ * A live region, which the page's script fills only when there is another announcement: a screen reader reads each once. It
+ * is outside the stage, which the script replaces.
+ */
+export function announcementBox({ view, words, lang }: Shown): Html {
+  const { announcement } = view.schedule
+  return html`<div role="status" id="shop-announcement" data-id="${announcement?.id}" data-info="${words.announcement}" data-warning="${words.announcementWarning}">${
+    announcement && box({ ...announcement, ...inLanguage(announcement.text, lang), in: lang }, words)
+  }</div>`
+}
+
+function box(
+  { level, text, lang, since, in: around }: { level: string; text: string; lang: string; since: string; in: string },
+  words: Shown['words'],
+): Html {
+  const at = new Date(since)
+  return html`<div class="note announcement" data-level="${level}">
+  <p class="label"><b>${level === 'warning' ? words.announcementWarning : words.announcement}</b> <time datetime="${at.toISOString()}" data-moment>${moment(around, at.getTime(), 'UTC')}&nbsp;UTC</time></p>
+  <p dir="auto" lang="${lang}">${text}</p></div>`
+}
+
+/** Those before, which the script loads once this is opened. */
+export const earlierAnnouncements = ({ view, words }: Shown): Html =>
+  html`<details class="earlier" id="earlier" data-info="${words.announcement}" data-warning="${words.announcementWarning}" data-none="${words.earlierNone}" data-more="${words.earlierMore}" data-failed="${words.problem}">
+    <summary>${words.earlier}</summary>
+    <div id="earlier-list"></div>
+    <noscript><p><a href="/sales/${view.sale}/announcements">${words.earlier}</a></p></noscript>
+  </details>`
+
+/** Within what a page shows of a pause. */
+export function pauseReason({ view, lang }: Shown): Html {
+  const { pause_reason } = view.schedule
+  const reason = pause_reason ? inLanguage(pause_reason, lang) : null
+  return html`<p class="reason" data-reason dir="auto" lang="${reason?.lang ?? lang}" ${hidden(!reason)}>${reason?.text}</p>`
+}

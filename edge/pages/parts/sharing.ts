@@ -1,0 +1,101 @@
+/**
+ * What the landing page says to search engines and to those who show a link to it: a description, Open Graph's and
+ * Twitter's card, and the sale as schema.org's. All of it is data: no browser runs it.
+ */
+import { count, decimal, fill, moment, money } from '../../../shared/format.ts'
+import { shareImage } from '../assets.ts'
+import { Html, html } from '../html.ts'
+import type { SaleView, Shown } from '../view.ts'
+import type { Language } from '../words/words.ts'
+
+/** Open Graph wants a territory with each language. */
+const LOCALES: Readonly<Record<Language, string>> = {
+  en: 'en_US',
+  de: 'de_DE',
+  fr: 'fr_FR',
+  es: 'es_ES',
+  ja: 'ja_JP',
+  ar: 'ar_AR',
+}
+/** What a card shows of more is cut off anyway. */
+const MAX_PRODUCTS = 3
+
+/** True for the page that may be found: a page with somebody's invitation, of a sale that is not to be found, or of a test, may not. */
+export const isIndexed = ({ shows, invitation, state }: SaleView) =>
+  shows.kind === 'landing' && invitation === undefined && state.indexed && !state.test
+
+export function sharingHead(shown: Shown): Html {
+  const { view, lang } = shown
+  const { state, brand, sale, host } = view
+  const url = `${host}/sales/${sale}`
+  const description = describe(shown)
+  const { path, size } = imageOf(view)
+  const image = `${host}${path}`
+  return html`<link rel="canonical" href="${url}">
+<meta name="description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:url" content="${url}">
+<meta property="og:title" content="${state.name}">
+<meta property="og:description" content="${description}">
+${isNamed(view) && html`<meta property="og:site_name" content="${brand.name}">`}
+<meta property="og:locale" content="${LOCALES[lang]}">
+<meta property="og:image" content="${image}">
+${size && html`<meta property="og:image:width" content="${size[0]}"><meta property="og:image:height" content="${size[1]}">`}
+<meta name="twitter:card" content="summary_large_image">
+<script type="application/ld+json">${inScript({ ...saleEvent(view, url, image), description })}</script>`
+}
+
+/** When it opens, what there is, and how much one person may have. */
+function describe({ view, words, lang }: Shown): string {
+  const { products, limit_per_visitor } = view.state
+  const { phase, opens_at } = view.schedule
+  const named = products
+    .slice(0, MAX_PRODUCTS)
+    .map(({ name, unit_price_minor, currency }) => `${name} (${money(lang, unit_price_minor, currency)})`)
+  const isBefore = phase === 'upcoming' || phase === 'pre_queue'
+  const when = isBefore ? `${words.opensAt}: ${moment(lang, Date.parse(opens_at), 'UTC')} UTC` : words.saleOpen
+  const most = fill(words.perVisitor, { n: count(lang, limit_per_visitor) })
+  return [when, `${named.join(' · ')}${products.length > MAX_PRODUCTS ? ' …' : ''}`, most].join(words.fullStop)
+}
+
+/** Without a named brand there is only the sale's name, which is no organizer's. */
+const isNamed = ({ brand, state }: SaleView) => brand.name !== state.name
+
+/** The shop's own picture if it is of a kind that others show, else one of ours. */
+function imageOf({ brand: { logo = '' } }: SaleView): { path: string; size?: readonly [number, number] } {
+  return /^\/.*\.(png|jpe?g|webp)$/i.test(logo) ? { path: logo } : { path: shareImage.path, size: [1200, 630] }
+}
+
+function saleEvent(view: SaleView, url: string, image: string) {
+  const { state, schedule, brand, host } = view
+  const isBefore = schedule.phase === 'upcoming' || schedule.phase === 'pre_queue'
+  const { opens_at, ends_at } = schedule
+  const offers = state.products.map(({ name, unit_price_minor, currency, available }) => ({
+    '@type': 'Offer',
+    itemOffered: { '@type': 'Product', name },
+    price: decimal(unit_price_minor, currency),
+    priceCurrency: currency,
+    availability: `https://schema.org/${available === 0 ? 'SoldOut' : isBefore ? 'PreSale' : 'LimitedAvailability'}`,
+    validFrom: opens_at,
+    ...(ends_at !== null && { validThrough: ends_at }),
+    eligibleQuantity: { '@type': 'QuantitativeValue', maxValue: state.limit_per_visitor },
+    url,
+  }))
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'SaleEvent',
+    name: state.name,
+    url,
+    image,
+    startDate: opens_at,
+    eventStatus: 'https://schema.org/EventScheduled',
+    ...(ends_at !== null && { endDate: ends_at }),
+    eventAttendanceMode: 'https://schema.org/OnlineEventAttendanceMode',
+    location: { '@type': 'VirtualLocation', url },
+    ...(isNamed(view) && { organizer: { '@type': 'Organization', name: brand.name, url: host } }),
+    offers,
+  }
+}
+
+/** JSON in which no text can end its element. */
+const inScript = (data: object) => new Html(JSON.stringify(data).replaceAll('<', '\\u003c'))

@@ -1,0 +1,48 @@
+/** The payment page with Stripe's form, for an order that is reserved, or whose bank asks its buyer to confirm. */
+import type { Order } from '../../shared/api/public.ts'
+import { fill } from '../../shared/format.ts'
+import { toStripe } from '../../shared/stripe-amount.ts'
+import type { StripePage } from '../config.ts'
+import { paymentScript } from './assets.ts'
+import { heading, html, postForm } from './html.ts'
+import { MOST_AT_BANK_SECONDS, minorTotalOf, pathOf, steps, timeLeft, totalOf } from './order.ts'
+import type { Content, Shown } from './view.ts'
+
+export const paymentHead = html`<script type="module" src="${paymentScript.path}"></script>`
+
+export function paymentPage(shown: Shown, order: Order, { key, script }: StripePage): Content {
+  const { view, words, lang } = shown
+  const { payment, currency } = order
+  const confirms = payment?.status === 'requires_action'
+  const seconds = (confirms ? payment.expires_in_seconds : order.expires_in_seconds) ?? 0
+  const of = Math.max(confirms ? MOST_AT_BANK_SECONDS : view.state.hold_seconds, seconds)
+  const label = confirms ? words.atBankEndsIn : words.holdEndsIn
+  const title = confirms ? words.atBank : words.payTitle
+  const back = pathOf(shown, order)
+  const pay = fill(words.pay, { m: totalOf(lang, order) })
+  const form = html`<form>
+        <div data-form></div>
+        <p class="fault" role="alert"></p>
+        <button class="button" aria-disabled="true">${pay}</button>
+      </form>`
+  const amount = toStripe(minorTotalOf(order), currency)
+  const stripeForm = html`<noscript><p><b>${words.payNeedsScript}</b></p></noscript>
+    <stripe-payment data-key="${key}" data-script="${script}" data-order="${order.order_id}" data-back="${back}"
+      data-amount="${amount}" data-currency="${currency}" ${confirms && html`data-confirms`}
+      data-away="${words.payAway}" data-failed="${words.payFailed}">
+      ${confirms ? html`<progress aria-label="${title}"></progress><p class="fault" role="alert"></p>` : form}
+    </stripe-payment>`
+  // Stripe takes no charge of nothing, and the origin asks it for none.
+  const free = postForm(
+    `${back}/payment`,
+    html`<input type="hidden" name="payment_method" value="pm_free"><button class="button">${pay}</button>`,
+  )
+  const main = html`<section class="card" id="payment" data-tone="turn">
+    ${steps(shown, 1)}
+    ${heading(title, confirms ? words.atBankText : amount === 0 ? words.reservedText : words.payText)}
+    ${timeLeft(shown, { seconds, of, label, id: 'hold' })}
+    ${amount === 0 ? free : stripeForm}
+    <p class="links"><a href="${back}">${words.toOrder}</a></p>
+  </section>`
+  return { title, main, reloadSeconds: Math.ceil(seconds) + 1 }
+}

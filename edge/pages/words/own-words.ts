@@ -1,0 +1,34 @@
+/** A shop's own words over ours, checked as they are read: a text that no page has would never be seen. */
+import { type Language, WORDS, type Words } from './words.ts'
+
+type Catalogues = Readonly<Record<Language, Words>>
+
+/** The catalogues with a shop's own words; `wrong`: where those are that no page has, or that have other `{values}`. */
+export function withOwnWords(own: unknown): { readonly words: Catalogues; readonly wrong: readonly string[] } {
+  const wrong: string[] = []
+  const words = over<Catalogues>(WORDS, own, [], wrong)
+  return { words, wrong }
+}
+
+/** Catalogues are texts by name, at some depth; a title and its text are a list. */
+function over<T>(ours: T, own: unknown, at: readonly string[], wrong: string[]): T {
+  const refuse = (path: readonly string[]) => {
+    wrong.push(path.join('.') || 'the whole')
+    return ours
+  }
+  if (typeof ours === 'string') return typeof own === 'string' && fits(own, ours) ? (own as T) : refuse(at)
+  if (typeof own !== 'object' || own === null) return refuse(at)
+  const known = new Map<string, unknown>(Object.entries(ours as object))
+  const merged = Array.isArray(ours) ? [...ours] : { ...ours }
+  for (const [name, text] of Object.entries(own)) {
+    const path = [...at, name]
+    if (known.has(name)) Object.assign(merged as object, { [name]: over(known.get(name), text, path, wrong) })
+    else refuse(path)
+  }
+  return merged as T
+}
+
+/** Some text, and no value that the page does not fill in. */
+function fits(own: string, ours: string): boolean {
+  return own.trim() !== '' && (own.match(/\{\w+\}/g) ?? []).every((value) => ours.includes(value))
+}

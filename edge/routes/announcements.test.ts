@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { KEPT, keptFor } from '../cache.ts'
+import { call, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+
+const past = (id: string) => ({
+  id,
+  level: 'info',
+  text: { en: `Number ${id}` },
+  since: '2026-11-21T12:00:00.000Z',
+  until: '2026-11-21T12:05:00.000Z',
+})
+
+it('serves earlier announcements from memory, a full page for long, with an ETag', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/announcements`
+  await stub(`/internal${path}`, 200, { page: 2, older: 1, announcements: [past('21')] })
+  const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
+  const newest = many[0] as Response
+  expect(Object.fromEntries(newest.headers)).toMatchObject(keptFor(sale.name, KEPT.landing))
+  expect(await newest.json()).toMatchObject({ page: 2, older: 1, announcements: [{ text: { en: 'Number 21' } }] })
+  const { calls, requests } = await requestsTo(`/internal${path}`)
+  expect(calls).toBe(1)
+  expect(requests[0]?.query).toBe('')
+
+  const full = Array.from({ length: 20 }, (_, i) => past(String(20 - i)))
+  await stub(`/internal${path}`, 200, { page: 1, older: null, announcements: full })
+  const first = await call(`${path}?page=1`)
+  expect(Object.fromEntries(first.headers)).toMatchObject(keptFor(sale.name, KEPT.past))
+  const etag = first.headers.get('etag') ?? ''
+  expect((await call(`${path}?page=1`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  for (const wrong of ['0', '-1', 'x', '1000', '']) expect((await call(`${path}?page=${wrong}`)).status).toBe(404)
+  await stub(`/internal${path}`, 404, {})
+  expect((await call(`${path}?page=7`)).status).toBe(404)
+  await stub(`/internal${path}`, 0, {})
+  expect((await call(`${path}?page=8`)).status).toBe(503)
+})
