@@ -2,8 +2,8 @@
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { type Answer, type HttpClient, headerOf, requestText } from '../lib/http.ts'
 import { orderIn, placeIn, problemType } from '../lib/responses.ts'
-import type { Identity } from '../rehearsal/identities.ts'
-import type { ProofServer } from '../rehearsal/prover.ts'
+import type { Identity } from '../rehearsal/crowd/identities.ts'
+import type { ProofServer } from '../rehearsal/crowd/prover.ts'
 import type { Loot } from './loot.ts'
 
 export interface Ground {

@@ -33,7 +33,10 @@ export function gainsOf(
   const { numbers, orders, refusals, calls, admissions } = loot
   const sold = ledger.filter((order) => orders.has(order.order_id) && isSold(order.status))
   return {
-    ...{ attack, bots, calls, admissions },
+    attack,
+    bots,
+    calls,
+    admissions,
     places: numbers.size,
     bought: sold.reduce((units, { quantity }) => units + quantity, 0),
     held: lastedMs > 0 ? loot.heldMs() / lastedMs : 0,

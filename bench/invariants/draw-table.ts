@@ -10,7 +10,7 @@ const MIN_HALF_BITS = 3
 /** 2^26 numbers; tables for 2^32 would take half a gigabyte. */
 const MAX_HALF_BITS = 13
 
-export interface PublicDraw {
+interface PublicDraw {
   readonly seed: string
   readonly size: number
   readonly beacon: string | null

@@ -5,6 +5,7 @@ export const ENDS = [
   'bought',
   'declined',
   'payment_timeout',
+  'unauthenticated',
   'abandoned',
   'cancelled',
   'expired',
@@ -22,7 +23,11 @@ export const PAID_ENDS = {
   pm_ok: 'bought',
   pm_flaky: 'bought',
   pm_webhook_twice: 'bought',
+  pm_3ds: 'bought',
   pm_declined: 'declined',
+  pm_insufficient_funds: 'declined',
+  pm_3ds_fails: 'declined',
+  pm_3ds_abandoned: 'unauthenticated',
   pm_timeout: 'payment_timeout',
 } as const
 export type Method = keyof typeof PAID_ENDS
@@ -48,9 +53,11 @@ export interface Story {
   readonly quantity: number
   /** When the checkout that made the order was sent, at the earliest. */
   readonly reserveSentMs: number | null
-  /** Null for those who never mean to pay. */
+  /** What they pay with, or would: after a decline, another. Null for those who never mean to pay. */
   readonly method: Method | null
-  /** When they first meant to pay, and when the accepted call was sent. */
+  /** Declined payments that were seen. */
+  readonly declines: number
+  /** When they first meant to pay with this method, and when the accepted call was sent. */
   readonly payMeantMs: number | null
   readonly paidSentMs: number | null
   readonly soldOutSeenMs: number | null
@@ -60,9 +67,12 @@ export interface Story {
 export interface LedgerOrder {
   readonly order_id: string
   readonly status: string
+  /** Why it was cancelled. */
+  readonly reason: string | null
   readonly visitor: string
   readonly ticket_number: number
   readonly quantity: number
+  readonly refunded_minor: number
 }
 
 export interface Charge {
@@ -70,6 +80,7 @@ export interface Charge {
   readonly status: string
   readonly amount_minor: number
   readonly currency: string
+  readonly refunded_minor: number
   /** True if the order's row names this charge. */
   readonly recorded: boolean
 }
@@ -97,6 +108,31 @@ export interface Records {
   readonly orders: readonly LedgerOrder[]
   readonly charges: readonly Charge[] | Unread
   readonly stores: StoreRecords | Unread
+  readonly feed: readonly Change[] | Unread
+}
+
+/** One change of an order, as the feed tells it. */
+export interface Change {
+  readonly type: string
+  readonly order: string
+  readonly status: string
+}
+
+/** What an operator gave back of one order. */
+export interface GivenBack {
+  /** Calls that were accepted. */
+  readonly calls: number
+  /** Its units are for sale again. */
+  readonly restocked: boolean
+  readonly cancelled: boolean
+  /** Null: all of it. */
+  readonly minor: number | null
+}
+
+export interface OperatorRecord {
+  readonly orders: ReadonlyMap<string, GivenBack>
+  /** Calls that were refused, or never answered. */
+  readonly failed: readonly string[]
 }
 
 /** What repeated and forged calls achieved. */
@@ -178,6 +214,7 @@ export interface Evidence extends Records {
   /** Responses of 500 and above that are no honest 503. */
   readonly bareErrors: number
   readonly bots: boolean
+  readonly operator: OperatorRecord
   /** Null where nothing was attacked, and nobody limited. */
   readonly attackers: AttackRecord | null
   /** Null where nothing was killed. */

@@ -6,10 +6,12 @@ import { isGood } from './check.ts'
 import type {
   AttackRecord,
   Attempts,
+  Change,
   Charge,
   Evidence,
   FaultRecord,
   Gains,
+  GivenBack,
   LedgerOrder,
   Seen,
   StoreRecords,
@@ -34,6 +36,7 @@ const nothing: Story = {
   quantity: 1,
   reserveSentMs: null,
   method: 'pm_ok',
+  declines: 0,
   payMeantMs: null,
   paidSentMs: null,
   soldOutSeenMs: 20_000,
@@ -42,10 +45,16 @@ const nothing: Story = {
 const ordered = (order_id: string, number: number, status: string): LedgerOrder => ({
   order_id,
   status,
+  reason: status === 'cancelled' ? 'declined' : null,
   visitor: `v${number}`,
   ticket_number: number,
   quantity: 1,
+  refunded_minor: 0,
 })
+
+const told = (order: string, ...statuses: string[]) =>
+  statuses.map((status) => ({ type: `order.${status}`, order, status }))
+const aPart: GivenBack = { calls: 1, restocked: false, cancelled: false, minor: 1_000 }
 
 /** Two units, both sold. */
 const agreed: StoreRecords = {
@@ -64,8 +73,15 @@ const HOLD_MS = 5_000
 /** A public schedule at a moment, how far the queue had come then, and how fast it goes on. */
 function document(atMs: number, position: number, changes: Partial<Schedule> = {}): Seen {
   const schedule = sampleSchedule({
-    ...{ version: atMs, anchor_at_ms: atMs, anchor_position: position, rate_per_second: 10, ceiling: 1e6 },
-    ...{ pre_queue_size: DRAWN, draw_commitment: commitmentOf(seed), draw_seed: seed, server_time_ms: atMs },
+    version: atMs,
+    anchor_at_ms: atMs,
+    anchor_position: position,
+    rate_per_second: 10,
+    ceiling: 1e6,
+    pre_queue_size: DRAWN,
+    draw_commitment: commitmentOf(seed),
+    draw_seed: seed,
+    server_time_ms: atMs,
     ...changes,
   })
   return { atMs, lastMs: atMs, schedule }
@@ -104,7 +120,7 @@ function good(): Evidence {
     otherNumbers: [],
     orders: [
       ordered('a', 61, 'confirmed'),
-      ordered('b', 62, 'fulfilled'),
+      { ...ordered('b', 62, 'fulfilled'), refunded_minor: 1_000 },
       ordered('c', 63, 'expired'),
       ordered('d', 64, 'cancelled'),
     ],
@@ -119,7 +135,15 @@ function good(): Evidence {
     servedByMs: () => 65,
     positions: { seen: 3, wrong: 0 },
     shoppingMs: Array.from({ length: 100 }, (_, i) => 8_000 + i * 100),
-    charges: [charge('a'), charge('b'), charge('d', { status: 'declined' })],
+    charges: [charge('a'), charge('b', { refunded_minor: 1_000 }), charge('d', { status: 'declined' })],
+    operator: { orders: new Map([['b', aPart]]), failed: [] },
+    feed: [
+      ...told('a', 'reserved', 'paying', 'confirmed'),
+      ...told('b', 'reserved', 'paying', 'confirmed', 'fulfilled'),
+      { type: 'order.refunded', order: 'b', status: 'fulfilled' },
+      ...told('c', 'reserved', 'expired'),
+      ...told('d', 'reserved', 'paying', 'cancelled'),
+    ],
     attempts: { rejoins: 4, otherNumbers: 0, intrusions: 4, letIn: 0, repeats: 4, secondOrders: 0 },
     bots: true,
     attackers: null,
@@ -134,6 +158,7 @@ const charge = (order: string, changes: Partial<Charge> = {}): Charge => ({
   status: 'captured',
   amount_minor: 4900,
   currency: 'EUR',
+  refunded_minor: 0,
   recorded: true,
   ...changes,
 })
@@ -166,11 +191,24 @@ const withStores = (changes: Partial<StoreRecords>): Evidence => ({
 const withFaults = (changes: Partial<FaultRecord> = {}): Evidence => ({
   ...good(),
   faults: {
-    ...{ kills: { redis: 1, api: 2 }, wipes: 1, underWay: 3, looks: 9, oversold: 0, broken: [] },
+    kills: { redis: 1, api: 2 },
+    wipes: 1,
+    underWay: 3,
+    looks: 9,
+    oversold: 0,
+    broken: [],
     ...changes,
   },
 })
 const withCharges = (...charges: Charge[]): Evidence => ({ ...good(), charges })
+const withGivenBack = (order: string, given: GivenBack | null): Evidence => ({
+  ...good(),
+  operator: { orders: new Map(given ? [[order, given]] : []), failed: [] },
+})
+const withFeed = (change: (feed: readonly Change[]) => Change[]): Evidence => ({
+  ...good(),
+  feed: change(good().feed as Change[]),
+})
 /** The schedules with one changed, or one more. */
 const withDocument = (at: number, changed: Seen): Evidence => ({
   ...good(),
@@ -181,6 +219,8 @@ const nobodyServed = (end: Story['end']): Evidence => ({
   ...good(),
   orders: [],
   charges: [],
+  operator: { orders: new Map(), failed: [] },
+  feed: [],
   inventory: { total: 2, available: 2, held: 0, sold: 0 },
   stories: good().stories.map(({ number }) => ({ ...nothing, number, soldOutSeenMs: null, end })),
 })
@@ -216,6 +256,7 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
   },
   'accepted payments end as their method does': {
     'a payment that was accepted and never made': withStory(62, { end: 'expired' }),
+    'a buyer whose bank never got an answer, and who bought': withStory(62, { method: 'pm_3ds_abandoned' }),
     'a good payment that was declined': withStory(62, { end: 'declined', statuses: ['cancelled'] }),
     'a payment in time that was never accepted': withStory(62, { end: 'expired', paidSentMs: null }),
   },
@@ -224,9 +265,11 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
     "another visitor's order": withOrders({ ...a, ticket_number: 62 }, b, c, d),
   },
   'orders end as their buyers saw': {
-    'shown as bought, and expired': withOrders(a, { ...b, status: 'expired' }, c, d),
+    'shown as bought, and expired': withOrders({ ...a, status: 'expired' }, b, c, d),
     'shown as declined, and confirmed': withOrders(a, b, c, { ...d, status: 'confirmed' }),
     'an order that moved back': withStory(63, { statuses: ['paying', 'reserved'] }),
+    'shown as declined, and cancelled for another reason': withOrders(a, b, c, { ...d, reason: 'payment_timeout' }),
+    'being paid, and expired without a decline': withStory(63, { statuses: ['paying'] }),
     'walked away, and still held': withOrders(a, b, { ...c, status: 'reserved' }, d),
   },
   'no live order unknown to its buyer': {
@@ -257,6 +300,20 @@ const VIOLATIONS: Record<string, Record<string, Evidence>> = {
       ownSystem: true,
       charges: { unread: 'no such table' },
     }),
+  },
+  'refunds are made once, and told': {
+    'money given back that the ledger does not tell of': withOrders(a, { ...b, refunded_minor: 0 }, c, d),
+    'money given back twice': withCharges(charge('a'), charge('b', { refunded_minor: 2_000 })),
+    'a refund told that was never made': withCharges(charge('a'), charge('b')),
+    'a refund that nobody asked for': withGivenBack('b', null),
+    'all asked for, and a part given back': withGivenBack('b', { ...aPart, minor: null }),
+    'a call that was never answered': changed({ operator: { ...good().operator, failed: ['refund 0'] } }),
+  },
+  'the feed tells every change once, and ends as the ledger': {
+    'a change it never told': withFeed((feed) => feed.filter(({ status }) => status !== 'expired')),
+    'a change told twice': withFeed((feed) => [...feed, ...told('a', 'confirmed')]),
+    'a refund told twice': withFeed((feed) => [...feed, { type: 'order.refunded', order: 'b', status: 'fulfilled' }]),
+    'an order out of nowhere': withFeed((feed) => [...feed, ...told('e', 'reserved')]),
   },
   'no ticket number issued twice': {
     'a number given twice': withStory(8, { number: 9 }),
@@ -400,6 +457,8 @@ describe('the judgement', () => {
       'no live order unknown to its buyer',
       'no visitor over the limit',
       'charged once, and only for sold orders',
+      'refunds are made once, and told',
+      'the feed tells every change once, and ends as the ledger',
       'nobody admitted before their turn',
     ])
   })
@@ -408,6 +467,7 @@ describe('the judgement', () => {
     expect(failed(withFaults())).toEqual([])
     const unreachable = {
       ...withStory(64, { method: 'pm_ok', end: 'payment_timeout' }),
+      orders: [a, b, c, { ...d, reason: 'payment_timeout' }],
       faults: withFaults().faults,
     }
     expect(failed(unreachable)).toEqual([])
@@ -428,10 +488,31 @@ describe('the judgement', () => {
     const charges = [...(good().charges as Charge[]), charge('bot')]
     const inventory = { total: 3, available: 0, held: 0, sold: 3 }
     const stores = { ...agreed, row: { total: 3, held: 0, sold: 3 }, orders: { held: 0, sold: 3 } }
-    const sold = { stock: 3, orders, charges, inventory, stores }
+    const feed = [...(good().feed as Change[]), ...told('bot', 'reserved', 'paying', 'confirmed')]
+    const sold = { stock: 3, orders, charges, inventory, stores, feed }
     expect(failed(changed(sold))).toEqual(['sold exactly', 'no live order unknown to its buyer'])
     const record = { orders: new Set(['bot']), needsAccount: false }
     expect(failed({ ...withAttackers(record, { bought: 1 }), ...sold })).toEqual([])
+  })
+
+  test('counts units that an operator has put back as sold no more', () => {
+    const back = {
+      ...withGivenBack('b', { ...aPart, restocked: true, minor: null }),
+      orders: [a, { ...b, status: 'returned', refunded_minor: 4_900 }, c, d],
+      charges: [charge('a'), charge('b', { status: 'refunded', refunded_minor: 4_900 })],
+      feed: [
+        ...told('a', 'reserved', 'paying', 'confirmed'),
+        ...told('b', 'reserved', 'paying', 'confirmed', 'refunded'),
+        ...told('c', 'reserved', 'expired'),
+        ...told('d', 'reserved', 'paying', 'cancelled'),
+      ],
+      inventory: { total: 2, available: 1, held: 0, sold: 1 },
+    }
+    expect(failed(back)).toEqual([])
+    // Its charge may be let go before it is captured.
+    expect(failed({ ...back, charges: [charge('a'), charge('b', { status: 'cancelled' })] })).toEqual([])
+    expect(failed({ ...back, inventory: { total: 2, available: 0, held: 0, sold: 2 } })).toEqual(['sold exactly'])
+    expect(failed({ ...back, charges: [charge('a'), charge('b')] })).toContain('charged once, and only for sold orders')
   })
 
   test('accepts that somebody comes to pay too late', () => {

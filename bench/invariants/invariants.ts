@@ -8,10 +8,12 @@ import { type Check, check, ifAny } from './check.ts'
 import type { Evidence } from './evidence.ts'
 import { orderChecks } from './orders.ts'
 import { queueChecks } from './queue.ts'
+import { refundChecks } from './refunds.ts'
 import { storeChecks } from './stores.ts'
 
 export const judge = (e: Evidence): Check[] => [
   ...orderChecks(e),
+  ...refundChecks(e),
   noBareErrors(e),
   ...storeChecks(e),
   ...queueChecks(e),

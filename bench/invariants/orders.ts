@@ -2,7 +2,7 @@
 import { isLive, isSold } from '../../shared/order-status.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
-import { type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './evidence.ts'
+import { type Charge, type End, type Evidence, type LedgerOrder, PAID_ENDS, type Story } from './evidence.ts'
 
 type Orders = ReadonlyMap<string, LedgerOrder>
 
@@ -10,8 +10,9 @@ type Orders = ReadonlyMap<string, LedgerOrder>
 const HOLD_MARGIN_MS = 1_000
 const ORDER_ENDS: Partial<Record<End, RegExp>> = {
   bought: /^(confirmed|fulfilled)$/,
-  declined: /^cancelled$/,
+  declined: /^(cancelled|expired)$/,
   payment_timeout: /^cancelled$/,
+  unauthenticated: /^cancelled$/,
   cancelled: /^(cancelled|expired)$/,
   abandoned: /^expired$/,
   expired: /^expired$/,
@@ -21,6 +22,8 @@ const AFTER: Readonly<Record<string, RegExp>> = {
   processing: /./,
   reserved: /^(paying|confirmed|fulfilled|expired|cancelled)$/,
   paying: /^(confirmed|fulfilled|cancelled)$/,
+  /** A declined payment leaves the hold, which may end. */
+  'declined paying': /^(confirmed|fulfilled|cancelled|expired)$/,
   confirmed: /^fulfilled$/,
 }
 const LOST: ReadonlySet<End> = new Set(['failed', 'gave_up', 'missed_turn', 'ended'])
@@ -41,28 +44,29 @@ export function orderChecks(e: Evidence): Check[] {
 }
 
 /**
- * If anyone saw "sold out", every unit is sold. However it ended, the ledger's sum is right, nothing is held, and the
- * clients who saw "confirmed" have exactly the units sold.
+ * If anyone saw "sold out", every unit is sold, but for those that an operator has put back. However it ended, the ledger's sum
+ * is right, nothing is held, and the clients who saw "confirmed" have exactly the units sold, and those put back.
  */
-function soldExactly({ stock, stories, inventory, attackers }: Evidence): Check {
+function soldExactly({ stock, stories, inventory, attackers, operator, orders }: Evidence): Check {
   const buyers = stories.filter((s) => s.end === 'bought')
   const bought = buyers.reduce((units, s) => units + s.quantity, 0)
   const toBots = (attackers?.gains ?? []).reduce((units, gain) => units + gain.bought, 0)
   const refused = count(stories, (s) => s.end === 'sold_out')
+  const back = orders.reduce((units, o) => units + (operator.orders.get(o.order_id)?.restocked ? o.quantity : 0), 0)
   const { total, available, held, sold } = inventory
   const right =
     total === stock &&
     available + held + sold === total &&
     available >= 0 &&
     held === 0 &&
-    sold === (refused > 0 ? stock : bought + toBots) &&
-    bought + toBots === sold
+    (refused === 0 || sold >= stock - back) &&
+    bought + toBots === sold + back
   const anyServed = buyers.length + refused > 0
   const anyWilling = stories.some((s) => s.method !== null && PAID_ENDS[s.method] === 'bought')
   return check(
     'sold exactly',
     right && !anyServed && !anyWilling ? null : right && anyServed,
-    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}; ${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
+    `${n(sold)} sold of ${n(stock)}, ${n(bought)} confirmed to clients${toBots > 0 ? `, ${n(toBots)} to attackers` : ''}${back > 0 ? `, ${n(back)} put back` : ''}; ${n(held)} held, ${n(available)} left; ${n(refused)} saw "sold out"`,
   )
 }
 
@@ -87,8 +91,10 @@ function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: E
   if (seen.length === 0 || inventory.total > stock) return check(what, null, 'nobody saw it')
   if (faults) return check(what, null, 'not judged with faults')
   const firstMs = seen.reduce((first, ms) => Math.min(first, ms))
-  const expired = new Set(orders.filter((o) => o.status === 'expired').map((o) => o.order_id))
-  const late = count(stories, (s) => inCartUntilMs(s, expired, holdMs) > firstMs)
+  // A payment that waits for its buyer holds the unit at least as long.
+  const ranOut = ({ status, reason }: LedgerOrder) => status === 'expired' || reason === 'not_authenticated'
+  const unpaid = new Set(orders.filter(ranOut).map((o) => o.order_id))
+  const late = count(stories, (s) => inCartUntilMs(s, unpaid, holdMs) > firstMs)
   return check(
     what,
     late === 0,
@@ -97,10 +103,10 @@ function soldOutWasTrue({ stories, orders, holdMs, inventory, stock, faults }: E
 }
 
 /** Until when a visitor's unit was certainly in their cart: reserved, paid for, or still held. */
-function inCartUntilMs(story: Story, expired: ReadonlySet<string>, holdMs: number): number {
+function inCartUntilMs(story: Story, unpaid: ReadonlySet<string>, holdMs: number): number {
   const { order, reserveSentMs, paidSentMs } = story
   if (order === null || reserveSentMs === null) return Number.NEGATIVE_INFINITY
-  const ranOut = expired.has(order) ? reserveSentMs + holdMs - HOLD_MARGIN_MS : reserveSentMs
+  const ranOut = unpaid.has(order) ? reserveSentMs + holdMs - HOLD_MARGIN_MS : reserveSentMs
   return Math.max(ranOut, reserveSentMs, paidSentMs ?? 0)
 }
 
@@ -117,11 +123,15 @@ function ordersRecorded({ stories }: Evidence, orders: Orders): Check {
   )
 }
 
-function ordersEndAsShown({ stories }: Evidence, orders: Orders): Check {
+/** What became of a confirmed order by an operator is judged by itself. */
+function ordersEndAsShown({ stories, operator }: Evidence, orders: Orders): Check {
   const shown = stories.filter((s) => s.order !== null || ORDER_ENDS[s.end])
-  const otherwise = count(shown, ({ end, order, statuses }) => {
-    const status = orders.get(order ?? '')?.status ?? ''
-    return !(ORDER_ENDS[end] ?? /./).test(status) || !follows(statuses, status)
+  const otherwise = count(shown, ({ end, order, statuses, declines, method }) => {
+    const given = operator.orders.has(order ?? '') && { status: 'confirmed', reason: null }
+    const { status, reason } = given || (orders.get(order ?? '') ?? { status: '', reason: null })
+    const isRight = (ORDER_ENDS[end] ?? /./).test(status) && (status !== 'cancelled' || isReasonOf(end, reason))
+    const mayBeDeclined = declines > 0 || (method !== null && PAID_ENDS[method] === 'declined')
+    return !isRight || !follows(statuses, status, mayBeDeclined)
   })
   return check(
     'orders end as their buyers saw',
@@ -131,19 +141,32 @@ function ordersEndAsShown({ stories }: Evidence, orders: Orders): Check {
 }
 
 /** Responses to simultaneous calls may overtake each other, so each status is only held against the last. */
-const follows = (statuses: readonly string[], last: string) =>
-  statuses.every((status) => status === last || AFTER[status]?.test(last))
+const follows = (statuses: readonly string[], last: string, mayBeDeclined: boolean) =>
+  statuses.every(
+    (status) => status === last || AFTER[mayBeDeclined && status === 'paying' ? 'declined paying' : status]?.test(last),
+  )
+
+const isReasonOf = (end: End, reason: string | null) => (REASONS[end] ?? reason) === reason
+const REASONS: Partial<Record<End, string>> = {
+  declined: 'declined',
+  payment_timeout: 'payment_timeout',
+  unauthenticated: 'not_authenticated',
+  cancelled: 'given_back',
+}
 
 /**
- * An accepted payment ends as its method does, never by expiry, and whoever comes to pay in time is accepted. With faults
- * the provider may be out of reach three times, which cancels; and the hold may end while nobody responds.
+ * An accepted payment ends as its method does, never by expiry, and whoever comes to pay in time is accepted. A declined one
+ * gives the hold back, which may be over. With faults the provider, the bank or the shop may be out of reach until the order is
+ * cancelled; the hold may end while nobody responds; and a call that was cut off, made again, uses up one more attempt.
  */
 function acceptedPaymentsEnd({ stories, holdMs, faults }: Evidence): Check {
   const paid = stories.filter((s) => s.paidSentMs !== null)
-  const broken = count(
-    paid,
-    ({ method, end }) => method !== null && end !== PAID_ENDS[method] && !(faults && end === 'payment_timeout'),
-  )
+  const broken = count(paid, ({ method, end, declines }) => {
+    if (method === null || end === PAID_ENDS[method]) return false
+    if (PAID_ENDS[method] === 'declined' && end === 'expired') return false
+    const isOutage = end === 'payment_timeout' || end === 'unauthenticated' || (declines > 0 && end !== 'bought')
+    return !(faults && isOutage)
+  })
   const inTime = ({ payMeantMs, reserveSentMs }: Story) =>
     payMeantMs !== null && payMeantMs < (reserveSentMs ?? 0) + holdMs - HOLD_MARGIN_MS
   const unheard = faults ? 0 : count(stories, (s) => s.end === 'expired' && s.paidSentMs === null && inTime(s))
@@ -177,13 +200,20 @@ function limitKept({ orders, limit }: Evidence): Check {
   )
 }
 
+/** Of an order that is not sold, each of these must be voided, refunded or declined. */
+const STANDING = /^(requires_action|authorized|captured)$/
+
 function chargedOnce({ charges, price, ownSystem }: Evidence, orders: Orders): Check {
   const what = 'charged once, and only for sold orders'
   if ('unread' in charges) return check(what, ownSystem ? false : null, `the provider's records: ${charges.unread}`)
   const sold = [...orders.values()].filter((o) => isSold(o.status))
-  const paid = charges.filter((c) => c.status === 'authorized' || c.status === 'captured')
+  // Before it was captured, it was let go.
+  const isRefunded = (c: Charge) =>
+    c.recorded && /^(refunded|cancelled)$/.test(c.status) && orders.get(c.order)?.status === 'refunded'
+  const paid = charges.filter((c) => STANDING.test(c.status) || isRefunded(c))
   const once = new Set(paid.map((c) => c.order))
-  const captured = new Set(paid.filter((c) => c.status === 'captured' && c.recorded).map((c) => c.order))
+  const taken = paid.filter((c) => (c.recorded && c.status === 'captured') || isRefunded(c))
+  const captured = new Set(taken.map((c) => c.order))
   const twice = paid.length - once.size
   const unsold = count([...once], (order) => !isSold(orders.get(order)?.status))
   const unknown = count(charges, (c) => !orders.has(c.order))

@@ -19,7 +19,7 @@ export interface Answer {
 
 type Answered = (answer: Answer) => void
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly url: string
   readonly connections: number
   /** The longest silence in the middle of a request. */

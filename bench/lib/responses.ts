@@ -1,5 +1,5 @@
 /** Parses the few fields of a response that the crowd uses: it does so half a million times. */
-import type { QueueAnswer } from '../../shared/api/public.ts'
+import type { Order, QueueAnswer } from '../../shared/api/public.ts'
 import type { Answer } from './http.ts'
 
 export function placeIn(answer: Answer): QueueAnswer | null {
@@ -13,11 +13,12 @@ export function placeIn(answer: Answer): QueueAnswer | null {
   return whole ? (body as QueueAnswer) : null
 }
 
-export function orderIn(answer: Answer): { readonly order_id: string; readonly status: string } | null {
+export type OrderAnswer = Pick<Order, 'order_id' | 'status' | 'reason' | 'payment'>
+
+export function orderIn(answer: Answer): OrderAnswer | null {
   if (answer.status < 200 || answer.status > 202) return null
-  const body = objectIn(answer) as { order_id?: unknown; status?: unknown } | null
-  if (typeof body?.order_id !== 'string' || typeof body.status !== 'string') return null
-  return { order_id: body.order_id, status: body.status }
+  const body = objectIn(answer) as Partial<OrderAnswer> | null
+  return typeof body?.order_id === 'string' && typeof body.status === 'string' ? (body as OrderAnswer) : null
 }
 
 /** The value of a cookie that the response sets; null if it does not. */

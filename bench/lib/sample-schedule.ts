@@ -23,6 +23,10 @@ export const sampleSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   ends_at: null,
   pre_queue_opens_at_ms: 0,
   ends_at_ms: null,
+  products: [],
+  lasts_for_positions: null,
+  announcement: null,
+  pause_reason: null,
   server_time_ms: 0,
   ...changes,
 })

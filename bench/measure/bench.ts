@@ -8,6 +8,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf, writableFolder } from '../../dev/command.ts'
 import { againstAlternatives } from './alternatives.ts'
+import { besideConsole } from './console.ts'
 import { againstEdge } from './edge.ts'
 import { growth } from './growth.ts'
 import { againstOrigin } from './origin.ts'
@@ -15,15 +16,16 @@ import { recovery } from './recovery.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
+import { besideWebhooks } from './webhooks.ts'
 
-const PARTS = ['recovery', 'edge', 'origin', 'alternatives', 'growth'] as const
+const PARTS = ['recovery', 'edge', 'origin', 'webhooks', 'console', 'alternatives', 'growth'] as const
 type Part = (typeof PARTS)[number]
 
 const HELP = `Measures the system against its limits and its alternatives, on this machine.
 
   npm run bench -- [options]
 
-  --only PART      recovery, edge, origin, alternatives or growth; may be given more than once (all of them)
+  --only PART      recovery, edge, origin, webhooks, console, alternatives or growth; may be given more than once (all of them)
   --quick          three short rounds each, with fewer buyers
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
@@ -39,7 +41,10 @@ const text = { type: 'string' } as const
 const OPTIONS = {
   only: { ...text, multiple: true },
   quick: { type: 'boolean' },
-  ...{ rounds: text, seconds: text, crowd: text, out: text },
+  rounds: text,
+  seconds: text,
+  crowd: text,
+  out: text,
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -81,6 +86,8 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
   if (stage) {
     if (parts.includes('edge')) await show(againstEdge(stage, bench))
     if (parts.includes('origin')) await show(againstOrigin(stage, bench))
+    if (parts.includes('webhooks')) await show(besideWebhooks(stage, bench))
+    if (parts.includes('console')) await show(besideConsole(stage, bench))
     if (parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
     if (parts.includes('growth')) growthCosts = await growth(stage, bench)
   }

@@ -56,8 +56,14 @@ export async function growth(stage: Stage, { rounds, crowd }: Bench) {
 function pureCosts(visitors: number, rounds: number) {
   const draw = { seed: SEED, size: visitors, beacon: null }
   const schedule = sampleSchedule({
-    ...{ sale: 'growth', anchor_at_ms: 1_000_000, anchor_position: 10, rate_per_second: 2_000 },
-    ...{ ceiling: visitors, pre_queue_size: visitors, draw_commitment: SEED, draw_seed: SEED },
+    sale: 'growth',
+    anchor_at_ms: 1_000_000,
+    anchor_position: 10,
+    rate_per_second: 2_000,
+    ceiling: visitors,
+    pre_queue_size: visitors,
+    draw_commitment: SEED,
+    draw_seed: SEED,
   })
   const number = (i: number) => 1 + ((i * 7_919) % visitors)
   // A lease holds a quarter of a second of a crowd that comes within ten.

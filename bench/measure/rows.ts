@@ -4,6 +4,7 @@ import type { Measured } from './load.ts'
 
 export interface Aim {
   readonly ratio?: number
+  readonly cpuRatio?: number
   readonly perSecond?: number
   readonly cpuMicros?: number
   readonly p50Ms?: number
@@ -76,6 +77,7 @@ interface Kind {
 /** In the order in which the aims of a row are shown. */
 const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   ratio: { isAtLeast: true, of: ({ ratio }) => ratio, text: times },
+  cpuRatio: { isAtLeast: true, of: ({ cpuRatio }) => cpuRatio, text: (value) => `${times(value)} by CPU` },
   perSecond: { isAtLeast: true, of: ({ measured }) => measured.perSecond, text: (value) => `${n(value)}/s` },
   cpuMicros: { of: ({ measured }) => measured.cpuMicros, text: (value) => `${value.toFixed(0)} us of CPU` },
   p50Ms: { of: ({ measured }) => measured.ms.p50, text: (value) => `p50 ${duration(value)}` },
@@ -83,7 +85,7 @@ const KINDS: Readonly<Record<keyof Aim, Kind>> = {
   slowestMs: { of: ({ measured }) => measured.ms.max, text: (value) => `all ${duration(value)}` },
 }
 
-export interface Reached {
+interface Reached {
   readonly what: string
   readonly now: string
   readonly aim: string

@@ -9,7 +9,8 @@ import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../
 import { COMPATIBILITY_DATE } from '../../dev/servers/workerd.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
-import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, type SecretJwkSet, signToken } from '../../shared/tokens.ts'
+import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens.ts'
 import { requestText } from '../lib/http.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, type Load, type Measured, type Next } from './load.ts'
@@ -97,7 +98,9 @@ export const atOrigin = (
 ): Load & { url: string; pids: number[] } => ({
   url: stage.system.originUrl,
   pids: pidsOf(stage.system.origin, stage.system.redis, stage.system.postgres),
-  ...{ seconds, next, right },
+  seconds,
+  next,
+  right,
 })
 
 // -- Checkouts ---------------------------------------------------------------------------------------------------------

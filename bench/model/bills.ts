@@ -14,7 +14,7 @@ const SCHEDULE_BYTES = 750
 const RESPONSE_BYTES = 6_000
 
 /** What visitors ask for. */
-export interface Traffic {
+interface Traffic {
   /** All but the schedule. */
   readonly requests: number
   /** Of these, pages that a cache before the Worker serves. */

@@ -17,7 +17,7 @@ const LINES = [
   { line: 'public', weight: 1 },
 ]
 
-export interface TwoLines {
+interface TwoLines {
   readonly seed: number
   readonly rate: number
   readonly stock: number

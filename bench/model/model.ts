@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { numberOf, optionsOf, paint, run, UsageError, wholeOf } from '../../dev/command.ts'
-import { SHAPES } from '../rehearsal/arrivals.ts'
+import { SHAPES } from '../rehearsal/crowd/arrivals.ts'
 import { type Bills, billsOf, trafficOf } from './bills.ts'
 import { count, sum } from './prices.ts'
 import { type Outcome, play } from './sale.ts'
@@ -32,8 +32,16 @@ const SHARDS = [1, 4, 16, 64, 256]
 
 const text = { type: 'string' } as const
 const OPTIONS = {
-  ...{ visitors: text, stock: text, rate: text, arrivals: text, spread: text, stampede: text },
-  ...{ 'data-centres': text, shards: text, known: text, report: text },
+  visitors: text,
+  stock: text,
+  rate: text,
+  arrivals: text,
+  spread: text,
+  stampede: text,
+  'data-centres': text,
+  shards: text,
+  known: text,
+  report: text,
   cost: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -72,7 +80,9 @@ function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenari
 /** How much of each limit the busiest second uses, the worst first. */
 function strains({ peaks }: Outcome): { what: string; used: number; note: string }[] {
   const strain = (what: string, calls: number, limit: number, remedy: string) => ({
-    ...{ what, used: calls / limit, note: `${count(calls)} of ${count(limit)}; ${remedy}` },
+    what,
+    used: calls / limit,
+    note: `${count(calls)} of ${count(limit)}; ${remedy}`,
   })
   return [
     strain(

@@ -28,7 +28,7 @@ export const CDNS: readonly Cdn[] = [
   { name: 'a CDN that bills requests and bytes', perMillion: 1, perGb: 0.085 },
 ]
 
-export interface Usage {
+interface Usage {
   /** Served by the Worker, or by Workers Cache before it. */
   readonly workerRequests: number
   readonly workerCpuMs: number
@@ -39,7 +39,9 @@ export interface Usage {
 
 export function costOf(u: Usage): { what: string; how: string; dollars: number }[] {
   const cost = (what: string, how: string, units: number, price: number) => ({
-    ...{ what, how, dollars: (units / 1e6) * price },
+    what,
+    how,
+    dollars: (units / 1e6) * price,
   })
   return [
     cost('Worker requests', count(u.workerRequests), u.workerRequests, PRICES.workerRequest),

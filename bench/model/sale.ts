@@ -10,8 +10,8 @@ import { positionOf } from '../../shared/draw.ts'
 import { placeOf, pollAfterMs, serving } from '../../shared/schedule.ts'
 import { mostWithin } from '../invariants/queue.ts'
 import { seeded } from '../lib/random.ts'
-import { arrivalTimes, leadMs } from '../rehearsal/arrivals.ts'
-import { Wheel } from '../rehearsal/timer-wheel.ts'
+import { arrivalTimes, leadMs } from '../rehearsal/crowd/arrivals.ts'
+import { Wheel } from '../rehearsal/crowd/timer-wheel.ts'
 import { missesOf, PAGE_VARIANTS, runsOf } from './caches.ts'
 import { Edge } from './edge.ts'
 import { Room } from './room.ts'
@@ -26,6 +26,9 @@ const FINAL_SPREAD_MS = 10_000
 /** Lets an interruption through. */
 const LISTEN_EVERY_MS = 1_000
 const ORDER_LOOKS = 3
+/** Share of the waiting who look at the page: it then reads the cached schedule every second (READ_SEEN_MS in edge/client/schedule-reader.ts, and a response). Assumed. */
+const LOOKING = 0.3
+const LOOKING_READS_MS = 1_100
 
 export type Outcome = Awaited<ReturnType<typeof play>>
 
@@ -70,7 +73,11 @@ export async function play(s: Scenario) {
     } else if (place.status === 'ready' || place.status === 'missed_turn') {
       over++
       if (place.status === 'ready') shop.lately.push(numbers[visitor] ?? 1)
-    } else wheel.at(visitor, clock(nowMs + pollAfterMs(place, random())))
+    } else {
+      const pauseMs = pollAfterMs(place, random())
+      reads.add(nowMs, each * LOOKING * Math.max(0, pauseMs / LOOKING_READS_MS - 1))
+      wheel.at(visitor, clock(nowMs + pauseMs))
+    }
   }
   // The wheel's clock begins at 1.
   const clock = (ms: number) => ms - beginMs + 1

@@ -1,5 +1,5 @@
 /** The model's input, and what its parts share. */
-import type { Shape } from '../rehearsal/arrivals.ts'
+import type { Shape } from '../rehearsal/crowd/arrivals.ts'
 
 export interface Scenario {
   readonly visitors: number

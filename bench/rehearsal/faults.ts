@@ -11,7 +11,7 @@ import { freePort, LOOPBACK, type Server, startChild, untilReady } from '../../d
 import { type System, type SystemOptions, startSystem } from '../../dev/system.ts'
 import { LIVE } from '../../shared/order-status.ts'
 import type { FaultRecord } from '../invariants/evidence.ts'
-import type { Crowd } from './crowd.ts'
+import type { Crowd } from './crowd/crowd.ts'
 
 export const FAULTS = ['redis', 'postgres', 'api', 'worker'] as const
 export type Fault = (typeof FAULTS)[number]

@@ -2,7 +2,7 @@
 import { terminal } from '../../dev/command.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import { duration, n } from '../lib/figures.ts'
-import type { Crowd } from './crowd.ts'
+import type { Crowd } from './crowd/crowd.ts'
 
 const SAMPLE_EVERY_MS = 1_000
 /** Samples between two lines outside a terminal. */

@@ -5,10 +5,10 @@ import { numberOf, optionsOf, UsageError, wholeOf } from '../../dev/command.ts'
 import { ADMIN_TOKEN_FILE } from '../../dev/data-folder.ts'
 import { MAX_DIFFICULTY } from '../../shared/api/access.ts'
 import { ATTACKS, type Attack } from '../attacks/attacks.ts'
-import { SHAPES } from './arrivals.ts'
+import { SHAPES } from './crowd/arrivals.ts'
+import { IDENTITIES } from './crowd/identities.ts'
+import { NOBODY } from './crowd/visitors.ts'
 import { FAULTS, type Fault } from './faults.ts'
-import { IDENTITIES } from './identities.ts'
-import { NOBODY } from './visitors.ts'
 
 export const HELP = `Runs a whole sale with a crowd of real HTTP clients, and judges it.
 
@@ -20,9 +20,14 @@ The crowd
                        ramp: evenly, from the opening on (with --faults)
                        early: nine in ten wait in the lobby     bots: a spike in which one in ten is a bot
   --spread SECONDS     over how long they come (visitors / 800, at least 2)
-  --declines SHARE     of buyers whose card is declined (0.05)
+  --declines SHARE     of buyers whose card is declined (0.05), some of them for lack of funds: six in ten then pay with
+                       another one, two try the same one until the last attempt, two leave
+  --banks SHARE        of buyers whose bank asks them first, by 3-D Secure (0.06; 0 on a running system): six in ten
+                       approve it, two are declined there, two never come back
   --timeouts SHARE     of buyers whose payment never gets a response (0.01)
   --abandon SHARE      of buyers who walk away from their cart (0.1)
+  --refunds SHARE      of confirmed orders that an operator refunds, whole or in part (0.05; with --faults 0.2, and
+                       cancels, or puts back for sale)
   --no-shows SHARE     of visitors who do not come when they are called (0)
   --pollers SHARE      of visitors whose client has no script, and polls the status (0.02)
   --known SHARE        of visitors who bring a cookie (0.02)
@@ -75,29 +80,57 @@ const MARGIN_MINUTES = 5
 
 /** What buyers do under faults: everything that can go wrong, often. */
 const FAULT_SHARES = {
-  ...{ abandon: 0.13, declines: 0.1, timeouts: 0.07, flaky: 0.12, webhookTwice: 0.12, giveBack: 0.12 },
-  ...{ bots: 0.08, pollers: 0.02, noShows: 0, known: 0.02, pairs: 0.2, payAtOnce: 0.3 },
+  abandon: 0.1,
+  declines: 0.15,
+  banks: 0.2,
+  timeouts: 0.05,
+  flaky: 0.1,
+  webhookTwice: 0.1,
+  giveBack: 0.1,
+  bots: 0.08,
+  pollers: 0.02,
+  noShows: 0,
+  known: 0.02,
+  pairs: 0.2,
+  payAtOnce: 0.3,
 }
-const CALM_SHARES = { ...NOBODY, abandon: 0.1, declines: 0.05, timeouts: 0.01, pollers: 0.02, known: 0.02 }
+const CALM_SHARES = { ...NOBODY, abandon: 0.1, declines: 0.05, banks: 0.06, timeouts: 0.01, pollers: 0.02, known: 0.02 }
 const FAULT_HANG_UPS = 0.05
 /** Bots of each attack for every visitor. */
 const BOTS_PER_VISITOR = 1 / 3
 
 const text = { type: 'string' } as const
 const OPTIONS = {
-  ...{ visitors: text, arrivals: text, spread: text, think: text, seed: text },
-  ...{
-    declines: text,
-    timeouts: text,
-    abandon: text,
-    'no-shows': text,
-    pollers: text,
-    known: text,
-    bots: text,
-  },
-  ...{ stock: text, rate: text, hold: text, claim: text, shards: text, faults: text, minutes: text },
-  ...{ edge: text, origin: text, 'admin-token': text, data: text, 'max-minutes': text },
-  ...{ identities: text, proof: text, 'bot-networks': text, 'bot-identities': text },
+  visitors: text,
+  arrivals: text,
+  spread: text,
+  think: text,
+  seed: text,
+  declines: text,
+  banks: text,
+  refunds: text,
+  timeouts: text,
+  abandon: text,
+  'no-shows': text,
+  pollers: text,
+  known: text,
+  bots: text,
+  stock: text,
+  rate: text,
+  hold: text,
+  claim: text,
+  shards: text,
+  faults: text,
+  minutes: text,
+  edge: text,
+  origin: text,
+  'admin-token': text,
+  data: text,
+  'max-minutes': text,
+  identities: text,
+  proof: text,
+  'bot-networks': text,
+  'bot-identities': text,
   out: text,
   limits: { type: 'boolean' },
   cdn: { type: 'boolean' },
@@ -166,9 +199,14 @@ export function readOptions(args: readonly string[]) {
     attackBots: Math.ceil(visitors * BOTS_PER_VISITOR),
     botNetworks: whole('bot-networks', 4, 1, 65_536),
     botIdentities: whole('bot-identities', 1, 1, 10_000_000),
-    shares: sharesOf(calm ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0 } : FAULT_SHARES, (name, usual) =>
-      number(name, usual, 0, 1),
+    shares: sharesOf(
+      // On a running system a buyer who never comes back from the bank would hold a unit for minutes.
+      calm
+        ? { ...CALM_SHARES, bots: arrivals === 'bots' ? 0.1 : 0, ...(values.edge !== undefined && { banks: 0 }) }
+        : FAULT_SHARES,
+      (name, usual) => number(name, usual, 0, 1),
     ),
+    refunds: number('refunds', calm ? 0.05 : 0.2, 0, 1),
     hangUps: calm ? 0 : FAULT_HANG_UPS,
     thinkSeconds: number('think', 0.5, 0, 600),
     holdSeconds,
@@ -210,15 +248,16 @@ function sharesOf(usual: typeof NOBODY, share: (name: Name, usual: number) => nu
     ...usual,
     abandon: share('abandon', usual.abandon),
     declines: share('declines', usual.declines),
+    banks: share('banks', usual.banks),
     timeouts: share('timeouts', usual.timeouts),
     noShows: share('no-shows', usual.noShows),
     pollers: share('pollers', usual.pollers),
     known: share('known', usual.known),
     bots: share('bots', usual.bots),
   }
-  const { abandon, declines, timeouts, flaky, webhookTwice, giveBack } = shares
-  if (abandon + declines + timeouts + flaky + webhookTwice + giveBack > 1)
-    throw new UsageError('--declines, --timeouts and --abandon together are more than everyone.')
+  const { abandon, declines, banks, timeouts, flaky, webhookTwice, giveBack } = shares
+  if (abandon + declines + banks + timeouts + flaky + webhookTwice + giveBack > 1)
+    throw new UsageError('--declines, --banks, --timeouts and --abandon together are more than everyone.')
   if (shares.noShows + shares.pollers + shares.bots > 1)
     throw new UsageError('--no-shows, --pollers and --bots together are more than everyone.')
   return shares

@@ -14,17 +14,18 @@ import { n } from '../lib/figures.ts'
 import { Histogram, type Percentiles } from '../lib/histogram.ts'
 import { seeded } from '../lib/random.ts'
 import type { Dot } from '../report/charts.ts'
-import { arrivalTimes, leadMs } from './arrivals.ts'
-import { Crowd } from './crowd.ts'
+import { arrivalTimes, leadMs } from './crowd/arrivals.ts'
+import { Crowd } from './crowd/crowd.ts'
+import { Issuer, Shop, UNKNOWN } from './crowd/identities.ts'
+import { Prover } from './crowd/prover.ts'
+import { KINDS, type Kind } from './crowd/tally.ts'
+import { visit } from './crowd/visit.ts'
+import { PLAN, visitorsOf } from './crowd/visitors.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
-import { Issuer, Shop, UNKNOWN } from './identities.ts'
 import { Live } from './live.ts'
+import { Operator } from './operator.ts'
 import type { Options } from './options.ts'
-import { Prover } from './prover.ts'
 import { admin, evidenceOf, importInvitations, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
-import { KINDS, type Kind } from './tally.ts'
-import { visit } from './visit.ts'
-import { PLAN, visitorsOf } from './visitors.ts'
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -76,7 +77,8 @@ export class Rehearsal {
   }
 
   async #target(failed: (how: string) => void) {
-    const { edge, origin, adminToken, faults, claimSeconds, shards, cdn, limits, proof, seed } = this.#options
+    const { edge, origin, adminToken, faults, holdSeconds, claimSeconds, shards, cdn, limits, proof, seed } =
+      this.#options
     if (edge && origin) {
       if (!adminToken)
         throw new UsageError('A running system needs --admin-token, ADMIN_TOKEN, or --data with its folder.')
@@ -94,7 +96,7 @@ export class Rehearsal {
     console.log('Starting a system ...')
     const settings = {
       cdn,
-      originEnv: { LOG_LEVEL: 'warn' },
+      originEnv: { LOG_LEVEL: 'warn', PAYMENT_ACTION_SECONDS: String(holdSeconds) },
       edgeVars: {
         CLAIM_SECONDS: String(claimSeconds),
         TICKET_SHARDS: String(shards),
@@ -144,6 +146,12 @@ export class Rehearsal {
     const isPlain = options.identities === 'cookies' && !options.limits
     const random = seeded(options.seed)
     const arrivals = arrivalTimes(options.arrivals, options.visitors, spreadMs, random).map((ms) => opensAtMs + ms)
+    const operator = new Operator({
+      to,
+      share: options.refunds,
+      restocks: options.faults.length > 0,
+      random: seeded(options.seed + 3),
+    })
     const crowd = new Crowd(
       visitorsOf(arrivals, options.shares, random),
       {
@@ -155,6 +163,7 @@ export class Rehearsal {
         identityOf: isPlain ? () => UNKNOWN : (id) => issuer.ofVisitor(id),
         prover,
         visitorKey: key,
+        onBought: (order) => operator.confirmed(order),
       },
       visit,
     )
@@ -176,7 +185,11 @@ export class Rehearsal {
     const before = await cdn?.counts()
     const attackers = new Attackers({
       ...options,
-      ...{ edge: to.edge, sale, issuer, prover, random: seeded(options.seed + 1) },
+      edge: to.edge,
+      sale,
+      issuer,
+      prover,
+      random: seeded(options.seed + 1),
       bots: options.attackBots,
       holdMs: options.holdSeconds * 1000,
       comeWithinMs: Math.max(0, opensAtMs - performance.now() - LEAD_MS / 2),
@@ -193,7 +206,9 @@ export class Rehearsal {
 
     console.log('\nEvery visitor has left. Waiting for the stores to settle ...')
     await crowd.schedule.read().catch(() => {})
-    const records = await settledRecords(to, sale, options.holdSeconds)
+    const given = await operator.done()
+    const terms = { holdSeconds: options.holdSeconds, unitMinor: PRICE.unit_price_minor, operator: given }
+    const records = await settledRecords(to, sale, terms)
     const gains = attackers.gains(records.orders, lastedMs)
     const refusedByLimit = crowd.visitors.filter((visitor) => visitor.refusedByLimit && !visitor.has(PLAN.bot)).length
     const isAttacked = options.attacks.length > 0 || options.limits
@@ -203,6 +218,7 @@ export class Rehearsal {
       attackers: isAttacked
         ? { gains, orders: attackers.orders(), refusedByLimit, needsAccount: options.identities === 'accounts' }
         : null,
+      operator: given,
       stock: options.stock,
       rate: options.rate,
       limit,
@@ -257,7 +273,8 @@ async function firstSchedule(crowd: Crowd): Promise<void> {
 
 /** With a cache before the edge, `toEdge` requests went through it, with the refreshes of what it keeps. */
 function requestsOf({ visitors, schedule, tally }: Crowd, toEdge: number | undefined) {
-  const requests = KINDS.reduce((total, kind) => total + tally.requests[kind], 0)
+  // The bank is no part of the system.
+  const requests = KINDS.reduce((total, kind) => total + (kind === 'bank' ? 0 : tally.requests[kind]), 0)
   const worker = toEdge ?? requests
   const fromCdn = tally.scheduleReads
   return {

@@ -6,11 +6,22 @@ import { UsageError } from '../../dev/command.ts'
 import { connectRedis } from '../../origin/lib/redis.ts'
 import { Gate } from '../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { HELD, isSold, SOLD } from '../../shared/order-status.ts'
-import type { Charge, Evidence, LedgerOrder, Records, StoreRecords, Story } from '../invariants/evidence.ts'
-import type { Crowd } from './crowd.ts'
-import { servedBy } from './schedule-copy.ts'
-import { PLAN } from './visitors.ts'
+import { HELD, SOLD } from '../../shared/order-status.ts'
+import type {
+  Change,
+  Charge,
+  Evidence,
+  LedgerOrder,
+  OperatorRecord,
+  Records,
+  StoreRecords,
+  Story,
+  Unread,
+} from '../invariants/evidence.ts'
+import { openRefunds, untold } from '../invariants/refunds.ts'
+import type { Crowd } from './crowd/crowd.ts'
+import { servedBy } from './crowd/schedule-copy.ts'
+import { PLAN } from './crowd/visitors.ts'
 
 export interface Target {
   readonly edge: string
@@ -24,6 +35,8 @@ export const PRODUCT = 'unit'
 const CALL_TIMEOUT_MS = 120_000
 const EDGE_TIMEOUT_MS = 10_000
 const LOOK_EVERY_MS = 500
+/** At 10,000 events of all sales each: a running system's log may be long. */
+const MAX_FEED_PAGES = 2_000
 /** The ledger settles within this after the last hold or the last step forward: a charge is redelivered after 15 s. */
 const SETTLE_MARGIN_MS = 30_000
 /** A cached schedule lags behind what Workers decide by its age and one refresh. */
@@ -79,21 +92,33 @@ export async function importInvitations(to: Target, sale: string, codes: Iterabl
   if (!response.ok) throw new Error(`the origin responded ${response.status} to the import of invitations`)
 }
 
-/** All records, once nothing moves any more: holds have ended, charges are captured, intents recorded. */
-export async function settledRecords(to: Target, sale: string, holdSeconds: number): Promise<Records> {
+/** How a sale is settled: how long units are held, what they cost, and what an operator gave back. */
+interface Terms {
+  readonly holdSeconds: number
+  readonly unitMinor: number
+  readonly operator: OperatorRecord
+}
+
+/** All records, once nothing moves any more: holds have ended, charges are captured, refunds made, intents recorded. */
+export async function settledRecords(to: Target, sale: string, terms: Terms): Promise<Records> {
   const stores = openStores(to)
-  let untilMs = performance.now() + holdSeconds * 1000 + SETTLE_MARGIN_MS
+  const feed = new FeedReader(to, sale)
+  let untilMs = performance.now() + terms.holdSeconds * 1000 + SETTLE_MARGIN_MS
   let least = Number.POSITIVE_INFINITY
+  const read = async (inventory: Records['inventory']) => ({
+    inventory,
+    ...(await readRecords(to, sale, stores, terms.operator)),
+    feed: await feed.read(),
+  })
   try {
     for (;;) {
       const inventory = await inventoryOf(to, sale)
       // Nothing else is read while units are held: that would be all orders, again and again.
-      const records = inventory.held > 0 ? null : { inventory, ...(await readRecords(to, sale, stores)) }
-      const open = records ? openOf(records) : Number.MAX_SAFE_INTEGER
+      const records = inventory.held > 0 ? null : await read(inventory)
+      const open = records ? openOf(records, terms) : Number.MAX_SAFE_INTEGER
       if (open < least) untilMs = Math.max(untilMs, performance.now() + SETTLE_MARGIN_MS)
       least = Math.min(least, open)
-      if (open === 0 || performance.now() > untilMs)
-        return records ?? { inventory, ...(await readRecords(to, sale, stores)) }
+      if (open === 0 || performance.now() > untilMs) return records ?? (await read(inventory))
       await sleep(LOOK_EVERY_MS)
     }
   } finally {
@@ -102,14 +127,16 @@ export async function settledRecords(to: Target, sale: string, holdSeconds: numb
 }
 
 /** How much still moves. */
-function openOf({ orders, charges, stores }: Records): number {
-  const sold = new Set(orders.flatMap((o) => (isSold(o.status) ? [o.order_id] : [])))
-  const uncaptured =
-    'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' && sold.has(c.order)).length
-  if ('unread' in stores) return uncaptured
+function openOf({ orders, charges, stores, feed }: Records, { unitMinor, operator }: Terms): number {
+  // To be captured, or voided where the order is not sold.
+  const standing =
+    'unread' in charges ? 0 : charges.filter((c) => c.status === 'authorized' || c.status === 'requires_action').length
+  const refunds = openRefunds(orders, 'unread' in charges ? [] : charges, operator.orders, unitMinor)
+  const open = standing + refunds + ('unread' in feed ? 0 : untold(orders, feed))
+  if ('unread' in stores) return open
   const { row, gate, intents, holds } = stores
   const settled = gate?.available === row.total - row.held - row.sold && gate.held === row.held
-  return uncaptured + intents + holds + (settled ? 0 : 1)
+  return open + intents + holds + (settled ? 0 : 1)
 }
 
 async function inventoryOf(to: Target, sale: string): Promise<Records['inventory']> {
@@ -125,14 +152,48 @@ async function readRecords(
   to: Target,
   sale: string,
   stores: ReturnType<typeof openStores>,
-): Promise<Omit<Records, 'inventory'>> {
+  operator: OperatorRecord,
+): Promise<Omit<Records, 'inventory' | 'feed'>> {
   const text = await (await admin(to, 'GET', `/sales/${sale}/orders?format=ndjson`)).text()
   const orders = text.split('\n').flatMap((line): LedgerOrder[] => {
     if (line === '') return []
-    const { order_id, status, visitor, ticket_number, quantity } = JSON.parse(line) as LedgerOrder
-    return [{ order_id, status, visitor, ticket_number: Number(ticket_number), quantity }]
+    const { order_id, status, reason, visitor, quantity, ...row } = JSON.parse(line) as LedgerOrder
+    const [ticket_number, refunded_minor] = [Number(row.ticket_number), Number(row.refunded_minor)]
+    // The export shows both as refunded.
+    const inLedger = status === 'refunded' && operator.orders.get(order_id)?.restocked ? 'returned' : status
+    return [{ order_id, status: inLedger, reason, visitor, ticket_number, quantity, refunded_minor }]
   })
   return { orders, charges: await stores.charges(sale), stores: await stores.counters(sale) }
+}
+
+/** The feed of the sale's orders from its beginning, read on at each call. */
+class FeedReader {
+  readonly #to: Target
+  readonly #sale: string
+  readonly #changes: Change[] = []
+  #after: string | null = null
+
+  constructor(to: Target, sale: string) {
+    this.#to = to
+    this.#sale = sale
+  }
+
+  async read(): Promise<readonly Change[] | Unread> {
+    for (let pages = 0; pages < MAX_FEED_PAGES; pages++) {
+      const after: string = this.#after === null ? '' : `&after=${this.#after}`
+      const response = await admin(this.#to, 'GET', `/orders?sale=${this.#sale}&limit=1000${after}`)
+      const { changes, next } = (await response.json()) as FeedPage
+      for (const { type, data } of changes) this.#changes.push({ type, order: data.order_id, status: data.status })
+      if (next === this.#after) return this.#changes
+      this.#after = next
+    }
+    return { unread: `is longer than ${MAX_FEED_PAGES} pages` }
+  }
+}
+
+interface FeedPage {
+  readonly changes: readonly { type: string; data: { order_id: string; status: string } }[]
+  readonly next: string
 }
 
 /** Direct connections to the stores, where their addresses are known. */
@@ -161,7 +222,7 @@ function openStores({ databaseUrl, redisUrl }: Target) {
 async function readCharges(sql: postgres.Sql, sale: string): Promise<Charge[]> {
   return sql<Charge[]>`
     select c.order_id::text as "order", c.status, c.amount_minor::float8 as amount_minor, c.currency,
-      coalesce(c.charge_id = o.charge_id, false) as recorded
+      c.refunded_minor::float8 as refunded_minor, coalesce(c.charge_id = o.charge_id, false) as recorded
     from sandbox.charges c left join orders o using (order_id)
     where o.sale_id = ${sale}
       or (o.order_id is null and c.created_at >= (select created_at from sales where sale_id = ${sale}))`
@@ -206,6 +267,7 @@ function storiesOf({ visitors, schedule }: Crowd): Story[] {
       quantity: visitor.quantity(),
       reserveSentMs: at(visitor.reserveSentMs),
       method: visitor.method(),
+      declines: order?.declines ?? 0,
       payMeantMs: at(order?.payMeantMs),
       paidSentMs: at(order?.paidSentMs),
       soldOutSeenMs: at(visitor.soldOutSeenMs),

@@ -82,7 +82,7 @@ test('a rehearsal of an honest system is good, with a report and a file for mach
   const html = readFileSync(join(out, 'honest', 'report.html'), 'utf8')
   expect(html).toContain('<svg')
   expect(html).not.toMatch(/NaN|undefined|<script/)
-}, 60_000)
+})
 
 test('a rehearsal on a ledger that loses an order is not good, and says what is missing', async () => {
   const loseOne = async (sale: string) => {
@@ -103,4 +103,4 @@ test('a rehearsal on a ledger that loses an order is not good, and says what is 
   expect(failed).toContain('every order in a response is in the ledger')
   // The order is gone, and its money was taken.
   expect(failed).toContain('charged once, and only for sold orders')
-}, 60_000)
+})

@@ -8,9 +8,9 @@ import { paint, run, writableFolder } from '../../dev/command.ts'
 import type { Check } from '../invariants/check.ts'
 import { duration, n } from '../lib/figures.ts'
 import { attackRows, honestText, percentileTexts, reportHtml, requestsText } from '../report/report.ts'
+import { KINDS } from './crowd/tally.ts'
 import { HELP, readOptions } from './options.ts'
 import { Rehearsal, type Result } from './play.ts'
-import { KINDS } from './tally.ts'
 
 const MAX_LISTED = 12
 

@@ -6,7 +6,7 @@ import { n, short } from '../lib/figures.ts'
 export type Point = readonly [x: number, y: number | null]
 type Known = readonly [x: number, y: number]
 
-export interface Series {
+interface Series {
   readonly name: string
   /** One of the stylesheet's: a, b, c, d. */
   readonly color: 'a' | 'b' | 'c' | 'd'
@@ -171,7 +171,7 @@ function figure(label: string, inside: string, series: readonly Pick<Series, 'na
 const nothing = (why: string) => `<p class="quiet">${escaped(why)}</p>`
 
 /** Round figures that divide a range into about this many parts. */
-export function ticksOf(from: number, to: number, parts: number): number[] {
+function ticksOf(from: number, to: number, parts: number): number[] {
   const range = to - from
   if (!(range > 0)) return [from]
   const raw = range / parts

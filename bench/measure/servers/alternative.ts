@@ -7,37 +7,23 @@
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { serve } from '@hono/node-server'
-import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { hmacKey } from '../../../origin/lib/hmac.ts'
-import { CheckoutRequest } from '../../../shared/api/public.ts'
-import { tryParseJson } from '../../../shared/parse.ts'
-import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
+import { type Buyer, serveCheckout } from './serve-checkout.ts'
 
-const { MODE = '', PORT, DATABASE_URL = '', REDIS_URL = '', ADMISSION_KEYS = '' } = process.env
+const { MODE = '', DATABASE_URL = '', REDIS_URL = '' } = process.env
 
 /** The origin has as many. */
 const MAX_CONNECTIONS = 10
 const sql = postgres(DATABASE_URL, { max: MAX_CONNECTIONS, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-const keys = await importKeys(JSON.parse(ADMISSION_KEYS), hmacKey)
 redis.defineCommand('takeUnit', {
   numberOfKeys: 2,
   lua: readFileSync(new URL('./take-unit.lua', import.meta.url), 'utf8'),
 })
 const scripts = redis as Redis & {
   takeUnit(stock: string, seen: string, key: string, order: string): Promise<string>
-}
-
-interface Buyer {
-  readonly sale: string
-  readonly visitor: string
-  readonly key: string
-  readonly order: string
 }
 
 /** Takes a unit and records the order; false when there is none. */
@@ -80,23 +66,4 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
   },
 }
 
-const app = new Hono()
-
-app.post('/sales/:sale/checkout', async (c) => {
-  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const admission = await readToken(ADMISSION, keys, token, Date.now())
-  if (!admission.ok) return c.json({ type: '/problems/not-admitted' }, 429)
-  const body = tryParseJson(CheckoutRequest, await c.req.text())
-  const key = c.req.header('idempotency-key')
-  if (!body || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
-  const sale = c.req.param('sale')
-  const order = randomUUIDv7()
-  const took = await take[MODE]?.({ sale, visitor: admission.claims.sub, key, order })
-  if (!took) return c.json({ type: '/problems/sold-out' }, 410)
-  return c.json({ order_id: order, sale, quantity: body.quantity, status: 'reserved' }, 201)
-})
-
-app.get('/healthz', (c) => c.json({ status: 'ok' }))
-
-serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })
-process.on('SIGTERM', () => process.exit(0))
+await serveCheckout(async (buyer) => (await take[MODE]?.(buyer)) === true)

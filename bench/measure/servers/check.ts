@@ -9,9 +9,10 @@ import { type HttpBindings, serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
+import { importKeys, type SecretJwkSet } from '../../../shared/keys.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
 import { problem, problemResponse } from '../../../shared/problem.ts'
-import { ADMISSION, importKeys, readToken, type SecretJwkSet } from '../../../shared/tokens.ts'
+import { ADMISSION, readToken } from '../../../shared/tokens.ts'
 
 const { MODE, PORT, ADMISSION_KEYS = '' } = process.env
 const set: SecretJwkSet = JSON.parse(ADMISSION_KEYS)

@@ -4,36 +4,22 @@
  * is answered after the commit. It knows no idempotency key, no limit, no hold that ends, no intent that outlives the
  * process, and it serves no one without Redis. What ours costs beyond it is the price of the promises.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { serve } from '@hono/node-server'
-import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { hmacKey } from '../../../origin/lib/hmac.ts'
-import { CheckoutRequest } from '../../../shared/api/public.ts'
-import { tryParseJson } from '../../../shared/parse.ts'
-import { ADMISSION, importKeys, readToken } from '../../../shared/tokens.ts'
+import { type Buyer, serveCheckout } from './serve-checkout.ts'
 
-const { PORT, DATABASE_URL = '', REDIS_URL = '', ADMISSION_KEYS = '' } = process.env
+const { DATABASE_URL = '', REDIS_URL = '' } = process.env
 /** Orders in one transaction, as ours. */
 const RECORD_BATCH = 500
 
 const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} })
 const redis = new Redis(REDIS_URL)
-const keys = await importKeys(JSON.parse(ADMISSION_KEYS), hmacKey)
 redis.defineCommand('takeUnits', {
   numberOfKeys: 1,
   lua: readFileSync(new URL('./take-units.lua', import.meta.url), 'utf8'),
 })
 const scripts = redis as Redis & { takeUnits(stock: string, wanted: number): Promise<number> }
-
-interface Buyer {
-  readonly sale: string
-  readonly visitor: string
-  readonly key: string
-  readonly order: string
-}
 
 /** Which of the buyers of one turn of the event loop get a unit: as many as there are, in their order. */
 const reserve = together(RECORD_BATCH, async (buyers: readonly Buyer[]) => {
@@ -76,21 +62,4 @@ function together<Call>(size: number, run: (calls: readonly Call[]) => Promise<r
     })
 }
 
-const app = new Hono()
-
-app.post('/sales/:sale/checkout', async (c) => {
-  const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const admission = await readToken(ADMISSION, keys, token, Date.now())
-  if (!admission.ok) return c.json({ type: '/problems/not-admitted' }, 429)
-  const body = tryParseJson(CheckoutRequest, await c.req.text())
-  const key = c.req.header('idempotency-key')
-  if (!body || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
-  const buyer = { sale: c.req.param('sale'), visitor: admission.claims.sub, key, order: randomUUIDv7() }
-  if (!(await reserve(buyer)) || !(await record(buyer))) return c.json({ type: '/problems/sold-out' }, 410)
-  return c.json({ order_id: buyer.order, sale: buyer.sale, quantity: body.quantity, status: 'reserved' }, 201)
-})
-
-app.get('/healthz', (c) => c.json({ status: 'ok' }))
-
-serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })
-process.on('SIGTERM', () => process.exit(0))
+await serveCheckout(async (buyer) => (await reserve(buyer)) && record(buyer))

@@ -1,6 +1,6 @@
 /** What bots try besides what people do; what it gained them is evidence. None of it may gain anything. */
-import { type Answer, headerOf } from '../lib/http.ts'
-import { orderIn, placeIn } from '../lib/responses.ts'
+import { type Answer, headerOf } from '../../lib/http.ts'
+import { orderIn, placeIn } from '../../lib/responses.ts'
 import type { Crowd } from './crowd.ts'
 import type { Visitor } from './visitors.ts'
 

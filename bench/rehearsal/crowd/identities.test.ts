@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { networksOf } from '../../edge/access/networks.ts'
-import { seeded } from '../lib/random.ts'
+import { networksOf } from '../../../edge/access/networks.ts'
+import { seeded } from '../../lib/random.ts'
 import { botAddress, homeAddress, Issuer, Shop } from './identities.ts'
 
 const shop = new Shop()
@@ -10,7 +10,13 @@ afterAll(() => shop.stop())
 
 const issuer = (changes: object = {}) =>
   new Issuer({
-    ...{ kind: 'accounts', shop, limits: true, visitors: 10, botIdentities: 1, botNetworks: 4, ...changes },
+    kind: 'accounts',
+    shop,
+    limits: true,
+    visitors: 10,
+    botIdentities: 1,
+    botNetworks: 4,
+    ...changes,
   } as ConstructorParameters<typeof Issuer>[0])
 
 const sizes = (addresses: string[], tier: number) => {

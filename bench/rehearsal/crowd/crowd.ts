@@ -8,12 +8,12 @@
  * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
  * improve its figures by slowing down, or turning away, those who measure it.
  */
-import type { VisitorKey } from '../../edge/auth/visitor-secret.ts'
-import { isDrawn } from '../../shared/schedule.ts'
-import { DrawTable } from '../invariants/draw-table.ts'
-import type { End } from '../invariants/evidence.ts'
-import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
-import { problemType } from '../lib/responses.ts'
+import type { VisitorKey } from '../../../edge/auth/visitor-secret.ts'
+import { isDrawn } from '../../../shared/schedule.ts'
+import { DrawTable } from '../../invariants/draw-table.ts'
+import type { End } from '../../invariants/evidence.ts'
+import { type Answer, HttpClient, headerOf, requestText } from '../../lib/http.ts'
+import { problemType } from '../../lib/responses.ts'
 import type { Identity } from './identities.ts'
 import type { Prover } from './prover.ts'
 import { ScheduleCopy } from './schedule-copy.ts'
@@ -21,7 +21,7 @@ import { type Kind, Tally } from './tally.ts'
 import { Wheel } from './timer-wheel.ts'
 import { PLAN, type Step, type Visitor } from './visitors.ts'
 
-export interface CrowdOptions {
+interface CrowdOptions {
   readonly edge: string
   readonly sale: string
   /** Milliseconds from one click to the next, on average. */
@@ -35,6 +35,8 @@ export interface CrowdOptions {
   readonly prover: Prover | null
   /** Tags the cookies of visitors who were here before; null for a running system, which takes theirs for an old version's. */
   readonly visitorKey: VisitorKey | null
+  /** Called when a visitor has seen their order confirmed. */
+  readonly onBought: (order: string) => void
 }
 
 const TICK_MS = 1
@@ -44,10 +46,16 @@ const CONNECTIONS = 256
  * Each browser has connections of its own, so nobody's page waits behind somebody else's checkout. Here they share some: those who
  * ask for the same kind of thing, which takes each about as long.
  */
-const POOL_OF: Readonly<Record<Kind, 'pages' | 'line' | 'shop'>> = {
-  ...{ page: 'pages', final: 'pages' },
-  ...{ challenge: 'line', join: 'line', admission: 'line', status: 'line' },
-  ...{ checkout: 'shop', payment: 'shop', order: 'shop' },
+const POOL_OF: Readonly<Record<Exclude<Kind, 'bank'>, 'pages' | 'line' | 'shop'>> = {
+  page: 'pages',
+  final: 'pages',
+  challenge: 'line',
+  join: 'line',
+  admission: 'line',
+  status: 'line',
+  checkout: 'shop',
+  payment: 'shop',
+  order: 'shop',
 }
 /** Tries of one step before a visitor gives up; a person would long before. */
 const MAX_TRIES = 60
@@ -77,6 +85,8 @@ export class Crowd {
   readonly texts: { readonly page: string }
   readonly #pools: Readonly<Record<'pages' | 'line' | 'shop', HttpClient>>
   readonly #hasty: HttpClient
+  /** Of the payment provider's bank, once it asks the first buyer. */
+  #bank: HttpClient | undefined
   readonly #host: string
   readonly #wheel: Wheel
   #draw: DrawTable | null = null
@@ -133,10 +143,11 @@ export class Crowd {
   /** After the last read of the schedule. */
   close(): void {
     for (const pool of Object.values(this.#pools)) pool.close()
+    this.#bank?.close()
   }
 
   /** Sends a request that no visitor's step waits for. */
-  sendBeside(kind: Kind, text: string, answered: (answer: Answer) => void): void {
+  sendBeside(kind: Exclude<Kind, 'bank'>, text: string, answered: (answer: Answer) => void): void {
     this.tally.requests[kind]++
     this.#pools[POOL_OF[kind]].send(text, answered)
   }
@@ -157,7 +168,8 @@ export class Crowd {
     visitor.meantMs = 0
     const underWay = kind === 'checkout' || kind === 'payment' ? 1 : 0
     tally.underWay += underWay
-    const client = options.hangUps > 0 && options.random() < options.hangUps ? this.#hasty : this.#pools[POOL_OF[kind]]
+    const isHasty = kind !== 'bank' && options.hangUps > 0 && options.random() < options.hangUps
+    const client = isHasty ? this.#hasty : kind === 'bank' ? this.#bankOf(visitor) : this.#pools[POOL_OF[kind]]
     client.send(text, (answer) => {
       tally.underWay -= underWay
       if (visitor.end) return
@@ -169,6 +181,11 @@ export class Crowd {
     })
   }
 
+  #bankOf({ order }: Visitor): HttpClient {
+    this.#bank ??= new HttpClient({ url: new URL(order?.bank ?? '').origin, connections: CONNECTIONS })
+    return this.#bank
+  }
+
   /** Retries the same step later, within bounds. */
   again(visitor: Visitor, kind: Kind, answer: Answer): unknown {
     const { tally, options } = this
@@ -178,6 +195,7 @@ export class Crowd {
     if (!mayHelp || status === 0)
       tally.complain(`${kind}: ${status || answer.failure} ${status ? problemType(answer) : ''}`.trim())
     if (tries > (mayHelp ? MAX_TRIES : MAX_ERRORS)) {
+      tally.complain(`${kind}: given up after ${tries} tries, the last ${status || answer.failure}`)
       this.finish(visitor, 'failed')
       return NOT_SERVED
     }
@@ -208,6 +226,7 @@ export class Crowd {
     visitor.end = end
     visitor.token = ''
     this.tally.ends[end]++
+    if (end === 'bought' && visitor.order) this.options.onBought(visitor.order.order)
     this.ended++
     if (this.ended === this.visitors.length) this.stop()
   }
@@ -276,6 +295,12 @@ export class Crowd {
       ['accept: application/json', `authorization: Bearer ${visitor.token}`, `idempotency-key: ${key}`],
       JSON.stringify({ quantity: visitor.quantity(), payment_method: method ?? undefined }),
     )
+  }
+
+  /** A buyer's answer at the page of their bank. */
+  bankText(visitor: Visitor): string {
+    const { host, pathname } = new URL(visitor.order?.bank ?? '')
+    return requestText('POST', `${pathname}/${visitor.has(PLAN.bankFails) ? 'decline' : 'approve'}`, host, [])
   }
 
   /** A call about a visitor's order. */

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Schedule } from '../../shared/schedule.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
+import type { Schedule } from '../../../shared/schedule.ts'
+import { sampleSchedule } from '../../lib/sample-schedule.ts'
 import { Crowd } from './crowd.ts'
 import { UNKNOWN } from './identities.ts'
 import { visit } from './visit.ts'
@@ -93,6 +93,7 @@ const crowdAt = (...arrivalsMs: number[]) =>
       identityOf: () => UNKNOWN,
       prover: null,
       visitorKey: null,
+      onBought: () => {},
     },
     visit,
   )
@@ -218,6 +219,56 @@ test('a visitor ends as the last response said, from the first time on', async (
   if (visitor) crowd.finish(visitor, 'failed')
   expect(crowd.tally.ends).toMatchObject({ sold_out: 1, ended: 0, failed: 0 })
   expect(visitor?.soldOutSeenMs).toBeGreaterThan(0)
+})
+
+const order = (status: string, payment: object | null = null, reason?: string): Answer => [
+  200,
+  { order_id: 'o', status, payment, reason },
+]
+const declined = (attempts_left: number) => order('reserved', { status: 'declined', attempts_left })
+const [ORDER, PAYMENT] = ['GET /orders/o', 'POST /orders/o/payment']
+
+test('a declined buyer pays with another card, or with the same one until the last attempt, or leaves', async () => {
+  const playedWith = (...answers: Answer[]) => {
+    Object.assign(script, { [CHECKOUT]: [order('reserved')], [PAYMENT]: [order('paying')], [ORDER]: answers })
+    return (plan: number) => played(PLAN.decline | plan)
+  }
+  const other = await playedWith(declined(2), order('paying'), order('confirmed'))(PLAN.otherCard)
+  expect(other.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 2 }, counts: { paying: 0 } })
+  expect(other.visitors[0]?.order).toMatchObject({ declines: 1, statuses: ['reserved', 'paying', 'confirmed'] })
+  expect(other.visitors[0]?.method()).toBe('pm_ok')
+  // The second answer is a moment old: it tells of no other decline.
+  const answers = [declined(2), declined(2), declined(1), order('cancelled', null, 'declined')]
+  const same = await playedWith(...answers)(PLAN.sameCard)
+  expect(same.tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 3, order: 4 } })
+  expect((await playedWith(declined(2))(0)).tally).toMatchObject({ ends: { declined: 1 }, requests: { payment: 1 } })
+})
+
+test('a buyer whose bank asks them answers at its page, or never comes back', async () => {
+  const asked = order('paying', {
+    status: 'requires_action',
+    next_action: { type: 'redirect', url: `${url}/bank/c` },
+    expires_in_seconds: 60,
+  })
+  const playedWith = (plan: number, last: Answer) => {
+    Object.assign(script, {
+      [CHECKOUT]: [order('reserved')],
+      [PAYMENT]: [order('paying')],
+      [ORDER]: [asked, asked, last],
+    })
+    return played(PLAN.bank | plan)
+  }
+  script['POST /bank/c/approve'] = [
+    [500, {}],
+    [303, {}],
+  ]
+  script['POST /bank/c/decline'] = [[303, {}]]
+  const approved = await playedWith(0, order('confirmed'))
+  expect(approved.tally).toMatchObject({ ends: { bought: 1 }, requests: { payment: 1, bank: 2 } })
+  const failed = await playedWith(PLAN.bankFails, declined(2))
+  expect(failed.tally).toMatchObject({ ends: { declined: 1 }, requests: { bank: 1 } })
+  const left = await playedWith(PLAN.bankLeft, order('confirmed'))
+  expect(left.tally).toMatchObject({ ends: { unauthenticated: 1 }, requests: { bank: 0 }, counts: { paying: 0 } })
 })
 
 test('the page of a cache that does not know the end yet is loaded again', async () => {

@@ -1,12 +1,12 @@
 /** What a rehearsal counts while it runs: how far visitors have come, their requests, and how long these took. */
-import { type Attempts, ENDS, type End } from '../invariants/evidence.ts'
-import { Histogram } from '../lib/histogram.ts'
-import type { Answer } from '../lib/http.ts'
+import { type Attempts, ENDS, type End } from '../../invariants/evidence.ts'
+import { Histogram } from '../../lib/histogram.ts'
+import type { Answer } from '../../lib/http.ts'
 
-/** The requests that are counted and timed. `final` is the page of a sale that is over. */
+/** The requests that are counted and timed. `bank` is a buyer's answer at the page of theirs, `final` the page of a sale that is over. */
 export const KINDS = [
   ...(['page', 'challenge', 'join', 'admission', 'status'] as const),
-  ...(['checkout', 'payment', 'order', 'final'] as const),
+  ...(['checkout', 'payment', 'bank', 'order', 'final'] as const),
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -44,7 +44,12 @@ export class Tally {
   readonly otherNumbers: number[] = []
   readonly positions = { seen: 0, wrong: 0 }
   readonly attempts: Attempts = {
-    ...{ rejoins: 0, otherNumbers: 0, intrusions: 0, letIn: 0, repeats: 0, secondOrders: 0 },
+    rejoins: 0,
+    otherNumbers: 0,
+    intrusions: 0,
+    letIn: 0,
+    repeats: 0,
+    secondOrders: 0,
   }
   /** Responses of 500 and above that are no honest 503. */
   bareErrors = 0
@@ -53,7 +58,8 @@ export class Tally {
 
   refused(kind: Kind, { status, failure }: Answer): void {
     if (status > 0 && status < 400) return
-    if (status >= 500 && status !== 503) this.bareErrors++
+    // The bank is not ours.
+    if (status >= 500 && status !== 503 && kind !== 'bank') this.bareErrors++
     const what = `${kind} ${status || failure}`
     this.refusals.set(what, (this.refusals.get(what) ?? 0) + 1)
   }

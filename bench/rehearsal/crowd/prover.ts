@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { type Challenge, createChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
 import * as v from 'valibot'
-import type { SecretJwkSet } from '../../shared/tokens.ts'
+import type { SecretJwkSet } from '../../../shared/keys.ts'
 
 const Asked = v.object({
   parameters: v.looseObject({
@@ -40,7 +40,13 @@ export class Prover {
   async solve(body: string): Promise<{ altcha: string; phoneMs: number }> {
     const { algorithm, cost, memoryCost, parallelism, expiresAt, data } = v.parse(Asked, JSON.parse(body)).parameters
     const challenge = await createChallenge({
-      ...{ algorithm, cost, memoryCost, parallelism, expiresAt, data, deriveKey },
+      algorithm,
+      cost,
+      memoryCost,
+      parallelism,
+      expiresAt,
+      data,
+      deriveKey,
       counter: 0,
       hmacSignatureSecret: this.#secret,
       hmacKeySignatureSecret: this.#secret,

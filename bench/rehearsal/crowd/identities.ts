@@ -5,10 +5,10 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LOOPBACK } from '../../dev/processes.ts'
+import { LOOPBACK } from '../../../dev/processes.ts'
 
 export const IDENTITIES = ['cookies', 'invitations', 'accounts'] as const
-export type Identities = (typeof IDENTITIES)[number]
+type Identities = (typeof IDENTITIES)[number]
 
 /** What one caller shows of themselves with each call, as complete header lines, and with their join. */
 export interface Identity {

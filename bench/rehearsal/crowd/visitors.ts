@@ -1,8 +1,9 @@
 /** The visitors of a rehearsal: what each will do, and what it remembers of them. */
-import type { End, Method } from '../invariants/evidence.ts'
+import type { End, Method } from '../../invariants/evidence.ts'
 
 /** What visitors will do, decided before they come, so that a seed repeats the same crowd. Bits of `plan`. */
 export const PLAN = {
+  /** The first card is declined. */
   decline: 1,
   timeout: 2,
   abandon: 4,
@@ -20,6 +21,15 @@ export const PLAN = {
   pair: 1024,
   /** Names the payment method at the checkout. */
   payAtOnce: 2048,
+  /** The declined card is one without enough money. */
+  insufficient: 4096,
+  /** The bank asks its customer, who approves: unless it says no then, or they never come back from there. */
+  bank: 8192,
+  bankFails: 16_384,
+  bankLeft: 32_768,
+  /** After a decline: pays with another card, or tries the same one until the last attempt. The others leave. */
+  otherCard: 65_536,
+  sameCard: 131_072,
 } as const
 
 /** What a visitor is about to do, or waits for. */
@@ -31,17 +41,29 @@ export type Step =
   | 'claim'
   | 'checkout'
   | 'pay'
+  | 'authenticate'
   | 'giveBack'
   | 'settle'
   | 'leave'
   | 'gone'
 
-/** Shares of visitors by what they do. The first six exclude each other, and so do bots, pollers and noShows. */
+/** Shares of visitors by what they do. The first seven exclude each other, and so do bots, pollers and noShows. */
 export const NOBODY = {
-  ...{ abandon: 0, declines: 0, timeouts: 0, flaky: 0, webhookTwice: 0, giveBack: 0 },
-  ...{ bots: 0, pollers: 0, noShows: 0, known: 0, pairs: 0, payAtOnce: 0 },
+  abandon: 0,
+  declines: 0,
+  banks: 0,
+  timeouts: 0,
+  flaky: 0,
+  webhookTwice: 0,
+  giveBack: 0,
+  bots: 0,
+  pollers: 0,
+  noShows: 0,
+  known: 0,
+  pairs: 0,
+  payAtOnce: 0,
 }
-export type Shares = Readonly<typeof NOBODY>
+type Shares = Readonly<typeof NOBODY>
 
 /** What a client knows of its order. */
 export interface OrderSeen {
@@ -50,7 +72,12 @@ export interface OrderSeen {
   readonly statuses: string[]
   /** True once it was more than `processing`. */
   reserved: boolean
-  /** When the visitor first meant to pay, when the accepted call was sent, and since when they wait for it. */
+  /** Attempts to pay that were left, as last told, and how many declines were seen. */
+  attemptsLeft: number
+  declines: number
+  /** The page of the bank that the visitor was sent to. */
+  bank: string | null
+  /** When the visitor first meant to pay with this method, when the accepted call was sent, and since when they wait for it. */
   payMeantMs: number | null
   paidSentMs: number | null
   payingSinceMs: number | null
@@ -114,10 +141,16 @@ export class Visitor {
 
   method(): Method | null {
     if (this.has(PLAN.noShow | PLAN.abandon | PLAN.giveBack)) return null
-    if (this.has(PLAN.decline)) return 'pm_declined'
+    if (this.has(PLAN.decline)) return this.has(PLAN.insufficient) ? 'pm_insufficient_funds' : 'pm_declined'
+    if (this.has(PLAN.bankFails)) return 'pm_3ds_fails'
+    if (this.has(PLAN.bank)) return this.has(PLAN.bankLeft) ? 'pm_3ds_abandoned' : 'pm_3ds'
     if (this.has(PLAN.timeout)) return 'pm_timeout'
     if (this.has(PLAN.flaky)) return 'pm_flaky'
     return this.has(PLAN.webhookTwice) ? 'pm_webhook_twice' : 'pm_ok'
+  }
+
+  takesOtherCard(): void {
+    this.plan &= ~(PLAN.decline | PLAN.bank | PLAN.bankFails)
   }
 }
 
@@ -134,9 +167,22 @@ function planOf(s: Shares, random: () => number): number {
     }
     return 0
   }
+  const declined = one(
+    [0.3, PLAN.decline | PLAN.insufficient | PLAN.otherCard],
+    [0.3, PLAN.decline | PLAN.otherCard],
+    [0.2, PLAN.decline | PLAN.sameCard],
+    [1, PLAN.decline],
+  )
+  const asked = one(
+    [0.1, PLAN.bank | PLAN.bankFails | PLAN.otherCard],
+    [0.1, PLAN.bank | PLAN.bankFails],
+    [0.2, PLAN.bank | PLAN.bankLeft],
+    [1, PLAN.bank],
+  )
   const buys = one(
     [s.abandon, PLAN.abandon],
-    [s.declines, PLAN.decline],
+    [s.declines, declined],
+    [s.banks, asked],
     [s.timeouts, PLAN.timeout],
     [s.flaky, PLAN.flaky],
     [s.webhookTwice, PLAN.webhookTwice],

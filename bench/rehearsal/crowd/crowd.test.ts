@@ -2,16 +2,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { UsageError } from '../../dev/command.ts'
-import { positionOf } from '../../shared/draw.ts'
-import { DrawTable } from '../invariants/draw-table.ts'
-import { Histogram } from '../lib/histogram.ts'
-import { HttpClient, headerOf, readAnswer, requestText } from '../lib/http.ts'
-import { seeded } from '../lib/random.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
-import { bars, lineChart, stretches, table } from '../report/charts.ts'
+import { UsageError } from '../../../dev/command.ts'
+import { positionOf } from '../../../shared/draw.ts'
+import { DrawTable } from '../../invariants/draw-table.ts'
+import { Histogram } from '../../lib/histogram.ts'
+import { HttpClient, headerOf, readAnswer, requestText } from '../../lib/http.ts'
+import { seeded } from '../../lib/random.ts'
+import { sampleSchedule } from '../../lib/sample-schedule.ts'
+import { bars, lineChart, stretches, table } from '../../report/charts.ts'
+import { type Options, readOptions } from '../options.ts'
 import { arrivalTimes, leadMs, SHAPES } from './arrivals.ts'
-import { type Options, readOptions } from './options.ts'
 import { servedBy } from './schedule-copy.ts'
 import { Wheel } from './timer-wheel.ts'
 import { NOBODY, PLAN, visitorsOf } from './visitors.ts'
@@ -62,13 +62,20 @@ describe('arrivals', () => {
 describe('the plans of a crowd', () => {
   const shares = {
     ...NOBODY,
-    ...{ declines: 0.05, timeouts: 0.01, abandon: 0.1, noShows: 0.02, pollers: 0.03, known: 0.04 },
+    declines: 0.05,
+    banks: 0.06,
+    timeouts: 0.01,
+    abandon: 0.1,
+    noShows: 0.02,
+    pollers: 0.03,
+    known: 0.04,
   }
 
   test('have the given shares, and are the same for a seed', () => {
     const crowd = visitorsOf(new Float64Array(50_000), shares, seeded(3))
     const share = (bit: number) => crowd.filter((visitor) => visitor.has(bit)).length / crowd.length
     expect(share(PLAN.decline)).toBeCloseTo(0.05, 2)
+    expect(share(PLAN.bank)).toBeCloseTo(0.06, 2)
     expect(share(PLAN.timeout)).toBeCloseTo(0.01, 2)
     expect(share(PLAN.abandon)).toBeCloseTo(0.1, 2)
     expect(share(PLAN.noShow)).toBeCloseTo(0.02, 2)

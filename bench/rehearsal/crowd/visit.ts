@@ -2,31 +2,31 @@
  * One visitor's way through a sale, step by step, as a person with a browser takes it:
  *
  *     page ─▶ join ─▶ wait ─▶ claim the turn by the page ─▶ checkout ─▶ pay or give back ─▶ poll the order
- *                       └──────────── sold out ─▶ the final page
+ *                       └──────────── sold out ─▶ the final page          ▲  the bank asks ◀──┤
+ *                                                                         └── declined ◀──────┘
  *
  * Waiting follows the page's script (edge/client/live.ts): the visitor reads the public schedule when `pollAfterMs` says
  * so, computes its own place, and comes to a Worker when its turn has come.
+ * The steps from the checkout on are in buy.ts.
  */
 import { decodeJwt } from 'jose'
-import { identityOf } from '../../edge/auth/visitor-secret.ts'
-import type { QueueAnswer } from '../../shared/api/public.ts'
-import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../shared/schedule.ts'
-import type { End } from '../invariants/evidence.ts'
-import { type Answer, headerOf } from '../lib/http.ts'
-import { cookieIn, orderIn, ownPageIn, placeIn, problemType } from '../lib/responses.ts'
-import { hammerWhileWaiting, rejoin, rushCheckout } from './bots.ts'
+import { identityOf } from '../../../edge/auth/visitor-secret.ts'
+import type { QueueAnswer } from '../../../shared/api/public.ts'
+import { calledAtMs, placeOf, pollAfterMs, type Status } from '../../../shared/schedule.ts'
+import { type Answer, headerOf } from '../../lib/http.ts'
+import { cookieIn, ownPageIn, placeIn, problemType } from '../../lib/responses.ts'
+import { hammerWhileWaiting, rejoin } from './bots.ts'
+import { askOrder, authenticate, checkout, giveBack, pay, refusedForGood } from './buy.ts'
 import type { Crowd } from './crowd.ts'
-import { type OrderSeen, PLAN, type Step, type Visitor } from './visitors.ts'
+import { PLAN, type Step, type Visitor } from './visitors.ts'
 
-/** As in edge/client/live.ts: the longest between two reads, and between two looks at the clock. */
+/** As in edge/client/schedule-reader.ts: the longest between two reads, and between two looks at the clock. */
 const READ_MAX_MS = 30_000
 const CLOCK_EVERY_MS = 500
 /** Browsers load the final page spread out, at most this many a second. */
 const FINALS_PER_SECOND = 1_000
 const FINAL_SPREAD_MAX_MS = 20_000
-/** Two clocks differ by this much when an admission has just expired. */
-const CLOCKS_MS = 1_000
-/** As in edge/client/live.ts: a page that does not show the turn yet is loaded again. */
+/** As in edge/client/turn.ts: a page that does not show the turn yet is loaded again. */
 const CLAIM_AGAIN_MS = 3_000
 
 const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => void> = {
@@ -38,6 +38,7 @@ const STEPS: Record<Step, (crowd: Crowd, visitor: Visitor, dueMs: number) => voi
   claim: claimTurn,
   checkout,
   pay,
+  authenticate,
   giveBack,
   settle: askOrder,
   leave: loadFinalPage,
@@ -242,164 +243,6 @@ function leaves(crowd: Crowd, visitor: Visitor, status: Status, nowMs: number): 
   else if (status === 'missed_turn') crowd.finish(visitor, 'missed_turn')
   else return false
   return true
-}
-
-function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  const { tally } = crowd
-  if (visitor.attempts === 0 && !visitor.order) {
-    tally.counts.shopping++
-    tally.shoppingMs.push(intendedMs)
-    if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
-  }
-  const text = crowd.checkoutText(visitor, crowd.keyOf(visitor))
-  crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
-    const { status } = answer
-    // A call without a response may have made the order that the next response names.
-    visitor.reserveSentMs ||= answer.sentMs
-    if (status === 410) return refusedForGood(crowd, visitor, answer)
-    if (status === 429 && problemType(answer) === '/problems/not-admitted')
-      return admissionRefused(crowd, visitor, answer)
-    const order = orderIn(answer)
-    if (!order) {
-      if (status !== 0) visitor.reserveSentMs = 0
-      // Fewer than two units are left: retry with one.
-      if (status === 422 && visitor.has(PLAN.pair)) visitor.plan &= ~PLAN.pair
-      return crowd.again(visitor, 'checkout', answer)
-    }
-    tally.recent.checkout.add(answer.answeredMs - meantMs)
-    visitor.order = {
-      order: order.order_id,
-      statuses: [],
-      reserved: false,
-      payMeantMs: null,
-      paidSentMs: null,
-      payingSinceMs: null,
-    }
-    crowd.go(visitor, 'settle')
-    onOrder(crowd, visitor, order.status, answer.answeredMs)
-  })
-}
-
-/**
- * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
- * is a lost place.
- */
-function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
-  const { schedule, tally } = crowd
-  if (schedule.serverMs(answer.answeredMs) < visitor.admissionEndsMs - CLOCKS_MS) {
-    tally.complain('checkout: refused with a valid admission')
-    return crowd.finish(visitor, 'failed')
-  }
-  visitor.admittedMs = 0
-  visitor.admittedAtServing = null
-  visitor.position = null
-  tally.counts.joined--
-  crowd.go(visitor, crowd.options.prover ? 'prove' : 'join')
-  crowd.at(visitor, answer.answeredMs + crowd.think())
-}
-
-function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  const { order } = visitor
-  if (order) order.payMeantMs ??= intendedMs
-  const body = { payment_method: visitor.method() }
-  const text = crowd.orderText(visitor, 'POST', '/payment', body)
-  crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
-    const accepted = orderIn(answer) !== null
-    // A conflict means that something has happened to the order meanwhile.
-    if (!accepted && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
-    if (order && accepted) order.paidSentMs ??= answer.sentMs
-    paying(crowd, visitor, meantMs)
-    crowd.go(visitor, 'settle')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
-  })
-}
-
-function paying(crowd: Crowd, visitor: Visitor, sinceMs: number) {
-  const { order } = visitor
-  if (!order || order.payingSinceMs !== null) return
-  order.payingSinceMs = sinceMs
-  crowd.tally.counts.paying++
-}
-
-function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'order', crowd.orderText(visitor, 'DELETE'), intendedMs, (answer) => {
-    if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
-    crowd.go(visitor, 'settle')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
-  })
-}
-
-function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
-  crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
-    const order = orderIn(answer)
-    if (order) return onOrder(crowd, visitor, order.status, answer.answeredMs)
-    // One that was on its way, and was lost with its store: the same key is asked again.
-    if (answer.status !== 404 || visitor.order?.reserved) return crowd.again(visitor, 'order', answer)
-    crowd.go(visitor, 'checkout')
-    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
-  })
-}
-
-/** What a buyer does when they see their order in this state. */
-function onOrder(crowd: Crowd, visitor: Visitor, status: string, nowMs: number) {
-  const { tally } = crowd
-  const { order } = visitor
-  if (!order) return
-  const first = !order.reserved && status !== 'processing'
-  if (order.statuses.at(-1) !== status) order.statuses.push(status)
-  if (first && status !== 'cancelled') {
-    order.reserved = true
-    tally.counts.reserved++
-  }
-  switch (status) {
-    case 'reserved':
-      if (visitor.has(PLAN.abandon)) return crowd.finish(visitor, 'abandoned')
-      if (order.payingSinceMs !== null) break
-      crowd.go(visitor, visitor.has(PLAN.giveBack) ? 'giveBack' : 'pay')
-      return crowd.at(visitor, nowMs + crowd.think())
-    case 'paying':
-      // Also of an order that was paid with its checkout.
-      paying(crowd, visitor, nowMs)
-      break
-    case 'confirmed':
-    case 'fulfilled':
-      return settle(crowd, visitor, 'bought', nowMs)
-    case 'cancelled':
-      return settle(crowd, visitor, cancelledAs(visitor, order), nowMs)
-    case 'expired':
-      return settle(crowd, visitor, 'expired', nowMs)
-  }
-  crowd.at(visitor, nowMs + crowd.settleAfter(visitor))
-}
-
-function cancelledAs(visitor: Visitor, order: OrderSeen): End {
-  // Accepted as `processing`, and refused when it was recorded.
-  if (!order.reserved && order.payingSinceMs === null) return 'sold_out'
-  if (visitor.has(PLAN.giveBack)) return 'cancelled'
-  if (visitor.has(PLAN.decline)) return 'declined'
-  return order.payingSinceMs === null ? 'failed' : 'payment_timeout'
-}
-
-function settle(crowd: Crowd, visitor: Visitor, end: End, nowMs: number) {
-  const sinceMs = visitor.order?.payingSinceMs ?? null
-  if (sinceMs !== null) {
-    crowd.tally.settled.add(nowMs - sinceMs)
-    crowd.tally.counts.paying--
-  }
-  crowd.finish(visitor, end)
-}
-
-/** A join or a checkout was answered `410`. */
-function refusedForGood(crowd: Crowd, visitor: Visitor, answer: Answer) {
-  const type = problemType(answer)
-  if (type === '/problems/sold-out') {
-    visitor.sawOver('sold_out', answer.answeredMs)
-    crowd.finish(visitor, 'sold_out')
-  } else if (type === '/problems/ended') crowd.finish(visitor, 'ended')
-  else {
-    crowd.tally.complain(`410 ${type}`)
-    crowd.finish(visitor, 'failed')
-  }
 }
 
 /** The schedule or the status says that it is over: the browser shows it, and loads the final page. */

@@ -1,0 +1,122 @@
+/**
+ * What the console costs a sale: a steady open load of checkouts, in short rounds without and with operators who look on, which alternate
+ * so often that what else the machine does hits both alike. Each round is compared with its neighbour, so that 1 % can be seen.
+ */
+import { get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { n } from '../lib/figures.ts'
+import { cpuSeconds, flat, type Measured, median, medianOf, nowMeasuring, openLoop } from './load.ts'
+import { type Aim, type Row, row, type Table } from './rows.ts'
+import { atOrigin, checkoutsOf, createSale, endSale, type Stage } from './stage.ts'
+import type { Bench } from './table.ts'
+
+const CHECKOUTS_PER_SECOND = 1_000
+const VIEWERS = 3
+/** Rounds without, of which each has one with beside it. */
+const PAIRS = 12
+/** Four seconds usually: a state is made once a second. */
+const ROUND_SHARE = 2.5
+/** Of twelve ratios the third smallest and the third largest are a 96 % interval of the median, whatever their distribution. */
+const [LOW, HIGH] = [2, PAIRS - 3]
+const AIM: Aim = { cpuRatio: 0.97 }
+/** The beginning of every buyer's name, and then of few: most of these keys find as many orders as a search reads. */
+const TYPED = 'bench-a1b2'
+/** Each key is a search. Each viewer looks for an order a minute, which makes one key of one of them .. */
+const KEY_MS = 60_000 / (VIEWERS * TYPED.length)
+/** .. and this is a quick typist who never pauses. */
+const TYPIST_KEY_MS = 150
+const WARM_UP_SECONDS = 3
+/** The streams are open before anything is measured. */
+const SETTLE_MS = 300
+
+export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGenerator<Table> {
+  const length = seconds * ROUND_SHARE
+  const sale = await createSale(stage)
+  try {
+    const tokens = stage.mint(sale, Math.ceil(CHECKOUTS_PER_SECOND * (2 * 2 * PAIRS * length + WARM_UP_SECONDS)))
+    const next = checkoutsOf(stage, sale, tokens)
+    const load = (of: number) => openLoop(atOrigin(stage, of, next, 201), CHECKOUTS_PER_SECOND)
+    await load(WARM_UP_SECONDS)
+    const [work, type] = [KEY_MS, TYPIST_KEY_MS].map((keyMs) => () => look(stage, sale, keyMs)) as [Start, Start]
+    const working = await inPairs(() => load(length), work)
+    const typing = await inPairs(() => load(length), type)
+    // Without checkouts, whose own time varies with what else the machine does, less can be seen.
+    const { pids } = atOrigin(stage, length, next, 201)
+    const idle = await inPairs(() => cpuMsPerSecond(pids, length), work)
+    const alone = medianOf(working.map(([without]) => without))
+    const perSecond = ((alone.cpuMicros ?? 0) * CHECKOUTS_PER_SECOND) / 1000
+    yield {
+      title: `${n(CHECKOUTS_PER_SECOND)} checkouts a second beside the console, ${PAIRS} pairs of rounds of ${length} s`,
+      against: 'of alone',
+      rows: [
+        row('durable checkout, nobody looks on', alone, null),
+        beside(`${VIEWERS} look on, each searches once a minute`, working, AIM),
+        beside(`${VIEWERS} look on, one types without a pause`, typing, null),
+        costRow(
+          `the first ${VIEWERS} without checkouts, as a share of theirs`,
+          ...([flat(0), alone, idle.map(([without, by]) => (by - without) / perSecond), AIM] as const),
+        ),
+      ],
+    }
+  } finally {
+    await endSale(stage, sale)
+  }
+}
+
+type Start = () => { stop(): void }
+type Pairs<T> = readonly (readonly [without: T, beside: T])[]
+
+async function inPairs<T>(measure: () => Promise<T>, start: Start): Promise<Pairs<T>> {
+  const pairs: [T, T][] = []
+  const besideViewers = async () => {
+    const viewers = start()
+    await sleep(SETTLE_MS)
+    return measure().finally(() => viewers.stop())
+  }
+  for (let pair = 0; pair < PAIRS; pair++) {
+    nowMeasuring(`  pair ${pair + 1} of ${PAIRS}`)
+    // Each comes first as often: what grows during the measurement must not count for one of them.
+    if (pair % 2 === 0) pairs.push([await measure(), await besideViewers()])
+    else pairs.push([await besideViewers(), await measure()].reverse() as [T, T])
+  }
+  return pairs
+}
+
+async function cpuMsPerSecond(pids: readonly number[], seconds: number): Promise<number> {
+  const [before, beganMs] = [cpuSeconds(pids), performance.now()]
+  await sleep(seconds * 1000)
+  return ((cpuSeconds(pids) - before) * 1e6) / (performance.now() - beganMs)
+}
+
+function beside(what: string, pairs: Pairs<Measured>, aim: Aim | null): Row {
+  const [alone, besides] = [0, 1].map((i) => medianOf(pairs.map((pair) => pair[i] as Measured))) as [Measured, Measured]
+  const costs = pairs.map(([without, by]) => (by.cpuMicros ?? Number.NaN) / (without.cpuMicros ?? Number.NaN) - 1)
+  return costRow(what, besides, alone, costs, aim)
+}
+
+/** `costs` are what each pair says the console costs, as a share of what checkouts take. */
+function costRow(what: string, measured: Measured, alone: Measured, costs: readonly number[], aim: Aim | null): Row {
+  const sorted = costs.toSorted((a, b) => a - b)
+  const percent = (cost = Number.NaN) => (cost * 100).toFixed(1)
+  const spread = `costs ${percent(median(costs))} %, 96 % interval ${percent(sorted[LOW])} to ${percent(sorted[HIGH])} %`
+  return { ...row(`${what}: ${spread}`, measured, alone, aim), ratio: null, cpuRatio: 1 / (1 + median(costs)) }
+}
+
+/** Opens the live sale for each viewer, and has one of them press a key of a search every so often. */
+function look({ system }: Stage, sale: string, keyMs: number): { stop(): void } {
+  const ask = (path: string, accept: string) =>
+    get(`${system.originUrl}${path}`, { headers: { authorization: `Bearer ${system.adminToken}`, accept } }, (answer) =>
+      answer.resume().on('error', () => {}),
+    ).on('error', () => {})
+  const streams = Array.from({ length: VIEWERS }, () => ask(`/admin/sales/${sale}/live`, 'text/event-stream'))
+  let keys = 0
+  const typing = setInterval(() => {
+    ask(`/admin/orders?q=${TYPED.slice(0, 1 + (keys++ % TYPED.length))}`, 'application/json')
+  }, keyMs)
+  return {
+    stop() {
+      clearInterval(typing)
+      for (const stream of streams) stream.destroy()
+    },
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * `node bench/measure/search.ts --orders N`: the search of orders over a full ledger, on a Postgres of its own. Fills its
+ * tables with made-up orders, types what support types, and prints what each way of finding takes, how large the indexes
+ * are, and what it costs to keep an order in them.
+ */
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { pino } from 'pino'
+import unbounded from 'postgres'
+import { optionsOf, run, wholeOf } from '../../dev/command.ts'
+import { startPostgres } from '../../dev/servers/postgres.ts'
+import { connect, prepare, type Sql } from '../../origin/ledger/connection.ts'
+import { moveOrders } from '../../origin/ledger/orders/orders.ts'
+import { record } from '../../origin/ledger/orders/record.ts'
+import { searchRounds } from '../../origin/support/indexer.ts'
+import { OrderSearch, type Search } from '../../origin/support/search.ts'
+
+const SALES = 40
+const PRODUCTS = 3
+const LIMIT = 50
+/** Of each kind of search, with other values each time. */
+const ASKED = 150
+/** Of which the first are not counted: they open the connection's caches. */
+const WARM_UP = 10
+/** New orders whose copying is measured. */
+const COPIED = 10_000
+const COPIED_PER_BATCH = 50
+const SETTINGS = [
+  'shared_buffers=2GB',
+  'maintenance_work_mem=1GB',
+  'fsync=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+]
+/** Ticks of processor time per second in /proc. */
+const TICKS = 100
+
+const STATUSES = `(case when i % 1000 = 7 then 'refunded' when i % 20 < 15 then 'confirmed' when i % 20 < 17 then 'fulfilled'
+  when i % 20 < 19 then 'expired' else 'cancelled' end)`
+/** As the origin makes them, two in a millisecond. */
+const ID = `(lpad(to_hex(1790000000000 + i / 2), 12, '0') || '7' || lpad(to_hex(i % 4096), 3, '0') || '8'
+  || substr(md5(i::text), 1, 15))::uuid`
+/** Names of two to three syllables, some of them much more frequent than others. */
+const syllable = (seed: string) =>
+  `(array['an','ma','schmi','ber','lo','ka','ri','ne','to','mül','sa','vic','da','go','hen','fi','la','ro','ste','wei',
+  'ju','ke','po','ti','ul','bra','cha','do','el','fra','gra','hu'])[1 + floor(32 * power((hashint8(i * 31 + ${seed}) & 65535) / 65536.0, 2))::int]`
+const EMAIL = `${syllable('1')} || ${syllable('2')} || '.' || ${syllable('3')} || ${syllable('4')} || ${syllable('5')}
+  || (i % 100) || '@' || (array['gmail.com','example.org','mail.de','outlook.com'])[1 + i % 4]`
+const EMAIL_WORDS = `${syllable('3')} || ${syllable('4')} || ${syllable('5')} || ${syllable('6')}`
+const WORD = (seed: string) =>
+  `(array['refund','parcel','damaged','address','wrong','size','call','back','invoice','delivery','carrier','lost','promised',
+  'voucher','exchange','photograph','complaint','friendly','bank','statement'])[1 + (hashint8(i * 7 + ${seed}) & 1023) % 20]`
+const NOTE = Array.from({ length: 18 }, (_, n) => `${WORD(String(n))}`).join(` || ' ' || `)
+
+async function fill(sql: Sql, orders: number): Promise<void> {
+  for (let s = 0; s < SALES; s++) {
+    await sql`insert into sales (sale_id, name, opens_at, hold_seconds, limit_per_visitor, rate_per_second, oversell_policy)
+      values (${`sale-${s}`}, 'Sale', now(), 90, 1, 10, 'alarm')`
+    for (let p = 0; p < PRODUCTS; p++)
+      await sql`insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total)
+        values (${`sale-${s}`}, ${`product-${p}`}, ${p}, ${`Runner ${s} in colour ${p}`}, 1000, 'EUR', 10000000)`
+  }
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select indexname as name, indexdef as definition from pg_indexes
+    where tablename in ('order_search', 'order_texts') and indexname not like '%_pkey'`
+  await sql.begin(async (tx) => {
+    for (const { name } of indexes) await tx`drop index ${tx(name)}`
+    await tx`truncate order_search, order_texts`
+    await tx.unsafe(`insert into order_search
+      select ${ID}, 'sale-' || i * ${SALES} / ${orders + 1}, 'product-' || i % ${PRODUCTS}, ${STATUSES},
+        case when i % 2 = 0 then 'user:' || 'account' || (i / 3) else md5((i / 2)::text)::uuid::text end, i % 500000,
+        case when i % 20 < 17 then 'ch_' || substr(md5(i || 'c'), 1, 24) end
+      from generate_series(1, ${orders}::bigint) i`)
+    await tx.unsafe(`insert into order_texts
+      select ${ID}, ${EMAIL}, '10.' || i % 250 || '.' || (i / 250) % 250 || '.' || i % 7, case when i % 50 = 3 then ${NOTE} else '' end
+      from generate_series(1, ${orders}::bigint) i`)
+    await tx.unsafe(`insert into note_words select distinct unnest(tsvector_to_array(to_tsvector('simple', notes)))
+      from order_texts where notes <> '' and order_id in (select order_id from order_texts limit 5000)`)
+    // The words of many people's notes, which a misspelt one is looked for among.
+    await tx.unsafe(
+      `insert into note_words select distinct ${EMAIL_WORDS} from generate_series(1, 200000) i on conflict do nothing`,
+    )
+  })
+  for (const { name, definition } of indexes) {
+    const began = performance.now()
+    await sql.unsafe(definition)
+    const [size] = await sql<{ bytes: number }[]>`select pg_relation_size(${name}::regclass) as bytes`
+    console.log(`  ${name}: ${megabytes(size?.bytes)}, made in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  }
+  await sql`vacuum analyze order_search`
+  await sql`vacuum analyze order_texts`
+}
+
+const megabytes = (bytes = 0) => `${Math.round(bytes / 1e6)} MB`
+
+interface Sample {
+  readonly order_id: string
+  readonly visitor: string
+  readonly ticket_number: number
+  readonly charge_id: string
+  readonly email: string
+  readonly address: string
+}
+
+/** What support types, from an order that exists. */
+const TYPED: Record<string, (one: Sample, n: number) => Partial<Search>> = {
+  number: (one) => ({ text: one.order_id }),
+  'beginning of a number': (one) => ({ text: one.order_id.slice(0, 8) }),
+  'visitor or account': (one) => ({ text: one.visitor.replace('user:', '') }),
+  'beginning of an account': (_, n) => ({ text: `account${n}` }),
+  'ticket number': (one) => ({ text: String(one.ticket_number) }),
+  charge: (one) => ({ text: one.charge_id }),
+  mail: (one) => ({ text: one.email }),
+  'beginning of a mail, 3 letters': (one) => ({ text: one.email.slice(0, 3) }),
+  'beginning of a mail, 6 letters': (one) => ({ text: one.email.slice(0, 6) }),
+  'mail with a letter missing': (one) => ({ text: one.email.slice(0, 5) + one.email.slice(6) }),
+  'mail with letters swapped': (one) => ({ text: swap(one.email, 5) }),
+  address: (one) => ({ text: one.address }),
+  product: (_, n) => ({ text: `runner ${n % SALES}` }),
+  'word of a note': (_, n) => ({ text: NOTED[n % NOTED.length] ?? '' }),
+  'words of a note': () => ({ text: 'photograph of the damaged parcel' }),
+  'words of a note, all known': () => ({ text: 'photograph damaged parcel' }),
+  'beginnings of words of a note': () => ({ text: 'dam parc' }),
+  'word of a note, misspelt': (_, n) => ({ text: swap(NOTED[n % NOTED.length] ?? '', 3) }),
+  'nothing like it': (_, n) => ({ text: `xqzwvk${n}` }),
+  'filters: sale': (_, n) => ({ sale: `sale-${n % SALES}` }),
+  'filters: sale and status': (_, n) => ({ sale: `sale-${n % SALES}`, statuses: ['refunded'] }),
+  'filters: status': () => ({ statuses: ['refunded', 'returned'] }),
+  'mail and status': (one) => ({ text: one.email.slice(0, 4), statuses: ['refunded'] }),
+}
+const NOTED = ['refund', 'parcel', 'damaged', 'carrier', 'photograph']
+const swap = (text: string, at: number) =>
+  text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2)
+
+async function ask(sql: Sql, only?: string): Promise<void> {
+  const search = new OrderSearch(sql, pino({ level: 'silent' }))
+  const samples = await sql<Sample[]>`
+    select s.*, t.email, t.address from order_search s tablesample system (0.5) repeatable (1) join order_texts t using (order_id)
+    where charge_id is not null order by md5(s.order_id::text) limit ${ASKED + WARM_UP}`
+  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  for (const [kind, typed] of Object.entries(TYPED)) {
+    if (only !== undefined && !kind.includes(only)) continue
+    const times: number[] = []
+    let found = 0
+    const before = ticksOf(backend?.pid ?? 0)
+    for (const [n, sample] of samples.entries()) {
+      const began = performance.now()
+      const { ids } = await search.find({ text: '', limit: LIMIT, ...typed(sample, n) })
+      if (n < WARM_UP) continue
+      times.push(performance.now() - began)
+      found += ids.length
+    }
+    const busyMs = ((ticksOf(backend?.pid ?? 0) - before) / TICKS / samples.length) * 1000
+    times.sort((a, b) => a - b)
+    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1)
+    console.log(
+      `| ${kind} | ${at(0.5)} ms | ${at(0.99)} ms | ${busyMs.toFixed(1)} ms | ${(found / times.length).toFixed(1)} |`,
+    )
+  }
+}
+
+/** Processor time of Postgres's process behind the only connection, and of this one, in microseconds per order. */
+async function copy(sql: Sql): Promise<void> {
+  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  const ids: string[] = []
+  const sale = 'sale-0'
+  await sql`update sales set limit_per_visitor = 10 where sale_id = ${sale}`
+  for (let i = 0; i < COPIED / COPIED_PER_BATCH; i++) {
+    const batch = Array.from({ length: COPIED_PER_BATCH }, (_, n) => ({
+      order: randomUUIDv7(),
+      sale,
+      product: 'product-0',
+      visitor: `user:new${i}x${n}`,
+      number: i * 100 + n,
+      quantity: 1,
+      key: randomUUID(),
+      hash: 'h',
+      method: null,
+    }))
+    await record(sql, sale, batch, false)
+    ids.push(...batch.map(({ order }) => order))
+  }
+  await sql`insert into contacts (order_id, sale_id, email, delete_after)
+    select order_id, sale_id, 'new.person' || ticket_number || '@example.org', now() from orders`
+  const cost = async (what: string) => {
+    const before = [ticksOf(backend?.pid ?? 0), process.cpuUsage()] as const
+    const follow = searchRounds(sql, Number.POSITIVE_INFINITY)
+    while (await follow());
+    const ledger = ((ticksOf(backend?.pid ?? 0) - before[0]) / TICKS) * 1e6
+    const { user, system } = process.cpuUsage(before[1])
+    console.log(`| ${what} | ${(ledger / COPIED).toFixed(0)} us | ${((user + system) / COPIED).toFixed(0)} us |`)
+  }
+  await cost('a new order with a mail address')
+  for (let at = 0; at < ids.length; at += 500)
+    await moveOrders(sql, ids.slice(at, at + 500), { from: ['reserved'], to: 'paying' })
+  await cost('each change of it')
+}
+
+function ticksOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return Number(fields[11]) + Number(fields[12])
+}
+
+await run('The search could not be measured:', async () => {
+  const values = optionsOf({ orders: { type: 'string' }, only: { type: 'string' } }, 'node bench/measure/search.ts')
+  const orders = wholeOf('orders', values.orders, 10_000_000, 10_000, 50_000_000)
+  const postgres = await startPostgres({ settings: SETTINGS })
+  try {
+    await prepare(postgres.url)
+    const sql = connect(postgres.url, 1)
+    const began = performance.now()
+    // The origin's connections end a statement after ten seconds.
+    const filling = unbounded(postgres.url, { max: 1, onnotice: () => {} })
+    await fill(filling, orders)
+    await filling.end()
+    const tables = await sql<{ name: string; bytes: number }[]>`
+      select relname as name, pg_table_size(oid) as bytes from pg_class where relname in ('order_search', 'order_texts')`
+    for (const { name, bytes } of tables) console.log(`  ${name}: ${megabytes(bytes)}`)
+    console.log(
+      `  filled in ${((performance.now() - began) / 1000).toFixed(0)} s\n\n| search | p50 | p99 | processor time in Postgres | found |`,
+    )
+    await ask(sql, values.only)
+    console.log('\n| keeping | Postgres | worker |')
+    await copy(sql)
+    await sql.end({ timeout: 1 })
+  } finally {
+    await postgres.stop()
+  }
+  return 0
+})

@@ -1,0 +1,166 @@
+/**
+ * Checkouts beside 500 webhooks a second, compared with the same alone: each message by the log, the fan-out and the deliverer. What is
+ * judged is a sale that leaves the machine some room; where buyers take all there is, anything beside them costs checkouts.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { admin } from '../rehearsal/records.ts'
+import { contest, flat, type Measured, median, nowMeasuring, openLoop } from './load.ts'
+import { row, type Table } from './rows.ts'
+import {
+  atOrigin,
+  checkoutsOf,
+  createSale,
+  durableCheckouts,
+  endSale,
+  type Stage,
+  startServer,
+  toAdmin,
+} from './stage.ts'
+import type { Bench } from './table.ts'
+
+const PER_SECOND = 500
+const TICK_MS = 100
+const ORDERS = 2_000
+const BUYERS = 256
+const WARM_MS = 1_000
+const DRAIN_TRIES = 100
+/** The running sale: the first of these rates that the machine serves in time, with nothing beside it. */
+const CHECKOUT_RATES = [2_000, 1_400, 1_000, 700, 500] as const
+const IN_TIME_MS = 100
+
+export async function* besideWebhooks(stage: Stage, { rounds, seconds }: Bench): AsyncGenerator<Table> {
+  const sql = postgres(stage.system.databaseUrl, { max: 2, onnotice: () => {} })
+  const receiver = await startServer('receiver')
+  const sale = await createSale(stage)
+  try {
+    const rate = await rateInTime(stage, seconds)
+    const orders = await makeOrders(sql, sale)
+    await admin(toAdmin(stage.system), 'POST', '/webhooks', { url: receiver.url, events: ['order.fulfilled'] })
+    const webhooks = new Webhooks(sql, receiver.url, orders)
+    const posted = async () => {
+      const poster = await startServer('poster', { TO: receiver.url, PER_SECOND: String(PER_SECOND) })
+      await sleep(WARM_MS)
+      const measured = await checkoutsAt(stage, seconds, rate)
+      await poster.stop()
+      return measured
+    }
+    const open = await contest(rounds, {
+      alone: () => checkoutsAt(stage, seconds, rate),
+      beside: () => webhooks.beside(() => checkoutsAt(stage, seconds, rate)),
+      posted,
+    })
+    const delivered = flat(median(webhooks.rates.slice(1)))
+    const floor = { what: `beside a loop that posts ${PER_SECOND} signed messages a second`, measured: open.posted }
+    yield {
+      title: `${rate} checkouts a second beside ${PER_SECOND} webhooks a second`,
+      against: 'of alone',
+      rows: [
+        row('durable checkout, alone', open.alone, null),
+        row('durable checkout, beside webhooks', open.beside, open.alone, { ratio: 0.95 }, floor),
+        row('webhooks delivered meanwhile', delivered, null, { perSecond: 0.95 * PER_SECOND }),
+      ],
+    }
+    const closed = await contest(rounds, {
+      alone: () => durableCheckouts(stage, seconds, BUYERS),
+      beside: () => webhooks.beside(() => durableCheckouts(stage, seconds, BUYERS)),
+    })
+    yield {
+      title: `As many checkouts as ${BUYERS} buyers make, beside ${PER_SECOND} webhooks a second: the machine has nothing to spare`,
+      against: 'of alone',
+      rows: [
+        row('durable checkout, alone', closed.alone, null),
+        row('durable checkout, beside webhooks', closed.beside, closed.alone),
+        row('webhooks delivered meanwhile', flat(median(webhooks.rates.slice(rounds + 2))), null),
+      ],
+    }
+  } finally {
+    await endSale(stage, sale)
+    await sql`delete from webhook_endpoints`
+    await sql.end({ timeout: 2 })
+    await receiver.stop()
+  }
+}
+
+async function checkoutsAt(stage: Stage, seconds: number, perSecond: number): Promise<Measured> {
+  const sale = await createSale(stage)
+  const tokens = stage.mint(sale, Math.ceil(seconds * perSecond))
+  const measured = await openLoop(atOrigin(stage, seconds, checkoutsOf(stage, sale, tokens), 201), perSecond)
+  await endSale(stage, sale)
+  return measured
+}
+
+async function rateInTime(stage: Stage, seconds: number): Promise<number> {
+  for (const rate of CHECKOUT_RATES) {
+    nowMeasuring(`  which rate is served in time: ${rate}`)
+    await checkoutsAt(stage, seconds, rate)
+    if ((await checkoutsAt(stage, seconds, rate)).ms.p99 < IN_TIME_MS) return rate
+  }
+  return CHECKOUT_RATES[CHECKOUT_RATES.length - 1] ?? 0
+}
+
+/** Messages of other orders, at the rate, while something else is measured. */
+class Webhooks {
+  readonly #sql: postgres.Sql
+  readonly #receiver: string
+  readonly #orders: readonly string[]
+  /** What came a second, in each measurement. */
+  readonly rates: number[] = []
+
+  constructor(sql: postgres.Sql, receiver: string, orders: readonly string[]) {
+    this.#sql = sql
+    this.#receiver = receiver
+    this.#orders = orders
+  }
+
+  async beside(measure: () => Promise<Measured>): Promise<Measured> {
+    const first = await this.#count()
+    const events = writeEvents(this.#sql, this.#orders)
+    await sleep(WARM_MS)
+    const [before, beganMs] = [await this.#count(), performance.now()]
+    const measured = await measure()
+    this.rates.push(((await this.#count()) - before) / ((performance.now() - beganMs) / 1000))
+    const all = first + (await events.stop())
+    // What waits must not be sent while the next is measured.
+    for (let tries = 0; tries < DRAIN_TRIES && (await this.#count()) < all; tries++) await sleep(TICK_MS)
+    return measured
+  }
+
+  async #count(): Promise<number> {
+    return Number(await (await fetch(`${this.#receiver}/count`)).text())
+  }
+}
+
+async function makeOrders(sql: postgres.Sql, sale: string): Promise<string[]> {
+  const ids = Array.from({ length: ORDERS }, () => randomUUIDv7())
+  await sql`
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
+                        idempotency_key, request_hash, reserved_until)
+    select id, ${sale}, 'unit', id::text, 1, 1, 4900, 'EUR', 'expired', 'k', 'h', now() from unnest(${ids}::uuid[]) id`
+  return ids
+}
+
+/** Events at the rate, evenly, each of another order. */
+function writeEvents(sql: postgres.Sql, orders: readonly string[]) {
+  let stopped = false
+  let written = 0
+  const beganMs = performance.now()
+  const writing = (async () => {
+    for (; !stopped; await sleep(TICK_MS)) {
+      const due = Math.floor(((performance.now() - beganMs) / 1000) * PER_SECOND)
+      const ids = Array.from({ length: due - written }, (_, i) => orders[(written + i) % ORDERS] ?? '')
+      await sql`insert into events (type, order_id, status) select 'order.fulfilled', unnest(${ids}::uuid[]), 'fulfilled'`
+      written = due
+    }
+  })()
+  // Thrown at `stop`.
+  writing.catch(() => {})
+  return {
+    async stop() {
+      stopped = true
+      await writing
+      return written
+    },
+  }
+}

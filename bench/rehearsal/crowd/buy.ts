@@ -1,0 +1,222 @@
+/** What an admitted visitor does: check out, pay or give back, answer the bank, and follow the order (visit.ts). */
+import { PAYMENT_ATTEMPTS } from '../../../shared/order-status.ts'
+import type { End } from '../../invariants/evidence.ts'
+import type { Answer } from '../../lib/http.ts'
+import { type OrderAnswer, orderIn, problemType } from '../../lib/responses.ts'
+import { rushCheckout } from './bots.ts'
+import type { Crowd } from './crowd.ts'
+import { type OrderSeen, PLAN, type Visitor } from './visitors.ts'
+
+/** Two clocks differ by this much when an admission has just expired. */
+const CLOCKS_MS = 1_000
+/** Clicks that a buyer's bank takes. */
+const BANK_CLICKS = 4
+
+export function checkout(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  const { tally } = crowd
+  if (visitor.attempts === 0 && !visitor.order) {
+    tally.counts.shopping++
+    tally.shoppingMs.push(intendedMs)
+    if (visitor.has(PLAN.bot)) rushCheckout(crowd, visitor)
+  }
+  const text = crowd.checkoutText(visitor, crowd.keyOf(visitor))
+  crowd.send(visitor, 'checkout', text, intendedMs, (answer, meantMs) => {
+    const { status } = answer
+    // A call without a response, or with a 503 that does not know, may have made the order that the next response names.
+    visitor.reserveSentMs ||= answer.sentMs
+    if (status === 410) return refusedForGood(crowd, visitor, answer)
+    if (status === 429 && problemType(answer) === '/problems/not-admitted')
+      return admissionRefused(crowd, visitor, answer)
+    const order = orderIn(answer)
+    if (!order) {
+      if (status !== 0 && status !== 503) visitor.reserveSentMs = 0
+      // Fewer than two units are left: retry with one, which is another request.
+      if (status === 422 && visitor.has(PLAN.pair)) {
+        visitor.plan &= ~PLAN.pair
+        visitor.attempts = 0
+      }
+      return crowd.again(visitor, 'checkout', answer)
+    }
+    tally.recent.checkout.add(answer.answeredMs - meantMs)
+    visitor.order = {
+      order: order.order_id,
+      statuses: [],
+      reserved: false,
+      attemptsLeft: PAYMENT_ATTEMPTS,
+      declines: 0,
+      bank: null,
+      payMeantMs: null,
+      paidSentMs: null,
+      payingSinceMs: null,
+    }
+    crowd.go(visitor, 'settle')
+    onOrder(crowd, visitor, order, answer.answeredMs)
+  })
+}
+
+/**
+ * An expired admission means that the turn has passed, and the visitor joins again at the end. A valid one that is refused
+ * is a lost place.
+ */
+function admissionRefused(crowd: Crowd, visitor: Visitor, answer: Answer) {
+  const { schedule, tally } = crowd
+  if (schedule.serverMs(answer.answeredMs) < visitor.admissionEndsMs - CLOCKS_MS) {
+    tally.complain('checkout: refused with a valid admission')
+    return crowd.finish(visitor, 'failed')
+  }
+  visitor.admittedMs = 0
+  visitor.admittedAtServing = null
+  visitor.position = null
+  tally.counts.joined--
+  crowd.go(visitor, crowd.options.prover ? 'prove' : 'join')
+  crowd.at(visitor, answer.answeredMs + crowd.think())
+}
+
+export function pay(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  const { order } = visitor
+  if (order) order.payMeantMs ??= intendedMs
+  const body = { payment_method: visitor.method() }
+  const text = crowd.orderText(visitor, 'POST', '/payment', body)
+  crowd.send(visitor, 'payment', text, intendedMs, (answer, meantMs) => {
+    const accepted = orderIn(answer) !== null
+    // A conflict means that something has happened to the order meanwhile.
+    if (!accepted && answer.status !== 409) return crowd.again(visitor, 'payment', answer)
+    if (order && accepted) order.paidSentMs ??= answer.sentMs
+    paying(crowd, visitor, meantMs)
+    crowd.go(visitor, 'settle')
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+function paying(crowd: Crowd, visitor: Visitor, sinceMs: number) {
+  const { order } = visitor
+  if (!order || order.payingSinceMs !== null) return
+  order.payingSinceMs = sinceMs
+  crowd.tally.counts.paying++
+}
+
+/** Answers at the page of the bank. From then on they wait for the shop again. */
+export function authenticate(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  crowd.send(visitor, 'bank', crowd.bankText(visitor), intendedMs, (answer) => {
+    if (answer.status !== 200 && answer.status !== 303) return crowd.again(visitor, 'bank', answer)
+    if (visitor.order) visitor.order.payingSinceMs = answer.answeredMs
+    crowd.go(visitor, 'settle')
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+export function giveBack(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  crowd.send(visitor, 'order', crowd.orderText(visitor, 'DELETE'), intendedMs, (answer) => {
+    if (answer.status !== 200 && answer.status !== 409) return crowd.again(visitor, 'order', answer)
+    crowd.go(visitor, 'settle')
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+export function askOrder(crowd: Crowd, visitor: Visitor, intendedMs: number) {
+  crowd.send(visitor, 'order', crowd.orderText(visitor, 'GET'), intendedMs, (answer) => {
+    const order = orderIn(answer)
+    if (order) return onOrder(crowd, visitor, order, answer.answeredMs)
+    // One that was on its way, and was lost with its store: the same key is asked again.
+    if (answer.status !== 404 || visitor.order?.reserved) return crowd.again(visitor, 'order', answer)
+    crowd.go(visitor, 'checkout')
+    crowd.at(visitor, answer.answeredMs + crowd.settleAfter(visitor))
+  })
+}
+
+/** What a buyer does when they see their order in this state. */
+function onOrder(crowd: Crowd, visitor: Visitor, seen: OrderAnswer, nowMs: number) {
+  const { tally } = crowd
+  const { order } = visitor
+  if (!order) return
+  const { status, payment } = seen
+  const first = !order.reserved && status !== 'processing'
+  if (order.statuses.at(-1) !== status) order.statuses.push(status)
+  if (first && status !== 'cancelled') {
+    order.reserved = true
+    tally.counts.reserved++
+  }
+  switch (status) {
+    case 'reserved':
+      if (visitor.has(PLAN.abandon)) return crowd.finish(visitor, 'abandoned')
+      if (payment?.status === 'declined' && (payment.attempts_left ?? 0) < order.attemptsLeft)
+        return declined(crowd, visitor, order, payment.attempts_left ?? 0, nowMs)
+      if (order.payingSinceMs !== null) break
+      crowd.go(visitor, visitor.has(PLAN.giveBack) ? 'giveBack' : 'pay')
+      return crowd.at(visitor, nowMs + crowd.think())
+    case 'paying':
+      // Also of an order that was paid with its checkout.
+      paying(crowd, visitor, nowMs)
+      if (payment?.status === 'requires_action' && payment.next_action) {
+        const { next_action, expires_in_seconds = 0 } = payment
+        if (visitor.has(PLAN.bankLeft)) return settle(crowd, visitor, 'unauthenticated', nowMs)
+        if (order.bank === next_action.url) break
+        order.bank = next_action.url
+        crowd.go(visitor, 'authenticate')
+        return crowd.at(visitor, nowMs + Math.min(BANK_CLICKS * crowd.think(), expires_in_seconds * 500))
+      }
+      break
+    case 'confirmed':
+    case 'fulfilled':
+      return settle(crowd, visitor, 'bought', nowMs)
+    case 'cancelled':
+      return settle(
+        crowd,
+        visitor,
+        seen.reason === undefined ? 'failed' : (CANCELLED[seen.reason] ?? 'sold_out'),
+        nowMs,
+      )
+    case 'expired':
+      return settle(crowd, visitor, 'expired', nowMs)
+  }
+  crowd.at(visitor, nowMs + crowd.settleAfter(visitor))
+}
+
+/** How a visitor ends whose order was cancelled. The other reasons are of one that was refused when it was recorded. */
+const CANCELLED: Readonly<Partial<Record<NonNullable<OrderAnswer['reason']>, End>>> = {
+  given_back: 'cancelled',
+  declined: 'declined',
+  payment_timeout: 'payment_timeout',
+  not_authenticated: 'unauthenticated',
+  oversold: 'failed',
+  blocked: 'failed',
+  by_shop: 'failed',
+}
+
+/** The hold goes on: pays with another card, or again with the same one, or leaves. */
+function declined(crowd: Crowd, visitor: Visitor, order: OrderSeen, attemptsLeft: number, nowMs: number) {
+  order.declines++
+  order.attemptsLeft = attemptsLeft
+  paid(crowd, order, nowMs)
+  if (!visitor.has(PLAN.otherCard | PLAN.sameCard)) return crowd.finish(visitor, 'declined')
+  if (visitor.has(PLAN.otherCard)) visitor.takesOtherCard()
+  Object.assign(order, { payMeantMs: null, paidSentMs: null })
+  crowd.go(visitor, 'pay')
+  crowd.at(visitor, nowMs + crowd.think())
+}
+
+/** The wait for a payment is over. */
+function paid(crowd: Crowd, order: OrderSeen, nowMs: number) {
+  if (order.payingSinceMs === null) return
+  crowd.tally.settled.add(nowMs - order.payingSinceMs)
+  crowd.tally.counts.paying--
+  order.payingSinceMs = null
+}
+
+function settle(crowd: Crowd, visitor: Visitor, end: End, nowMs: number) {
+  if (visitor.order) paid(crowd, visitor.order, nowMs)
+  crowd.finish(visitor, end)
+}
+
+/** A join or a checkout was answered `410`. */
+export function refusedForGood(crowd: Crowd, visitor: Visitor, answer: Answer) {
+  const type = problemType(answer)
+  if (type === '/problems/sold-out') {
+    visitor.sawOver('sold_out', answer.answeredMs)
+    crowd.finish(visitor, 'sold_out')
+  } else if (type === '/problems/ended') crowd.finish(visitor, 'ended')
+  else {
+    crowd.tally.complain(`410 ${type}`)
+    crowd.finish(visitor, 'failed')
+  }
+}
