@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { lock } from 'proper-lockfile'
 import * as v from 'valibot'
-import { newKeySet, SecretJwkSet } from '../shared/tokens.ts'
+import { newKeySet, SecretJwkSet } from '../shared/keys.ts'
 import { folderFor, LocalError, readPidFile, removedAtEnd, stopLeftovers, writePidFile } from './leftovers.ts'
 
 /** A lock that its owner has not renewed for so long is free: the owner was killed. The wait for it is a little longer. */
@@ -49,7 +49,9 @@ async function lockFolder(folder: string, owner: string): Promise<() => Promise<
   if (found?.runs) throw inUse(found.pid)
   return lock(folder, {
     lockfilePath: join(folder, LOCK),
-    ...{ stale: LOCK_STALE_MS, update: 1_000, retries: LOCK_RETRIES },
+    stale: LOCK_STALE_MS,
+    update: 1_000,
+    retries: LOCK_RETRIES,
     // Somebody removed the folder, or this machine slept: Postgres guards its data by itself.
     onCompromised() {},
   }).catch((error: NodeJS.ErrnoException) => {

@@ -75,7 +75,7 @@ export function killGroup(pid: number): void {
 
 // -- Temporary files and folders -------------------------------------------------------------------------------------
 
-export interface Temporary {
+interface Temporary {
   readonly path: string
   remove(): void
 }

@@ -27,7 +27,7 @@ export interface ChildOptions {
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
-  /** Output is appended to it. If its name ends in `.log`, the pid file stands beside it. */
+  /** Output is appended to it. If its name ends in `.log`, the pid file is beside it. */
   readonly logFile: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
@@ -267,5 +267,5 @@ export function freePort(): Promise<number> {
   return getPort({ port: portNumbers(first, first + PORTS_TRIED), reserve: true })
 }
 
-/** Keeps a port from `freePort`, for whoever asked for it. False when something already uses it. */
+/** Keeps a port from `freePort` for its caller. False when something already uses it. */
 export const reservePort = async (port: number): Promise<boolean> => (await getPort({ port, reserve: true })) === port

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS as EDGE_SETTINGS } from '../edge/config.ts'
 import { SETTINGS as ORIGIN_SETTINGS } from '../origin/config.ts'
-import type { SettingDoc } from '../shared/settings.ts'
+import type { SettingDoc } from '../shared/lib/settings.ts'
 
 export const SETTINGS_PAGE = fileURLToPath(new URL('../docs/settings.md', import.meta.url))
 

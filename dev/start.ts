@@ -33,7 +33,13 @@ Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ data: text, temporary: flag, port: text, 'edge-port': text, 'ops-port': text, cdn: flag, 'no-demo': flag },
+  data: text,
+  temporary: flag,
+  port: text,
+  'edge-port': text,
+  'ops-port': text,
+  cdn: flag,
+  'no-demo': flag,
   help: { ...flag, short: 'h' },
 } as const
 
@@ -64,7 +70,13 @@ async function main(leave: Leave): Promise<number> {
   // A shop that is given has its own sessions.
   const shop = given('SHOP_JWKS_URL') === undefined ? await startDemoShop() : undefined
   const system = await startSystem({
-    ...{ dataDir, port, edgePort, opsPort, progress, adminToken, cdn: options.cdn },
+    dataDir,
+    port,
+    edgePort,
+    opsPort,
+    progress,
+    adminToken,
+    cdn: options.cdn,
     databaseUrl: given('DATABASE_URL'),
     redisUrl: given('REDIS_URL'),
     edgeVars: {
@@ -98,8 +110,8 @@ const demoSale = (): Partial<SaleConfig> => ({
   hold_seconds: 90,
   limit_per_visitor: 2,
   products: [
-    { product_id: 'poster', name: 'Signed poster', unit_price_minor: 2500, currency: 'EUR', total: 100 },
-    { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20 },
+    { product_id: 'poster', name: 'Signed poster', unit_price_minor: 2500, currency: 'EUR', total: 100, buffer: 0 },
+    { product_id: 'vinyl', name: 'First pressing', unit_price_minor: 4200, currency: 'EUR', total: 20, buffer: 0 },
   ],
   admission: { rate_per_second: 20, max_inside: null },
 })
@@ -171,6 +183,7 @@ function invitation(system: System, { demo, members, shop }: Demos, kept: boolea
       ? [`${paint('bold', 'Sign in')}     ${shop.signInUrl}  (a stand-in for your shop: any name will do)`]
       : []),
     `${paint('bold', 'Edge')}        ${system.edgeUrl}`,
+    `${paint('bold', 'Console')}     ${paint('cyan', `${system.originUrl}/console`)}  (the key is in ${shortPath(join(system.dataDir, ADMIN_TOKEN_FILE))})`,
     `${paint('bold', 'Origin')}      ${system.originUrl}   metrics at ${system.opsUrl}/metrics`,
     '',
     paint('bold', 'Try, in another terminal'),

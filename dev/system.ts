@@ -33,7 +33,7 @@ export interface SystemOptions {
 }
 
 /** Called as each part begins to start and is ready, and with what else a person should know. */
-export interface Progress {
+interface Progress {
   begin(part: string): void
   ready(part: string, address: string): void
   say(line: string): void
@@ -127,6 +127,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       EDGE_TOKEN: secrets.edgeToken,
       ALLOW_DIRECT: 'true',
       EDGE_URL: `http://${LOOPBACK}:${behindPort}`,
+      PUBLIC_URL: edgeUrl,
       ORDER_TOKEN_SECRET: secrets.orderTokenSecret,
       WEBHOOK_SECRET: secrets.webhookSecret,
       ADMISSION_KEYS: JSON.stringify(secrets.admissionKeys),
@@ -164,9 +165,22 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     }
     const { adminToken } = secrets
     return {
-      ...{ edgeUrl, originUrl: origin.url, opsUrl: `http://${LOOPBACK}:${opsPort}`, adminToken },
-      ...{ databaseUrl, redisUrl, dataDir, secrets },
-      ...{ origin, edge, cdn, postgres, redis, addOrigin, failed, stop },
+      edgeUrl,
+      originUrl: origin.url,
+      opsUrl: `http://${LOOPBACK}:${opsPort}`,
+      adminToken,
+      databaseUrl,
+      redisUrl,
+      dataDir,
+      secrets,
+      origin,
+      edge,
+      cdn,
+      postgres,
+      redis,
+      addOrigin,
+      failed,
+      stop,
     }
   } catch (error) {
     await stop()

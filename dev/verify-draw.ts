@@ -21,7 +21,9 @@ Exit status: 0 the seed fits the commitment, 1 it does not, 2 nobody can say.`
 
 const text = { type: 'string' } as const
 const OPTIONS = {
-  ...{ schedule: text, number: text, commitment: text },
+  schedule: text,
+  number: text,
+  commitment: text,
   help: { type: 'boolean', short: 'h' },
 } as const
 const READ_WITHIN_MS = 10_000

@@ -15,7 +15,7 @@ import { folderFor } from '../leftovers.ts'
 import { freePort, LOOPBACK, LocalError, Server, type ServerOptions } from '../processes.ts'
 import { ensureProgram, findOnPath } from './install.ts'
 
-export interface CdnOptions {
+interface CdnOptions {
   /** Address of the edge. */
   readonly edgeUrl: string
   readonly port?: number
@@ -25,7 +25,7 @@ export interface CdnOptions {
   readonly say?: (line: string) => void
 }
 
-export interface CdnCounts {
+interface CdnCounts {
   /** Requests of clients. */
   readonly requests: number
   /** Requests to the edge: what was not kept, and refreshes of what was. */
@@ -70,7 +70,9 @@ export async function startCdn(options: CdnOptions): Promise<Cdn> {
   const identity = `cdn-${randomUUID()}`
   const workdir = join(folder, 'varnish')
   return new Cdn(workdir, {
-    ...{ url, port, remove },
+    url,
+    port,
+    remove,
     process: () => ({
       name: 'the cache',
       command,
@@ -124,7 +126,7 @@ export function ensureVarnish(say?: (line: string) => void): Promise<string> {
 }
 
 function vcl({ protocol, hostname, port }: URL): string {
-  if (protocol !== 'http:') throw new LocalError('The cache stands before an edge on http:// only.')
+  if (protocol !== 'http:') throw new LocalError('The cache serves an edge on http:// only.')
   // An order's events are silent for a while.
   return `vcl 4.1;
 backend edge {

@@ -1,12 +1,11 @@
 /**
- * A stand-in for the shop that visitors sign in to, for this machine alone: whoever names an account is signed in as it. It
+ * A stand-in for the shop that visitors sign in to, for this machine alone: a visitor who names an account is signed in as it. It
  * signs the sessions that the edge verifies, so that sales which require sign-in, and rules about claims, can be tried.
  *
  * The session is a cookie of this host, and browsers send a host's cookies to all of its ports: so it reaches the edge.
  * Neither the edge nor the origin knows of this server, so that no deployment can have it.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
@@ -15,6 +14,7 @@ import { csrf } from 'hono/csrf'
 import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import * as v from 'valibot'
 import { type Html, heading, html } from '../../edge/pages/html.ts'
+import { styleSheet } from '../build.ts'
 import { freePort, LOOPBACK } from '../processes.ts'
 
 const SIGN_IN = '/demo/sign-in'
@@ -47,7 +47,8 @@ export async function startDemoShop(): Promise<DemoShop> {
       .setExpirationTime(`${SESSION_SECONDS}s`)
       .sign(privateKey)
   const port = await freePort()
-  const { fetch } = shopApp(jwks, session)
+  const { body } = await styleSheet()
+  const { fetch } = shopApp(jwks, body + OWN_STYLE, session)
   const server = createServer(getRequestListener(fetch, { hostname: LOOPBACK }))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, LOOPBACK, resolve))
   const url = `http://${LOOPBACK}:${port}`
@@ -68,8 +69,7 @@ export async function startDemoShop(): Promise<DemoShop> {
   }
 }
 
-function shopApp(jwks: object, session: DemoShop['session']): Hono {
-  const style = readFileSync(new URL('../../edge/pages/style.css', import.meta.url), 'utf8') + OWN_STYLE
+function shopApp(jwks: object, style: string, session: DemoShop['session']): Hono {
   const app = new Hono()
   app.use(csrf())
   app.get(KEYS, (c) => c.json(jwks))

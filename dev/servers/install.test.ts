@@ -10,7 +10,6 @@ import { installWithApt } from './install.ts'
 const folder = temporaryFolder('install-test')
 const pidFile = join(folder.path, 'pid')
 afterAll(() => folder.remove())
-const POLL = { timeout: 15_000 }
 
 /** Stops on Ctrl-C as `npm start` does, and at once on SIGTERM, as that does on a second Ctrl-C. */
 const INSTALLER = `
@@ -27,19 +26,19 @@ async function startInstaller() {
   // The temporary folders of a killed installer are this test's own.
   const env = { ...process.env, TMPDIR: folder.path }
   const installer = spawn(process.execPath, args, { stdio: 'inherit', env })
-  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), POLL).toMatch(/^\d+\n$/)
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+\n$/)
   const pid = Number(readFileSync(pidFile, 'utf8'))
   // The installer notes the process a moment after it has begun.
   const noted = () =>
     globSync('*/*.pid', { cwd: folder.path }).some((file) => readPidFile(join(folder.path, file))?.pid === pid)
-  await expect.poll(noted, POLL).toBe(true)
+  await expect.poll(noted).toBe(true)
   return { installer, pid }
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s during the installation ends apt-get', async (signal) => {
   const { installer, pid } = await startInstaller()
   installer.kill(signal)
-  await expect.poll(() => isRunning(pid), POLL).toBe(false)
+  await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
 test('after SIGKILL during the installation, the next start stops apt-get', async () => {
@@ -47,7 +46,7 @@ test('after SIGKILL during the installation, the next start stops apt-get', asyn
   first.installer.kill('SIGKILL')
   await new Promise((resolve) => first.installer.once('exit', resolve))
   const next = await startInstaller()
-  await expect.poll(() => isRunning(first.pid), POLL).toBe(false)
+  await expect.poll(() => isRunning(first.pid)).toBe(false)
   next.installer.kill('SIGTERM')
 })
 

@@ -70,7 +70,10 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   const folder = temporaryFolder('install')
   try {
     await runToEnd({
-      ...{ name: basename(command), command, args, logFile: join(folder.path, 'install.log') },
+      name: basename(command),
+      command,
+      args,
+      logFile: join(folder.path, 'install.log'),
       // We want the program only: systemd must not start Debian's service.
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' },
       // With this signal, apt-get first finishes the package it is at; SIGTERM would leave half of it.

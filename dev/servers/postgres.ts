@@ -14,7 +14,7 @@ import postgres from 'postgres'
 import { folderFor, LocalError } from '../leftovers.ts'
 import { type ChildOptions, freePort, LOOPBACK, runToEnd, Server } from '../processes.ts'
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Where the data stays; without it, a folder that is removed at the end. */
   readonly dataDir?: string
   readonly port?: number
@@ -37,9 +37,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
   const binaries = await findBinaries()
   const account = await accountFor(folder, binaries.postgres)
   await initialise(binaries.initdb, folder, account, options.dataDir === undefined)
-  const password = readFileSync(join(folder, 'password'), 'utf8').trim()
   const port = options.port ?? (await freePort())
-  const urlOf = (database: string) => `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
+  const urlOf = (database: string) => addressOf(folder, port, database)
   const settings = [
     `listen_addresses=${LOOPBACK}`,
     `port=${port}`,
@@ -52,11 +51,24 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Serv
   ]
   const command = [binaries.postgres, '-D', join(folder, 'data'), ...settings.flatMap((one) => ['-c', one])]
   return new Server({
-    ...{ url: urlOf(DATABASE), port, remove },
+    url: urlOf(DATABASE),
+    port,
+    remove,
     process: () => as(account, command, { name: 'Postgres', logFile: join(folder, 'postgres.log') }),
     probe: () => answers(urlOf('postgres')),
     startAgain: OCCUPIED,
   }).start()
+}
+
+function addressOf(folder: string, port: number, database: string): string {
+  const password = readFileSync(join(folder, 'password'), 'utf8').trim()
+  return `postgres://${USER}:${password}@${LOOPBACK}:${port}/${database}`
+}
+
+/** The address of the Postgres that another process runs on this folder: the fourth line of its pid file is the port. */
+export function runningPostgres(folder: string): string {
+  const [, , , port] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')
+  return addressOf(folder, Number(port), DATABASE)
 }
 
 /** True when the server answers a query; the database is created if this is the first time. */

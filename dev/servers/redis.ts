@@ -23,7 +23,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<Server> {
   const { path: folder, remove } = folderFor(options.dataDir, 'redis')
   const port = options.port ?? (await freePort())
   return new Server({
-    ...{ url: `redis://${LOOPBACK}:${port}`, port, remove },
+    url: `redis://${LOOPBACK}:${port}`,
+    port,
+    remove,
     process: () => ({
       name: 'Redis',
       command,

@@ -1,0 +1,165 @@
+/**
+ * `npm run screens`: a picture of every page in every state, and of the console with a sale that runs: on a phone and on a desk, in
+ * both looks. The console's system is started for it, and stopped.
+ */
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { LANGUAGES, type Language } from '../shared/api/public.ts'
+import { optionsOf, ProgressLines, paint, run, terminal, UsageError, writableFolder } from './command.ts'
+import { LocalError } from './leftovers.ts'
+import { builtPages } from './previews.ts'
+import { installChromium, launchChromium } from './servers/chromium.ts'
+import { type System, startSystem } from './system.ts'
+
+const HELP = `Takes a picture of every page in every state: on a phone and on a desk, in both looks.
+
+  npm run screens -- [options]
+
+  --to FOLDER      (screens)
+  --lang LANGUAGE  of visitors' pages: ${LANGUAGES.join(', ')} (en)
+  --only NAME      pages whose name begins so, such as turn or console
+  --help           this text`
+
+const text = { type: 'string' } as const
+const OPTIONS = { to: text, lang: text, only: text, help: { type: 'boolean', short: 'h' } } as const
+const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
+const LOOKS = ['light', 'dark'] as const
+const HOST = 'http://pages.test'
+/** Of the console: until its charts have something to show. */
+const SETTLES_MS = 2_500
+const BUYERS = 8
+const TURN_WITHIN_MS = 20_000
+const CONSOLE = {
+  sales: '',
+  sale: '/sales/friday',
+  edit: '/sales/friday/edit',
+  preview: '/sales/friday/preview',
+  scheduled: '/sales/friday/scheduled',
+  access: '/sales/friday/access',
+  report: '/sales/friday/report',
+  orders: '/orders?q=',
+  queues: '/queues',
+  audit: '/audit',
+  operators: '/operators',
+} as const
+
+let browser: Browser | undefined
+
+async function main(): Promise<number> {
+  const { help, to = 'screens', lang = 'en', only = '' } = optionsOf(OPTIONS, 'run screens')
+  if (help) {
+    console.log(HELP)
+    return 0
+  }
+  const language = LANGUAGES.find((one) => one === lang)
+  if (!language) throw new UsageError(`--lang needs one of ${LANGUAGES.join(', ')}, not "${lang}".`)
+  writableFolder(to)
+  const executable = await installChromium()
+  if (executable === '') throw new LocalError('There is no Chromium: set CHROMIUM_PATH.')
+  browser = await launchChromium(executable)
+  const isWanted = (name: string) => name.startsWith(only)
+  const pages = await takePages(browser, to, language, isWanted)
+  const shown = Object.entries(CONSOLE).filter(([name]) => isWanted(`console-${name}`))
+  if (shown.length > 0) await takeConsole(browser, to, shown)
+  const many = (pages + shown.length) * Object.keys(WIDTHS).length * LOOKS.length
+  console.log(paint('green', `${many} pictures in ${to}`))
+  return 0
+}
+
+/** Visitors' pages as their script shows them before the first schedule has come. Returns how many there are. */
+async function takePages(on: Browser, to: string, lang: Language, isWanted: (name: string) => boolean) {
+  const { samples, assets } = await builtPages()
+  const pages = samples({ lang, nowMs: Date.now() }).filter(({ name }) => isWanted(name))
+  const page = await on.newPage()
+  await page.route('**', (route) => {
+    const path = new URL(route.request().url()).pathname
+    // Without a response, and before its time is up, the page still shows that it is connected.
+    if (path.endsWith('/schedule')) return
+    const asset = assets.find((one) => one.path === path)
+    if (asset)
+      return route.fulfill({
+        contentType: asset.type,
+        body: Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'),
+      })
+    const html = pages.find(({ name }) => `/${name}` === path)?.html
+    return html ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }) : route.abort()
+  })
+  for (const [i, { name }] of pages.entries()) {
+    await page.goto(`${HOST}/${name}`)
+    await take(page, to, name)
+    if (terminal) process.stdout.write(`\r${i + 1} of ${pages.length} pages`)
+  }
+  if (terminal && pages.length > 0) process.stdout.write('\n')
+  await page.close()
+  return pages.length
+}
+
+async function takeConsole(on: Browser, to: string, shown: readonly (readonly [string, string])[]): Promise<void> {
+  const progress = new ProgressLines()
+  const system = await startSystem({ progress }).finally(() => progress.done())
+  const name = 'Friday drop'
+  const products = [{ product_id: 'cap', name: 'Cap', unit_price_minor: 2_500, currency: 'EUR', total: 40 }]
+  const opens_at = new Date(Date.now() - 1_000).toISOString()
+  await call(system, 'PUT', '/admin/sales/friday', { name, opens_at, products, admission: { rate_per_second: 10 } })
+  for (let i = 0; i < BUYERS; i++) await buy(system)
+  const page = await on.newPage({ baseURL: system.originUrl })
+  await page.goto('/console')
+  await page.fill('input[name=key]', system.adminToken)
+  await page.click('button[type=submit]')
+  await page.waitForSelector('nav')
+  for (const [name, path] of shown) {
+    await page.goto(`/console${path}`)
+    await page.waitForTimeout(SETTLES_MS)
+    await take(page, to, `console-${name}`)
+  }
+  await page.close()
+  await system.stop()
+}
+
+/** Both widths in both looks. */
+async function take(page: Page, to: string, name: string): Promise<void> {
+  for (const [width, size] of Object.entries(WIDTHS))
+    for (const look of LOOKS) {
+      await page.setViewportSize(size)
+      await page.emulateMedia({ colorScheme: look, reducedMotion: 'reduce' })
+      await page.screenshot({ path: join(to, `${name}-${width}-${look}.png`), fullPage: true })
+    }
+}
+
+/** A visitor waits in line, and buys what the console then shows. */
+async function buy(system: System): Promise<void> {
+  const ask = (method: string, path: string, body?: object, token?: string) =>
+    call(system, method, `/sales/friday${path}`, body, token, system.edgeUrl)
+  const { queue_token } = await ask('POST', '/queue')
+  for (const untilMs = Date.now() + TURN_WITHIN_MS; Date.now() < untilMs; await sleep(200)) {
+    const { admission_token } = await ask('GET', '/queue/status', undefined, queue_token)
+    if (!admission_token) continue
+    await ask('POST', '/checkout', { payment_method: 'pm_ok' }, admission_token)
+    return
+  }
+  throw new LocalError('Nobody was called in the sale that the console should show.')
+}
+
+async function call(
+  { originUrl, adminToken }: System,
+  method: string,
+  path: string,
+  body?: object,
+  token = adminToken,
+  base = originUrl,
+): Promise<Record<string, string>> {
+  const response = await fetch(base + path, {
+    method,
+    headers: {
+      ...(path.endsWith('/queue') ? {} : { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': 'application/json' }),
+      'idempotency-key': crypto.randomUUID(),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new LocalError(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Record<string, string>
+}
+
+await run('No pictures could be taken.', main, async () => browser?.close())
