@@ -2,15 +2,14 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
-import { installChromium, launchChromium } from './chromium.ts'
 
 const executablePath = await installChromium()
 /** Slow enough that nobody's turn comes during a test. */
 const SLOW = { admission: { rate_per_second: 0.05 } }
-const WITHIN = { timeout: 15_000 }
 const PRODUCT = { product_id: 'one', name: 'Dusk & Dawn', unit_price_minor: 100, currency: 'EUR', total: 50 }
 const FEW_AND_MANY = {
   limit_per_visitor: 5,
@@ -42,7 +41,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await browser?.close()
     await system?.stop()
     await shop?.stop()
-  }, 60_000)
+  })
 
   async function admin(method: string, path: string, body?: unknown): Promise<void> {
     const response = await fetch(`${system.originUrl}/admin${path}`, {
@@ -79,6 +78,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
       page.on('pageerror', (error) => complaints.push(String(error)))
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
     })
+    context.setDefaultTimeout(60_000)
     return context.newPage()
   }
 
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   async function visitorWithTurn(url: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await visitor(url, options)
     await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await heading(page, 'It is your turn').waitFor()
     return page
   }
 
@@ -104,30 +104,39 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   }
   const pay = async (page: Page) => {
     await button(page, /^Pay/).click()
-    await heading(page, 'It is yours').waitFor(WITHIN)
+    await heading(page, 'It is yours').waitFor()
+  }
+  const giveBack = async (page: Page) => {
+    await page.getByText('Give it back', { exact: true }).click()
+    await button(page, 'Yes, give it back').click()
   }
   const numberOf = (page: Page) => page.locator('#stage').getAttribute('data-number')
-  const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor(WITHIN)
+  const hasText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor()
 
   test('a visitor joins the lobby, gets the turn on the same page, pays and sees it confirmed', async () => {
     const url = await sale('whole', 4_000)
     const page = await visitor(url)
     expect(await page.locator('h1').textContent()).toBe('Trainers "<b>Ünï</b>" 👟')
+    const data = await page.locator('script[type="application/ld+json"]').textContent()
+    expect(JSON.parse(data ?? '')).toMatchObject({ '@type': 'SaleEvent', name: 'Trainers "<b>Ünï</b>" 👟', url })
+    const image = await page.locator('meta[property="og:image"]').getAttribute('content')
+    expect((await fetch(image ?? '')).headers.get('content-type')).toBe('image/png')
     const requested: string[] = []
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('You are in the lobby')
     expect(new URL(page.url()).pathname).toBe('/sales/whole/line')
-    await heading(page, 'It is your turn').waitFor({ timeout: 20_000 })
+    await heading(page, 'It is your turn').waitFor()
     // The Worker is called twice: to join, and for the page that brings the admission. All else is the public document.
-    expect(requested.filter((path) => !path.endsWith('/schedule'))).toEqual(['/sales/whole/queue', '/sales/whole/line'])
+    const others = requested.filter((path) => !/\/schedule$|^\/assets\//.test(path))
+    expect(others).toEqual(['/sales/whole/queue', '/sales/whole/line'])
     await expect.poll(() => page.evaluate(FOCUSED)).toBe('It is your turn')
 
     await reserve(page)
     const left = () => page.locator('time[role=timer]').textContent()
     const before = await left()
-    await expect.poll(left, { timeout: 5_000 }).not.toBe(before)
+    await expect.poll(left).not.toBe(before)
     await pay(page)
     const order = page.url()
     await page.goto(url)
@@ -139,21 +148,94 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     expect(cookies.every((cookie) => cookie.httpOnly)).toBe(true)
   })
 
-  test('the page confirms that the revealed seed fits its commitment', async () => {
-    const url = await sale('confirmed', 6_000, SLOW)
-    const pages = await Promise.all([visitor(url), visitor(url)])
-    for (const page of pages) await button(page, 'Take a place in the lobby').click()
+  test('an announcement is seen by all without a request of its own, and read out once', async () => {
+    const url = await sale('announced', -1_000, SLOW)
+    const [line, landing] = await Promise.all([visitor(url), visitor(url)])
+    await button(line, 'Join the line').click()
+    await heading(line, 'You are in line').waitFor()
+    const pages = [line, landing]
+    const CHANGES = 'globalThis.announced'
     for (const page of pages) {
-      await page.getByText('Checked on this device').waitFor({ timeout: 20_000 })
+      await page.waitForLoadState('networkidle').catch(() => {})
+      await page.evaluate(`${CHANGES} = 0; new MutationObserver(() => ${CHANGES}++)
+        .observe(document.getElementById('shop-announcement'), { childList: true, subtree: true })`)
+    }
+    const requested: string[] = []
+    for (const page of [line, landing]) page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const announce = (text: object) => admin('PUT', '/sales/announced/announcement', { level: 'warning', text })
+    const sees = (page: Page, text: string) =>
+      page.locator('#shop-announcement p[dir=auto]', { hasText: text }).waitFor()
+    const text = 'Doors close at noon.'
+    await announce({ en: text })
+    await Promise.all(pages.map((page) => sees(page, text)))
+    for (const page of pages) await page.getByText('Important', { exact: true }).waitFor()
+    expect(new Set(requested)).toEqual(new Set(['/sales/announced/schedule']))
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    expect(await Promise.all(pages.map((page) => page.evaluate(CHANGES)))).toEqual([1, 1])
+
+    await admin('POST', '/sales/announced/end')
+    await heading(line, 'The sale has ended').waitFor()
+    await announce({ en: 'Thank you all.' })
+    await sees(line, 'Thank you all.')
+    await admin('DELETE', '/sales/announced/announcement')
+    await line.locator('#shop-announcement:empty').waitFor({ state: 'attached' })
+    await line.getByText('Earlier announcements').click()
+    await expect.poll(() => line.locator('#earlier p[dir=auto]').allTextContents()).toEqual(['Thank you all.', text])
+  })
+
+  test('a turn is told by a sound and a notification to whoever switched them on, once', async () => {
+    const url = await sale('noticed', 5_000)
+    const page = await newPage({ permissions: ['notifications'] })
+    await page.addInitScript(`globalThis.told = []
+      globalThis.Notification = class {
+        static permission = 'granted'
+        constructor(title, { body }) { told.push(title + ': ' + body) }
+      }
+      document.hasFocus = () => false
+      const { createOscillator } = AudioContext.prototype
+      AudioContext.prototype.createOscillator = function () {
+        told.push('tone')
+        return createOscillator.call(this)
+      }`)
+    await page.goto(url)
+    await button(page, 'Take a place in the lobby').click()
+    for (const name of ['Play a sound', 'Show a notification']) {
+      await button(page, name).click()
+      await expect.poll(() => button(page, name).getAttribute('aria-pressed')).toBe('true')
+    }
+    // So that one knows how loud it is.
+    const told = () => page.evaluate<string[]>('told')
+    expect(await told()).toEqual(['tone', 'tone', 'tone'])
+    await heading(page, 'It is your turn').waitFor()
+    expect((await told()).slice(3)).toEqual([
+      ...Array.from({ length: 9 }, () => 'tone'),
+      'It is your turn: Trainers "<b>Ünï</b>" 👟',
+    ])
+    expect(await page.title()).toContain('It is your turn')
+    const again = await newTab(page, await sale('noticed-again', 60_000))
+    await button(again, 'Take a place in the lobby').click()
+    await expect.poll(() => button(again, 'Play a sound').getAttribute('aria-pressed')).toBe('true')
+  })
+
+  test('the page confirms that the revealed seed fits its commitment', async () => {
+    const url = await sale('confirmed', 600_000, SLOW)
+    const pages = await Promise.all([visitor(url), visitor(url)])
+    for (const page of pages) {
+      await button(page, 'Take a place in the lobby').click()
+      await heading(page, 'You are in the lobby').waitFor()
+    }
+    await admin('POST', '/sales/confirmed/open')
+    for (const page of pages) {
+      await page.getByText('Checked on this device').waitFor()
       await page.getByText('Opened', { exact: true }).waitFor()
-      await hasText(page.locator('#draw-yours'), /^Lot [12] of 2 was drawn to place [12]\.$/)
+      await hasText(page.locator('#draw-yours'), /^Lot \d+ of \d+ was drawn to place \d+\.$/)
     }
     const places = await Promise.all(pages.map((page) => page.locator('#draw-yours').textContent()))
-    expect(new Set(places.map((text) => text?.slice(-2))).size).toBe(2)
+    expect(new Set(places.map((text) => text?.split(' ').at(-1))).size).toBe(2)
   })
 
   test('the page warns of a seed that does not fit the commitment it saw', async () => {
-    const page = await visitor(await sale('swapped', 6_000, SLOW))
+    const page = await visitor(await sale('swapped', 600_000, SLOW))
     await button(page, 'Take a place in the lobby').click()
     await heading(page, 'You are in the lobby').waitFor()
     // The shop swaps both seed and commitment, as if nobody had kept the old one.
@@ -164,7 +246,8 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
         json: { ...schedule, draw_seed, draw_commitment: commitmentOf('ab'.repeat(32)) },
       })
     })
-    await page.getByText('This does not fit').waitFor(WITHIN)
+    await admin('POST', '/sales/swapped/open')
+    await page.getByText('This does not fit').waitFor()
     expect(await page.getByText('Checked on this device').isVisible()).toBe(false)
   })
 
@@ -175,13 +258,13 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const tab = await newTab(page, url)
     await button(page, 'Join the line').click()
     await heading(page, 'You are in line').waitFor()
-    await heading(tab, 'You are in line').waitFor(WITHIN)
+    await heading(tab, 'You are in line').waitFor()
     expect(await numberOf(tab)).toBe(await numberOf(page))
     expect(await numberOf(page)).toMatch(/^\d+$/)
     await hasText(page.locator('#ahead'), /^[3-5]$/)
     await tab.getByText('Give up my place').click()
     await button(tab, 'Yes, give it up').click()
-    await button(page, 'Join the line').waitFor(WITHIN)
+    await button(page, 'Join the line').waitFor()
   })
 
   test('whoever has a place is led to it from the page that all see, and left there once it is given up', async () => {
@@ -204,6 +287,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
 
     const plain = await visitor(url, { javaScriptEnabled: false })
     await button(plain, 'Join the line').click()
+    await heading(plain, 'You are in line').waitFor()
     const own = await numberOf(plain)
     await plain.goto(url)
     await link(plain, 'I already have a place').click()
@@ -223,6 +307,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     }`)
     await page.goto(url)
     await button(page, 'Take a place in the lobby').click()
+    await heading(page, 'You are in the lobby').waitFor()
     await hasText(page.locator('#connection'), 'Connected')
     const number = await numberOf(page)
     await page.evaluate('putBack()')
@@ -245,12 +330,42 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const page = await visitor(url, { javaScriptEnabled: false, locale: 'de-DE', colorScheme: 'dark' })
     await button(page, 'Platz in der Lobby nehmen').click()
     // From here on the page reloads itself, until there is something to choose.
-    await heading(page, 'Du bist dran').waitFor({ timeout: 30_000 })
+    await heading(page, 'Du bist dran').waitFor()
     await button(page, 'Reservieren').click()
     await heading(page, 'Für dich zurückgelegt').waitFor()
     await button(page, /bezahlen$/).click()
-    await heading(page, 'Es gehört dir').waitFor(WITHIN)
+    await heading(page, 'Es gehört dir').waitFor()
   })
+
+  test.each([true, false])(
+    'a buyer is sent to their bank, and comes back (with a script: %s)',
+    async (javaScriptEnabled) => {
+      const url = await sale(`bank-${javaScriptEnabled}`, -1_000)
+      const page = await visitor(url, { javaScriptEnabled })
+      await button(page, 'Join the line').click()
+      await heading(page, 'It is your turn').waitFor()
+      await reserve(page)
+      const order = page.url()
+      const toBank = async () => {
+        await page.getByLabel('Card whose bank asks you to confirm').check()
+        await button(page, /^Pay/).click()
+        await link(page, 'On to your bank').click()
+        await heading(page, 'Approve this payment?').waitFor()
+        await hasText(page.locator('.amount'), '€1.00')
+      }
+      if (javaScriptEnabled) {
+        await toBank()
+        await button(page, 'Decline').click()
+        await heading(page, 'The payment did not go through').waitFor()
+        expect(page.url()).toBe(order)
+      }
+      await toBank()
+      await button(page, 'Approve').click()
+      // Without a script the page may be there before the bank's word is, and reloads itself only after a while.
+      await heading(page, 'It is yours').waitFor()
+      expect(page.url()).toBe(order)
+    },
+  )
 
   test('one account has one place and one limit on all its devices, where a sale requires sign-in', async () => {
     const url = await sale('members', -1_000, { access: { sign_in: 'required' } })
@@ -268,7 +383,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await page.goto(url)
     await signIn(page, 'ada')
     await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await heading(page, 'It is your turn').waitFor()
     await reserve(page)
     const order = new URL(page.url()).pathname
 
@@ -276,7 +391,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const other = await visitor(url, { javaScriptEnabled: false })
     await signIn(other, 'ada')
     await button(other, 'Join the line').click()
-    await heading(other, 'It is your turn').waitFor(WITHIN)
+    await heading(other, 'It is your turn').waitFor()
     await button(other, 'Reserve').click()
     await heading(other, 'Reserved for you').waitFor()
     expect(new URL(other.url()).pathname).toBe(order)
@@ -285,17 +400,17 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const stranger = await visitor(url)
     await signIn(stranger, 'bob')
     await button(stranger, 'Join the line').click()
-    await heading(stranger, 'It is your turn').waitFor(WITHIN)
+    await heading(stranger, 'It is your turn').waitFor()
     const number = await numberOf(stranger)
     expect(number).not.toBe(await numberOf(page))
     // Their session ends, and the place waits for the next one.
     await stranger.context().clearCookies({ name: 'shop_session' })
     await stranger.goto(url)
-    await heading(stranger, 'You are signed out of the shop').waitFor(WITHIN)
+    await heading(stranger, 'You are signed out of the shop').waitFor()
     await link(stranger, 'Sign in').click()
     await stranger.getByLabel('Account').fill('bob')
     await button(stranger, 'Sign in').click()
-    await heading(stranger, 'It is your turn').waitFor(WITHIN)
+    await heading(stranger, 'It is your turn').waitFor()
     expect(await numberOf(stranger)).toBe(number)
   })
 
@@ -305,7 +420,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await page.route('**/*.js', () => {})
     await page.goto(url, { waitUntil: 'commit' })
     const painted = () => page.evaluate(`performance.getEntriesByName('first-paint').length`)
-    await expect.poll(painted, WITHIN).toBe(1)
+    await expect.poll(painted).toBe(1)
   })
 
   test('a page whose script is lost says so after a while, and is live once it is loaded again', async () => {
@@ -347,7 +462,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await page.getByText('Give up my place').focus()
     await admin('POST', '/sales/focus/end')
     const focused = () => page.evaluate(`${RETURNING}, ${FOCUSED}`)
-    await expect.poll(focused, { ...WITHIN, interval: 500 }).toBe('The sale has ended')
+    await expect.poll(focused, { interval: 500 }).toBe('The sale has ended')
   })
 
   test('a visitor who wants more than is left may choose again, also by a reload', async () => {
@@ -366,12 +481,12 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const tab = await newTab(page, url)
     await button(tab, 'Reserve').focus()
     await reserve(page)
-    await heading(tab, 'You have an order here').waitFor(WITHIN)
+    await heading(tab, 'You have an order here').waitFor()
     expect(await tab.evaluate(FOCUSED)).toBe('You have an order here')
     expect(await button(tab, 'Reserve').isVisible()).toBe(false)
     expect(await tab.title()).toMatch(/^You have an order here · /)
-    await button(page, 'Give it back').click()
-    await heading(tab, 'It is your turn').waitFor(WITHIN)
+    await giveBack(page)
+    await heading(tab, 'It is your turn').waitFor()
     expect(await tab.getByText('You have an order here').isVisible()).toBe(false)
   })
 
@@ -385,7 +500,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     await other.getByLabel('Quantity').fill('2')
     await button(other, 'Reserve').click()
     await hasText(few, 'none left')
-    await button(other, 'Give it back').click()
+    await giveBack(other)
     await hasText(few, 'about 2 left')
     expect(await page.getByLabel('Many').isChecked()).toBe(true)
     await hasText(few, '€1.00')
@@ -409,31 +524,31 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const page = await visitor(await sale('landing', -1_000, SLOW))
     await button(page, 'Join the line').waitFor()
     await admin('POST', '/sales/landing/pause')
-    await expect.poll(() => page.evaluate(`${RETURNING}, document.title`), WITHIN).toMatch(/^The line is paused · /)
+    await expect.poll(() => page.evaluate(`${RETURNING}, document.title`)).toMatch(/^The line is paused · /)
     await hasText(page.getByRole('status'), 'The line is paused')
     await admin('POST', '/sales/landing/end')
     const ended = () => page.evaluate(`${RETURNING}, document.querySelectorAll('#final h1').length`)
-    await expect.poll(ended, { ...WITHIN, interval: 500 }).toBe(1)
+    await expect.poll(ended, { interval: 500 }).toBe(1)
   })
 
   test('the page of an order shows that its hold has ended, and the way back', async () => {
     const page = await visitorWithTurn(await sale('brief', -1_000, { hold_seconds: 2 }))
     await button(page, 'Reserve').click()
-    await heading(page, 'The time was up').waitFor(WITHIN)
+    await heading(page, 'The time was up').waitFor()
     await link(page, 'Back to the sale').waitFor()
   })
 
   test('"sold out" is a page for caches, without a cookie, and a restock brings the sale back', async () => {
     const url = await sale('gone', -1_000, { products: [{ ...PRODUCT, total: 0 }] })
     const cacheControl = async () => (await fetch(url)).headers.get('cache-control')
-    await expect.poll(cacheControl, { timeout: 10_000 }).toBe('public, max-age=30')
+    await expect.poll(cacheControl).toBe('public, max-age=30')
     const page = await visitor(url)
     await heading(page, 'Sold out').waitFor()
     expect(await page.context().cookies()).toEqual([])
     await admin('POST', '/sales/gone/products/one/restock', { quantity: 5 })
-    await expect.poll(cacheControl, { timeout: 5_000 }).toBe('public, max-age=1')
+    await expect.poll(cacheControl).toBe('public, max-age=1')
     await page.evaluate(RETURNING)
-    await button(page, 'Join the line').waitFor(WITHIN)
+    await button(page, 'Join the line').waitFor()
   })
 
   test('the page of all leads a member into the members’ line, whose schedule its script follows', async () => {
@@ -447,13 +562,13 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const schedules: string[] = []
     page.on('request', (request) => schedules.push(new URL(request.url()).search))
     await button(page, 'Take a place in the lobby').click()
-    await heading(page, 'You are in line').waitFor(WITHIN)
+    await heading(page, 'You are in line').waitFor()
     await page.getByText('Your line: members').waitFor()
     await page.evaluate(RETURNING)
     await expect.poll(() => schedules).toContain('?line=members')
     await hasText(page.locator('#connection'), 'Connected')
     const tab = await newTab(page, url)
-    await heading(tab, 'You are in line').waitFor(WITHIN)
+    await heading(tab, 'You are in line').waitFor()
     // The tab begins on the page of all, with the public line's schedule.
     await page.evaluate(RETURNING)
     expect(await heading(page, 'You are in line').isVisible()).toBe(true)
@@ -480,7 +595,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
       addEventListener('storage', () => globalThis.woken++)`)
     await page.goto(await sale('quiet', -1_000))
     await button(page, 'Join the line').click()
-    await heading(page, 'It is your turn').waitFor(WITHIN)
+    await heading(page, 'It is your turn').waitFor()
     await reserve(page)
     const tab = await newTab(page, page.url())
     await hasText(tab.locator('#connection'), 'Connected')
@@ -507,11 +622,39 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
     const paid = page.url()
     await page.goto(url)
     await reserve(page)
-    await button(page, 'Give it back').click()
+    await giveBack(page)
     await link(page, 'Back to the sale').click()
     await link(page, 'Show it').click()
     await heading(page, 'It is yours').waitFor()
     expect(page.url()).toBe(paid)
+  })
+
+  test('a declined card keeps its hold, the next one is confirmed with the bank, and the order has a receipt', async () => {
+    const page = await visitorWithTurn(await sale('declined', -1_000))
+    await reserve(page)
+    const left = () => page.locator('#hold time').textContent()
+    await page.getByLabel('Card without enough money').check()
+    await button(page, /^Pay/).click()
+    await heading(page, 'The payment did not go through').waitFor()
+    await hasText(page.locator('#order'), 'not enough money on the account')
+    await hasText(page.locator('#order'), 'You can try 2 more times.')
+    const before = await left()
+    await expect.poll(left).not.toBe(before)
+
+    await page.getByLabel('Card whose bank asks you to confirm').check()
+    await button(page, /^Pay/).click()
+    await heading(page, 'Your bank asks you to confirm').waitFor()
+    // The page goes on by itself, also where the bank's is another tab.
+    const bank = await newTab(page, (await link(page, 'On to your bank').getAttribute('href')) ?? '')
+    await button(bank, 'Approve').click()
+    await heading(page, 'It is yours').waitFor()
+
+    await link(page, 'Receipt').click()
+    await heading(page, 'Receipt').waitFor()
+    await page.goto(page.url().replace(/order\/.*$/, 'orders'))
+    await heading(page, 'Your orders').waitFor()
+    await link(page, 'It is yours').click()
+    await heading(page, 'It is yours').waitFor()
   })
 
   test('no page broke the content security policy, and no script failed', () => {

@@ -47,18 +47,34 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
     expect([requests - before.requests, toEdge - before.toEdge]).toEqual([CROWD, 0])
   })
 
-  test('a restock is seen within two seconds', async () => {
+  test('a restock is seen', async () => {
     expect(await page(ENGLISH)).toContain('id="final"')
     await admin('POST', '/products/poster/restock', { quantity: 5 })
-    await expect.poll(() => page(ENGLISH), { timeout: 2_000, interval: 50 }).toContain('id="landing"')
+    await expect.poll(() => page(ENGLISH)).toContain('id="landing"')
   })
 
-  test('a thousand visitors who open the page cost a request or two for each form, and see their own after joining', async () => {
+  test('a schedule is at most a second old, also for the only one who reads it', async () => {
+    const ageMs = async () => {
+      const askedAtMs = Date.now()
+      const { server_time_ms } = (await (await fetch(at('/schedule'))).json()) as { server_time_ms: number }
+      return askedAtMs - server_time_ms
+    }
+    const ages: number[] = []
+    for (let i = 0; i < 8; i++) {
+      ages.push(await ageMs())
+      await sleep(950)
+    }
+    // Served once more than it may be, it would be almost two.
+    expect(Math.max(...ages)).toBeLessThan(1_800)
+  })
+
+  test('a thousand visitors who open the page cost a request or two a second for each form, and see their own after joining', async () => {
     for (const form of FORMS) await page(form)
-    const before = await counts()
+    const [began, before] = [performance.now(), await counts()]
     for (let i = 0; i < 10; i++)
       await Promise.all(Array.from({ length: 100 }, (_, n) => page([...(FORMS[n % 2] ?? []), `cookie: visitor=${n}`])))
-    expect((await counts()).toEdge - before.toEdge).toBeLessThanOrEqual(4)
+    const seconds = (performance.now() - began) / 1000
+    expect((await counts()).toEdge - before.toEdge).toBeLessThanOrEqual(4 * (1 + Math.floor(seconds)))
 
     const numbers: (string | undefined)[] = []
     for (let i = 0; i < 2; i++) {

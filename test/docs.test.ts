@@ -2,16 +2,23 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import Stripe from 'stripe'
 import { expect, it } from 'vitest'
 import { SETTINGS_PAGE, settingsPage } from '../dev/settings-page.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+const pages = ['README.md', ...docs.map((name) => `docs/${name}`)]
 const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8')
 const matches = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, found = '']) => found)
 
 it('docs/settings.md is what the schemas say: `npm run settings` writes it', () => {
   expect(readFileSync(SETTINGS_PAGE, 'utf8')).toBe(settingsPage())
+})
+
+it('Stripe’s script is of the same release as its library: tokens of the one are charged by the other', () => {
+  const released = matches(textOf('docs/settings.md'), /https:\/\/js\.stripe\.com\/(\w+)\/stripe\.js/g)
+  expect(released).toEqual([Stripe.API_VERSION.split('.')[1]])
 })
 
 it('every file that a document names exists', () => {

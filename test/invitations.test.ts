@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
-import { installChromium, launchChromium } from './chromium.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
 const executablePath = await installChromium()
@@ -23,7 +23,7 @@ describe.skipIf(!existsSync(executablePath))('a sale by invitation', () => {
   afterAll(async () => {
     await browser?.close()
     await system?.stop()
-  }, 60_000)
+  })
 
   async function operator(method: string, path: string, body?: string, type = 'text/csv') {
     const headers = {

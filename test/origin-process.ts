@@ -6,12 +6,13 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { LOOPBACK, type Server, temporaryFolder } from '../dev/processes.ts'
 import { originPorts, originServer, type System } from '../dev/system.ts'
-import type { Reservation } from '../origin/ledger/record.ts'
+import type { Reservation } from '../origin/ledger/orders/record.ts'
 import { ONE_LINE } from '../shared/api/access.ts'
-import type { SaleConfig } from '../shared/api/operator.ts'
+import { NO_CONTACT, type SaleConfig } from '../shared/api/operator.ts'
 import type { Order } from '../shared/api/public.ts'
+import { importSecrets, newKeySet } from '../shared/keys.ts'
 import type { Problem } from '../shared/problem.ts'
-import { ADMISSION, ADMISSION_TTL_SECONDS, importSecrets, newKeySet, signToken } from '../shared/tokens.ts'
+import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../shared/tokens.ts'
 import { useDatabase, useRedis } from './servers.ts'
 
 export const ADMIN_TOKEN = 'test-admin-token-of-at-least-32-characters'
@@ -39,7 +40,7 @@ function ownStores() {
 /** Starts an origin before the tests of a file, and stops it after them; by default on stores of its own. */
 export function useOrigin(
   stores: () => { databaseUrl: string; redisUrl: string } = ownStores(),
-  env: Record<string, string> = {},
+  env: Record<string, string> | (() => Record<string, string>) = {},
 ) {
   const folder = temporaryFolder('origin-test')
   let server: Server
@@ -63,7 +64,7 @@ export function useOrigin(
       ADMISSION_KEYS: JSON.stringify(keys),
       ALLOW_DIRECT: 'true',
       LOG_LEVEL: 'warn',
-      ...env,
+      ...(typeof env === 'function' ? env() : env),
     }
   }
 
@@ -84,12 +85,13 @@ export function useOrigin(
   async function call(
     method: string,
     path: string,
-    options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+    options: { token?: string; body?: unknown; headers?: Record<string, string>; redirect?: 'follow' | 'manual' } = {},
     base = server.url,
   ) {
-    const { token, body, headers } = options
+    const { token, body, headers, redirect = 'follow' } = options
     const response = await fetch(base + path, {
       method,
+      redirect,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -131,7 +133,7 @@ export function useOrigin(
       const answer = await admin('PUT', `/sales/${sale}`, {
         name: 'Test',
         opens_at: new Date(Date.now() - 1000).toISOString(),
-        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
         admission: { rate_per_second: 100 },
         ...options,
       })
@@ -178,7 +180,7 @@ export type TestOrigin = ReturnType<typeof useOrigin>
 export async function eventually<T>(
   ask: () => Promise<T>,
   right: (answer: T) => boolean,
-  withinMs = 15_000,
+  withinMs = 30_000,
 ): Promise<T> {
   const until = Date.now() + withinMs
   for (;;) {
@@ -190,12 +192,21 @@ export async function eventually<T>(
 
 /** An open sale of one product, as the ledger takes it. */
 export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleConfig => ({
-  ...{ name: 'Test', opens_at: new Date().toISOString(), ends_at: null, pre_queue_opens_at: null },
-  ...{ hold_seconds: 90, limit_per_visitor: 1, oversell_policy: 'alarm', max_unpaid_orders: 3 },
+  name: 'Test',
+  opens_at: new Date().toISOString(),
+  ends_at: null,
+  pre_queue_opens_at: null,
+  hold_seconds: 90,
+  limit_per_visitor: 1,
+  oversell_policy: 'alarm',
+  max_unpaid_orders: 3,
   access: { sign_in: 'optional', invitation: 'off', proof_of_work: null, turnstile: false },
   lines: [...ONE_LINE],
   expected_visitors: null,
-  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total }],
+  contact: NO_CONTACT,
+  indexed: true,
+  test: false,
+  products: [{ product_id: 'one', name: 'One', unit_price_minor: 1000, currency: 'EUR', total, buffer: 0 }],
   admission: { rate_per_second: 1, max_inside: null },
   ...changes,
 })

@@ -6,7 +6,7 @@ import { createMetrics } from '../origin/lib/metrics.ts'
 import { PaymentJobs } from '../origin/payments/jobs.ts'
 import { stripeProvider } from '../origin/payments/stripe.ts'
 import { ledgerDatabase } from './servers.ts'
-import { startStripe } from './stripe.ts'
+import { startStripe } from './stand-ins/stripe.ts'
 
 const secrets = { secretKey: 'sk_test_of_a_local_server', webhookSecret: 'whsec_local' }
 

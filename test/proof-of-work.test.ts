@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
-import { installChromium, launchChromium } from './chromium.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
 const executablePath = await installChromium()
@@ -23,7 +23,7 @@ describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
   afterAll(async () => {
     await browser?.close()
     await system?.stop()
-  }, 60_000)
+  })
 
   test('a visitor joins by keyboard alone, and the strict content security policy holds', async () => {
     const page = await browser.newPage()
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(executablePath))('where the sale asks', () => {
     await browser?.close()
     await system?.stop()
     siteverify?.close()
-  }, 60_000)
+  })
 
   /** Cloudflare's script is not ours: a stand-in with its calls, which gives a token after some time. */
   async function pageWith(script: string | null): Promise<Page> {

@@ -18,8 +18,7 @@ const LATE = 20
 const STOCK = { poster: 9, vinyl: 5 }
 const PRICE = { unit_price_minor: 2500, currency: 'EUR' }
 const RATE_PER_SECOND = 25
-const OPENS_AFTER_MS = 2_500
-const WITHIN_MS = 30_000
+const WITHIN_MS = 60_000
 /** A client learns of its turn by asking; it asks this often, whatever the response says, so that the test is quick. */
 const ASK_EVERY_MS = 100
 
@@ -32,7 +31,7 @@ beforeAll(async () => {
     databaseUrl: database.url,
     // Numbers that nobody holds keep the last units back for as long as a turn may be claimed; and calling more people
     // than there are units lets some of them come too late.
-    edgeVars: { CLAIM_SECONDS: '3', ADMISSIONS_PER_UNIT: '5' },
+    edgeVars: { CLAIM_SECONDS: '8', ADMISSIONS_PER_UNIT: '5' },
   })
   ledger = postgres(database.url, { max: 2, onnotice: () => {} })
 })
@@ -47,11 +46,11 @@ describe('a sale from its announcement to its end', () => {
   let announced: Schedule
   let reserved: { visitor: Visitor; order: Order }[]
 
-  test('it is announced, and its page and schedule are there within a second', async () => {
+  test('it is announced, and its page and schedule are there', async () => {
     const created = await admin('PUT', '', {
       name: 'Launch “📀”',
-      opens_at: new Date(Date.now() + OPENS_AFTER_MS).toISOString(),
-      hold_seconds: 60,
+      opens_at: new Date(Date.now() + 600_000).toISOString(),
+      hold_seconds: 300,
       limit_per_visitor: 1,
       products: [
         { ...PRICE, product_id: 'poster', name: 'Poster', total: STOCK.poster },
@@ -60,7 +59,7 @@ describe('a sale from its announcement to its end', () => {
       admission: { rate_per_second: RATE_PER_SECOND },
     })
     expect(created.status).toBe(201)
-    await within(1_000, async () => (await fetch(at(''))).status === 200)
+    await becomesTrue(async () => (await fetch(at(''))).status === 200)
     announced = await schedule()
     expect(announced).toMatchObject({ sale: SALE, phase: 'pre_queue', draw_seed: null })
   })
@@ -95,7 +94,9 @@ describe('a sale from its announcement to its end', () => {
   })
 
   test('at the opening the seed is revealed, and turns come in the drawn order, no faster than the rate', async () => {
-    await within(OPENS_AFTER_MS + 3_000, async () => (await schedule()).draw_seed !== null)
+    const openedAtMs = Date.now()
+    expect((await admin('POST', '/open')).status).toBe(200)
+    await becomesTrue(async () => (await schedule()).draw_seed !== null)
     const late = Promise.all(Array.from({ length: LATE }, () => Visitor.join()))
     const open = await schedule()
     expect(open.phase).toBe('open')
@@ -107,7 +108,7 @@ describe('a sale from its announcement to its end', () => {
     const called: { position: number; atMs: number }[] = []
     await Promise.all(
       crowd.map(async (visitor) => {
-        const ready = await visitor.untilCalled()
+        const { answer: ready, servedBefore } = await visitor.untilCalled()
         const atMs = Date.now()
         const position = positionOf(
           { seed, size: open.pre_queue_size, beacon: open.draw_beacon },
@@ -115,21 +116,16 @@ describe('a sale from its announcement to its end', () => {
         )
         if (ready.status !== 'ready') return
         called.push({ position, atMs })
+        expect(servedBefore).toBeLessThan(position)
         expect(ready.now_serving).toBeGreaterThanOrEqual(position)
         // Whoever comes too late for the vinyl takes a poster.
         const order = (await visitor.checkOut('vinyl')) ?? (await visitor.checkOut('poster'))
         if (order !== undefined) reserved.push({ visitor, order })
       }),
     )
-    // One asks every ASK_EVERY_MS: two who are called in turn may hear of it in the other order within that time.
-    const order = called.toSorted((a, b) => a.atMs - b.atMs)
-    for (const [i, earlier] of order.entries()) {
-      for (const later of order.slice(i + 1)) {
-        if (later.position < earlier.position) expect(later.atMs - earlier.atMs).toBeLessThan(3 * ASK_EVERY_MS + 250)
-      }
-    }
-    const seconds = ((order.at(-1)?.atMs ?? 0) - (order[0]?.atMs ?? 0)) / 1000
-    expect(order.length / RATE_PER_SECOND).toBeLessThan(seconds + 1.5)
+    // Counted from before the opening: whoever hears of their turn late makes the line no faster. It may start a little ahead.
+    for (const [i, { atMs }] of called.toSorted((a, b) => a.atMs - b.atMs).entries())
+      expect(i + 1).toBeLessThanOrEqual(RATE_PER_SECOND * ((atMs - openedAtMs) / 1000 + 1.5))
   })
 
   test('every unit is in somebody’s cart, none in two, and the rest were refused', async () => {
@@ -139,13 +135,19 @@ describe('a sale from its announcement to its end', () => {
     expect(rows.map((row) => row.order_id).toSorted()).toEqual(reserved.map(({ order }) => order.order_id).toSorted())
     for (const { refusal } of crowd)
       if (refusal !== undefined) expect(refusal).toMatch(/^\/problems\/(all-in-carts|sold-out)$/)
-    await within(3_000, async () => (await schedule()).phase === 'all_in_carts')
+    await becomesTrue(async () => (await schedule()).phase === 'all_in_carts')
   })
 
-  test('a declined card gives the unit back, once, and the next visitor gets it', async () => {
+  test('the third declined card gives the unit back, once, and the next visitor gets it', async () => {
     const loser = reserved.shift()
     if (loser === undefined) throw new Error('Nobody has a cart.')
-    await loser.visitor.pay(loser.order, 'pm_declined')
+    for (const attempts_left of [2, 1, 0]) {
+      await loser.visitor.pay(loser.order, 'pm_declined')
+      await becomesTrue(async () => {
+        const { payment } = await loser.visitor.read(loser.order)
+        return payment?.status === 'declined' && payment.attempts_left === attempts_left
+      })
+    }
     expect(await loser.visitor.settled(loser.order)).toBe('cancelled')
     const winner = await firstCalled(crowd, loser.order.product_id)
     expect(winner.order.status).toBe('reserved')
@@ -167,7 +169,7 @@ describe('a sale from its announcement to its end', () => {
         { product_id: 'vinyl', total: vinyl, available: 0, held: 0, sold: vinyl },
       ],
     })
-    await within(3_000, async () => (await schedule()).phase === 'sold_out')
+    await becomesTrue(async () => (await schedule()).phase === 'sold_out')
   })
 
   test('the sold-out page is cacheable, sets no cookie, and says so to all who still wait', async () => {
@@ -185,17 +187,17 @@ describe('a sale from its announcement to its end', () => {
     }
   })
 
-  test('a restock brings it back to life within two seconds', async () => {
+  test('a restock brings it back to life', async () => {
     const restocked = await admin('POST', '/products/vinyl/restock', { quantity: 3 })
     expect(restocked.status).toBe(200)
-    await within(2_000, async () => (await schedule()).phase === 'open')
+    await becomesTrue(async () => (await schedule()).phase === 'open')
     const winner = await firstCalled(crowd, 'vinyl')
     expect(winner.order).toMatchObject({ status: 'reserved', product_id: 'vinyl' })
   })
 
   test('the operator ends it, and it is over for everyone', async () => {
     expect((await admin('POST', '/end')).status).toBe(200)
-    await within(2_000, async () => (await schedule()).phase === 'ended')
+    await becomesTrue(async () => (await schedule()).phase === 'ended')
     const latecomer = await fetch(at('/queue'), { method: 'POST' })
     expect(latecomer.status).toBe(410)
     expect(await latecomer.json()).toMatchObject({ type: '/problems/ended' })
@@ -226,12 +228,14 @@ class Visitor {
     return new Visitor((await response.json()) as QueueAnswer, cookies.join('; '))
   }
 
-  /** Waits for its turn, or for the end of the waiting: all in carts, sold out. */
-  async untilCalled(): Promise<QueueAnswer> {
+  /** Waits for its turn, or for the end of the waiting: all in carts, sold out. With it, how far the line was before. */
+  async untilCalled(): Promise<{ answer: QueueAnswer; servedBefore: number }> {
     const deadline = Date.now() + WITHIN_MS
+    let servedBefore = 0
     while (Date.now() < deadline) {
       const answer = await this.ask()
-      if (!['pre_queue', 'waiting', 'paused'].includes(answer.status)) return answer
+      if (!['pre_queue', 'waiting', 'paused'].includes(answer.status)) return { answer, servedBefore }
+      servedBefore = answer.now_serving
       await sleep(ASK_EVERY_MS)
     }
     throw new Error(`Number ${this.joined.number} was not called within ${WITHIN_MS} ms`)
@@ -285,15 +289,19 @@ class Visitor {
   /** How the order ended, once it has. */
   async settled(order: Order): Promise<string> {
     let status = ''
-    await within(WITHIN_MS, async () => {
-      const response = await fetch(`${system.edgeUrl}/orders/${order.order_id}`, {
-        headers: { authorization: `Bearer ${order.order_token}` },
-      })
-      expect(response.status).toBe(200)
-      status = ((await response.json()) as Order).status
+    await becomesTrue(async () => {
+      status = (await this.read(order)).status
       return !['reserved', 'paying'].includes(status)
     })
     return status
+  }
+
+  async read(order: Order): Promise<Order> {
+    const response = await fetch(`${system.edgeUrl}/orders/${order.order_id}`, {
+      headers: { authorization: `Bearer ${order.order_token}` },
+    })
+    expect(response.status).toBe(200)
+    return (await response.json()) as Order
   }
 
   private admitted(): Record<string, string> {
@@ -332,4 +340,4 @@ function admin(method: string, path: string, body?: unknown): Promise<Response> 
   })
 }
 
-const within = (timeout: number, holds: () => Promise<boolean>) => vi.waitUntil(holds, { timeout })
+const becomesTrue = (holds: () => Promise<boolean>) => vi.waitUntil(holds, { timeout: WITHIN_MS, interval: 50 })

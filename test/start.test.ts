@@ -23,8 +23,8 @@ import { startRedisCluster } from './redis-cluster.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const START = join(ROOT, 'dev/start.ts')
-const UP = { timeout: 40_000 }
-const GONE = { timeout: 15_000 }
+const UP = { timeout: 120_000 }
+const GONE = { timeout: 60_000 }
 
 describe('a start that fails says why in one line and leaves nothing:', () => {
   test.each(['PORT', 'EDGE_PORT', 'OPS_PORT'])('%s is taken', async (name) => {
@@ -175,8 +175,13 @@ test("ignores the shell's settings for other servers, the machine and a proxy", 
   const run = start({
     args: ['--temporary'],
     env: {
-      ...{ PGSSLMODE: 'require', PGSSL: 'require', PGTARGETSESSIONATTRS: 'any', PGOPTIONS: '--nonsense=1' },
-      ...{ HOST: 'x86_64-conda-linux-gnu', NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' },
+      PGSSLMODE: 'require',
+      PGSSL: 'require',
+      PGTARGETSESSIONATTRS: 'any',
+      PGOPTIONS: '--nonsense=1',
+      HOST: 'x86_64-conda-linux-gnu',
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: 'http://127.0.0.1:1',
     },
   })
   await run.up()
@@ -243,8 +248,14 @@ function ownFolder(): string {
 function spawn(command: string, args: string[], env: Record<string, string> = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = execa(command, args, {
-    ...{ cwd: ROOT, stdin: 'ignore', all: true, reject: false, stripFinalNewline: false, detached: true },
-    ...{ extendEnv: false, env: { PATH, NODE_COMPILE_CACHE, ...env } },
+    cwd: ROOT,
+    stdin: 'ignore',
+    all: true,
+    reject: false,
+    stripFinalNewline: false,
+    detached: true,
+    extendEnv: false,
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
   })
   ends.push(() => {
     child.kill()
@@ -259,7 +270,10 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
   // Below the ephemeral range, and below the ports that other test files take.
   const port = 10_000 + ((process.pid * 16 + nextPort++ * 3) % 5_000)
   const child = spawn(process.execPath, [START, ...args], {
-    ...{ HOME: temporaryRoot, TMPDIR: temporaryRoot, PORT: String(port), EDGE_PORT: String(port + 1) },
+    HOME: temporaryRoot,
+    TMPDIR: temporaryRoot,
+    PORT: String(port),
+    EDGE_PORT: String(port + 1),
     OPS_PORT: String(port + 2),
     ...env,
   })

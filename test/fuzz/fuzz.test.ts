@@ -10,7 +10,8 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LOOPBACK, type Server } from '../../dev/processes.ts'
 import { type System, startSystem } from '../../dev/system.ts'
-import { ADMISSION, importSecrets, newKeySet, QUEUE, signToken } from '../../shared/tokens.ts'
+import { importSecrets, newKeySet } from '../../shared/keys.ts'
+import { ADMISSION, QUEUE, signToken } from '../../shared/tokens.ts'
 import { createSale, eventually, saleOf } from '../origin-process.ts'
 import { type Input, inputOf, type Material } from './inputs.ts'
 import { type Answer, sender } from './send.ts'
@@ -40,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   shopServer.close()
   await system?.stop()
-}, 60_000)
+})
 
 test(`${INPUTS} bad inputs of seed ${SEED} break nothing`, { retry: 0, timeout: 60_000 + INPUTS * 40 }, async () => {
   const { edgeUrl: edge, originUrl: origin, opsUrl: ops } = system

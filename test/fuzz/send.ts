@@ -18,7 +18,7 @@ const MAX_BODY = 128 * 1024
 /** After which a client of bytes ends its half of the connection. */
 const SILENCE_MS = 300
 
-export class Hang extends Error {}
+class Hang extends Error {}
 
 export function sender(urls: Readonly<Record<Server, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })

@@ -2,13 +2,17 @@
  * A server that behaves as Stripe's documentation says, as far as a sale needs: form bodies, idempotency keys, errors in
  * Stripe's shape, kept events and signed webhooks. The payment method decides:
  *
- *     pm_card_visa            is authorized, and captured on request
- *     pm_card_chargeDeclined  402, card_declined
+ *     pm_card_visa            is authorized, and captured on request; so is ctoken_visa
+ *     pm_card_chargeDeclined  402, card_declined; with more behind it, its code
  *     pm_card_authenticate    402, authentication_required by the bank
+ *     pm_card_threeDSecure2Required  needs its buyer, at `/3ds/{intent}` or by `authenticate`
+ *     ctoken_3ds              needs its buyer and Stripe's script
  *     pm_card_processing      stays pending until `authorize` is called
  *     pm_card_lost_response   is authorized, but its first response is lost
  *     pm_card_unresponsive    never responds, and nothing happens
  *     pm_card_error_429, ...  that status, and nothing happens
+ *
+ * What it sends is checked against the types of Stripe's library.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,6 +20,8 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
+import type Stripe from 'stripe'
 
 export interface Intent {
   readonly id: string
@@ -23,9 +29,12 @@ export interface Intent {
   readonly amount: number
   readonly currency: string
   readonly metadata: Record<string, string>
-  status: 'succeeded' | 'requires_capture' | 'processing' | 'canceled' | 'requires_payment_method'
-  last_payment_error: { type: string; code: string } | null
+  readonly client_secret: string
+  status: Stripe.PaymentIntent.Status
+  next_action: Stripe.PaymentIntent.NextAction | null
+  last_payment_error: Pick<Stripe.PaymentIntent.LastPaymentError, 'type' | 'code' | 'decline_code'> | null
   refunded: boolean
+  amountRefunded: number
   refundMetadata: Record<string, string>
 }
 
@@ -44,9 +53,12 @@ interface StripeOptions {
 }
 
 const ERROR_TYPES: Record<number, string> = { 409: 'idempotency_error', 429: 'rate_limit_error' }
-const DECLINES: Record<string, string> = {
-  pm_card_chargeDeclined: 'card_declined',
-  pm_card_authenticate: 'authentication_required',
+const DECLINES: Record<string, { code: Stripe.PaymentIntent.LastPaymentError.Code; decline_code?: string }> = {
+  pm_card_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
+  pm_card_chargeDeclinedInsufficientFunds: { code: 'card_declined', decline_code: 'insufficient_funds' },
+  pm_card_chargeDeclinedExpiredCard: { code: 'expired_card' },
+  pm_card_chargeDeclinedIncorrectCvc: { code: 'incorrect_cvc' },
+  pm_card_authenticate: { code: 'authentication_required' },
 }
 /** No key answers the same again after these. */
 const NOT_KEPT = [0, 401, 403, 409, 429]
@@ -58,6 +70,7 @@ export function signStripe(secret: string, body: string, seconds = Math.floor(Da
 
 export async function startStripe(options: StripeOptions) {
   const intents = new Map<string, Intent>()
+  const refunds: Pick<Stripe.Refund, 'id' | 'object' | 'payment_intent' | 'status' | 'amount' | 'metadata'>[] = []
   const events: { id: string; type: string; created: number }[] = []
   const replies = new Map<string, { form: string; reply: Reply }>()
   const calls: string[] = []
@@ -65,6 +78,21 @@ export async function startStripe(options: StripeOptions) {
   const settings = { sendsWebhooks: true, refundStatus: 'succeeded', turnAway: 0 }
 
   const app = new Hono()
+  // Stripe's page of the buyer's bank, without a key.
+  app.get('/3ds/:id', (c) =>
+    c.html(html`<!doctype html><title>3-D Secure</title><form method="post">
+    <button name="result" value="complete">Complete</button><button name="result" value="fail">Fail</button></form>`),
+  )
+  app.post('/3ds/:id', async (c) => {
+    const intent = intents.get(c.req.param('id'))
+    const to = intent?.next_action?.redirect_to_url?.return_url
+    if (!intent || !to) return c.text('There is nothing to do.', 404)
+    authenticate(intent.id, (await c.req.formData()).get('result') === 'complete')
+    const back = new URL(to)
+    back.searchParams.set('payment_intent', intent.id)
+    back.searchParams.set('payment_intent_client_secret', intent.client_secret)
+    return c.redirect(back.href, 303)
+  })
   app.use(async (c, next) => {
     calls.push(`${c.req.method} ${c.req.path}`)
     const secret = c.req.header('authorization')?.replace('Bearer ', '')
@@ -92,7 +120,16 @@ export async function startStripe(options: StripeOptions) {
   app.post('/v1/payment_intents', (c) => write(c, create))
   app.post('/v1/payment_intents/:id/cancel', (c) => write(c, () => cancel(c.req.param('id'))))
   app.post('/v1/payment_intents/:id/capture', (c) => write(c, () => capture(c.req.param('id'))))
-  app.post('/v1/refunds', (c) => write(c, (form) => refund(form.get('payment_intent') ?? '', metadataIn(form))))
+  app.post('/v1/refunds', (c) =>
+    write(c, (form) => {
+      const amount = form.get('amount')
+      return refund(form.get('payment_intent') ?? '', metadataIn(form), amount === null ? undefined : Number(amount))
+    }),
+  )
+  app.get('/v1/refunds', (c) => {
+    const data = refunds.filter((made) => made.payment_intent === c.req.query('payment_intent')).reverse()
+    return send({ status: 200, body: { object: 'list', data, has_more: false } })
+  })
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
   await once(server, 'listening')
 
@@ -112,19 +149,35 @@ export async function startStripe(options: StripeOptions) {
   }
 
   function create(form: URLSearchParams): Reply {
-    const method = form.get('payment_method') ?? ''
+    const method = form.get('confirmation_token') ?? form.get('payment_method') ?? ''
     const status = Number(/^pm_card_error_(\d{3})$/.exec(method)?.[1])
     if (status) return failure(status, ERROR_TYPES[status] ?? 'api_error')
     if (method === 'pm_card_unresponsive') return { status: 0, body: null, isLost: true }
-    if (!method.startsWith('pm_card_'))
+    if (
+      !/^pm_card_|^ctoken_(visa|3ds)$/.test(method) ||
+      method.startsWith('ctoken_') !== form.has('confirmation_token')
+    )
       return failure(400, 'invalid_request_error', 'resource_missing', `No such PaymentMethod: '${method}'`)
     const intent = add(metadataIn(form), Number(form.get('amount')), form.get('currency') ?? '')
     if (form.get('confirm') !== 'true') return { status: 200, body: show(intent) }
-    const code = DECLINES[method]
-    if (code !== undefined) {
-      intent.last_payment_error = { type: 'card_error', code }
+    const returnUrl = form.get('return_url') ?? ''
+    // Without it the intent could not be confirmed here.
+    if (form.get('automatic_payment_methods[allow_redirects]') !== 'never' && !URL.canParse(returnUrl))
+      return failure(400, 'invalid_request_error', 'url_invalid', 'Not a valid URL')
+    const decline = DECLINES[method]
+    if (decline !== undefined) {
+      intent.last_payment_error = { type: 'card_error', ...decline }
       emit('payment_intent.payment_failed', show(intent))
-      return failure(402, 'card_error', code, 'Your card was declined.', show(intent))
+      return failure(402, 'card_error', decline.code, 'Your card was declined.', show(intent), decline.decline_code)
+    }
+    if (method === 'ctoken_3ds' || method === 'pm_card_threeDSecure2Required') {
+      intent.status = 'requires_action'
+      intent.next_action =
+        method === 'ctoken_3ds'
+          ? { type: 'use_stripe_sdk', use_stripe_sdk: { type: 'stripe_3ds2_fingerprint' } }
+          : { type: 'redirect_to_url', redirect_to_url: { url: `${url}/3ds/${intent.id}`, return_url: returnUrl } }
+      emit('payment_intent.requires_action', show(intent))
+      return { status: 200, body: show(intent) }
     }
     intent.status = 'processing'
     const proceed = form.get('capture_method') === 'manual' ? authorize : succeed
@@ -133,15 +186,20 @@ export async function startStripe(options: StripeOptions) {
   }
 
   function add(metadata: Record<string, string>, amount: number, currency: string): Intent {
+    const id = `pi_${randomUUID().replaceAll('-', '')}`
     const intent: Intent = {
-      ...{
-        id: `pi_${randomUUID().replaceAll('-', '')}`,
-        object: 'payment_intent',
-        amount,
-        currency,
-        metadata,
-      },
-      ...{ status: 'requires_payment_method', last_payment_error: null, refunded: false, refundMetadata: {} },
+      id,
+      object: 'payment_intent',
+      amount,
+      currency,
+      metadata,
+      client_secret: `${id}_secret_${randomUUID()}`,
+      status: 'requires_payment_method',
+      next_action: null,
+      last_payment_error: null,
+      refunded: false,
+      amountRefunded: 0,
+      refundMetadata: {},
     }
     intents.set(intent.id, intent)
     return intent
@@ -157,6 +215,7 @@ export async function startStripe(options: StripeOptions) {
       emit('charge.refunded', chargeOf(intent))
     }
     intent.status = 'canceled'
+    intent.next_action = null
     emit('payment_intent.canceled', show(intent))
     return { status: 200, body: show(intent) }
   }
@@ -169,14 +228,20 @@ export async function startStripe(options: StripeOptions) {
     return { status: 200, body: show(intent) }
   }
 
-  function refund(id: string, metadata: Record<string, string> = {}): Reply {
+  function refund(id: string, metadata: Record<string, string> = {}, part?: number): Reply {
     const intent = intents.get(id)
     if (!intent) return missing()
     if (intent.refunded) return failure(400, 'invalid_request_error', 'charge_already_refunded')
     if (intent.status !== 'succeeded') return failure(400, 'invalid_request_error')
-    const body = { id: `re_${intent.id}`, object: 'refund', status: settings.refundStatus }
-    if (settings.refundStatus === 'failed') return { status: 200, body }
-    intent.refunded = true
+    const left = intent.amount - intent.amountRefunded
+    const amount = part ?? left
+    if (amount > left) return failure(400, 'invalid_request_error')
+    const { refundStatus: status } = settings
+    const body = { id: `re_${randomUUID()}`, object: 'refund', payment_intent: id, status, amount, metadata } as const
+    refunds.push({ ...body })
+    if (status === 'failed') return { status: 200, body }
+    intent.amountRefunded += amount
+    intent.refunded = amount === left
     intent.refundMetadata = metadata
     emit('charge.refunded', chargeOf(intent))
     return { status: 200, body }
@@ -214,26 +279,44 @@ export async function startStripe(options: StripeOptions) {
     const intent = intents.get(id)
     if (!intent) throw new Error(`no intent ${id}`)
     intent.status = status
+    intent.next_action = null
     emit(type, show(intent))
+  }
+  /** What the buyer did at their bank; it does nothing to a charge that does not wait for them. */
+  function authenticate(id: string, isGood: boolean): void {
+    const intent = intents.get(id)
+    if (intent?.status !== 'requires_action') return
+    if (!isGood)
+      intent.last_payment_error = { type: 'invalid_request_error', code: 'payment_intent_authentication_failure' }
+    if (isGood) authorize(id)
+    else move(id, 'requires_payment_method', 'payment_intent.payment_failed')
   }
   const authorize = (id: string) => move(id, 'requires_capture', 'payment_intent.amount_capturable_updated')
   const succeed = (id: string) => move(id, 'succeeded', 'payment_intent.succeeded')
   const intentsOf = (order: string | undefined) =>
     [...intents.values()].filter((intent) => intent.metadata.order === order)
 
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     calls,
     events,
     settings,
     intents: intentsOf,
     /** These act on intents without a call of the API. */
-    ...{ add, authorize, succeed, cancel, refund },
+    add,
+    authenticate,
+    authorize,
+    succeed,
+    cancel,
+    refund,
     /** The buyer's bank sends a refund back, days later. */
     sendRefundBack(id: string) {
       const intent = intents.get(id)
       if (!intent?.refunded) throw new Error(`${id} is not refunded`)
       intent.refunded = false
+      intent.amountRefunded = 0
+      for (const made of refunds) if (made.payment_intent === id) made.status = 'failed'
       const metadata = intent.refundMetadata
       emit('refund.failed', { object: 'refund', payment_intent: id, status: 'failed', metadata })
     },
@@ -254,19 +337,31 @@ const metadataIn = (form: URLSearchParams): Record<string, string> =>
     }),
   )
 
-const chargeOf = ({ id, metadata, refunded }: Intent) => ({
-  ...{ id: `ch_${id}`, object: 'charge', payment_intent: id, metadata, refunded },
-})
+const chargeOf = ({ id, metadata, refunded, status, amount, amountRefunded, currency }: Intent) =>
+  ({
+    id: `ch_${id}`,
+    object: 'charge',
+    payment_intent: id,
+    metadata,
+    currency,
+    amount,
+    refunded,
+    captured: status === 'succeeded',
+    amount_captured: status === 'succeeded' ? amount : 0,
+    amount_refunded: amountRefunded,
+  }) satisfies Partial<Stripe.Charge>
 
 /** The intent as JSON; a copy, so that an event keeps the state of its time. */
 const show = (intent: Intent, isExpanded = false) => {
-  const { refunded: _, refundMetadata: __, ...shown } = structuredClone(intent)
-  return {
+  const { refunded: _, refundMetadata: __, amountRefunded: ___, ...shown } = structuredClone(intent)
+  const { last_payment_error, ...sent } = {
     ...shown,
     amount_capturable: intent.status === 'requires_capture' ? intent.amount : 0,
     amount_received: intent.status === 'succeeded' ? intent.amount : 0,
-    latest_charge: isExpanded ? chargeOf(intent) : `ch_${intent.id}`,
+    latest_charge: `ch_${intent.id}`,
   }
+  sent satisfies Partial<Stripe.PaymentIntent>
+  return { ...sent, last_payment_error, ...(isExpanded && { latest_charge: chargeOf(intent) }) }
 }
 /** Shows intents with their charge, if the query asks for it. */
 const expanded = (c: Context) => (intent: Intent) => show(intent, /[?&]expand[^=]*=[^&]*latest_charge/.test(c.req.url))
@@ -281,8 +376,9 @@ function failure(
   code?: string,
   message = 'It did not work.',
   payment_intent?: unknown,
+  decline_code?: string,
 ): Reply {
-  return { status, body: { error: { type, code, message, payment_intent } } }
+  return { status, body: { error: { type, code, decline_code, message, payment_intent } } }
 }
 
 const send = ({ status, body }: Reply) =>

@@ -1,0 +1,214 @@
+/** The payment page in a real browser, with stand-ins for Stripe's API and for its script. */
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { type System, startSystem } from '../dev/system.ts'
+import { startStripe } from './stand-ins/stripe.ts'
+
+const executablePath = await installChromium()
+/** As stripe-js.ts keeps them, in the page. */
+interface StripeJsCalls {
+  key: string
+  locale: string
+  elements: { mode: string; amount: number; currency: string; appearance: unknown }
+}
+
+const SECRETS = { secretKey: 'sk_test_stand_in', webhookSecret: 'whsec_stand_in_for_the_tests_of_pages' }
+const KEY = 'pk_test_stand_in'
+
+/** Stripe's script, from an origin of its own. */
+async function serveScript(): Promise<Server> {
+  const entry = fileURLToPath(new URL('stand-ins/stripe-js.ts', import.meta.url))
+  const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'iife', write: false })
+  const script = outputFiles[0]?.text ?? ''
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/javascript')
+    response.end(script)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return server
+}
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+describe.skipIf(!existsSync(executablePath))('the payment page', () => {
+  let stripe: Awaited<ReturnType<typeof startStripe>>
+  let scripts: Server
+  let system: System
+  let browser: Browser
+  let sales = 0
+  const contexts: BrowserContext[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    scripts = await serveScript()
+    stripe = await startStripe({ ...SECRETS, webhookUrl: () => `${system.originUrl}/webhooks/stripe` })
+    system = await startSystem({
+      originEnv: {
+        LOG_LEVEL: 'warn',
+        PAYMENT_PROVIDER: 'stripe',
+        STRIPE_SECRET_KEY: SECRETS.secretKey,
+        STRIPE_WEBHOOK_SECRET: SECRETS.webhookSecret,
+        STRIPE_API_URL: stripe.url,
+      },
+      edgeVars: {
+        PAYMENT_PAGE: 'stripe',
+        STRIPE_PUBLISHABLE_KEY: KEY,
+        STRIPE_JS_URL: `${urlOf(scripts)}/stripe.js`,
+      },
+    })
+    browser = await launchChromium(executablePath)
+  }, 120_000)
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close()
+    expect(complaints.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await system?.stop()
+    await stripe?.stop()
+    scripts?.close()
+  })
+
+  const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+  const card = (page: Page) => page.getByLabel('Card number')
+  const callsOf = (page: Page) => page.evaluate<StripeJsCalls>('calls')
+
+  /** The order of someone who has just reserved. */
+  async function reserved(config: object = {}, options: BrowserContextOptions = {}): Promise<Page> {
+    const name = `paid-${++sales}`
+    const response = await fetch(`${system.originUrl}/admin/sales/${name}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'A sale',
+        opens_at: new Date(Date.now() - 1_000).toISOString(),
+        products: [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency: 'EUR', total: 5 }],
+        admission: { rate_per_second: 50 },
+        ...config,
+      }),
+    })
+    expect(response.ok).toBe(true)
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options })
+    contexts.push(context)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    await page.goto(`${system.edgeUrl}/sales/${name}`)
+    await button(page, 'Join the line').click()
+    await heading(page, 'It is your turn').waitFor()
+    await button(page, 'Reserve').click()
+    return page
+  }
+
+  /** The same, on the way to pay. */
+  async function atPayment(currency = 'EUR', options: BrowserContextOptions = {}): Promise<Page> {
+    const products = [{ product_id: 'one', name: 'One', unit_price_minor: 1_250, currency, total: 5 }]
+    const page = await reserved({ products }, options)
+    await page.getByRole('link', { name: /^Pay/ }).click()
+    await heading(page, 'Pay for your order').waitFor()
+    await card(page).waitFor()
+    return page
+  }
+
+  test('takes a card by Stripe’s form, and leads back to the order, which is confirmed', async () => {
+    const page = await atPayment('ISK')
+    const back = page.url().replace(/\/pay$/, '')
+    const { key, locale, elements } = await callsOf(page)
+    expect({ key, locale }).toEqual({ key: KEY, locale: 'en' })
+    // Stripe's smallest unit of the króna has two more digits.
+    const sent = { mode: 'payment', amount: 125_000, currency: 'isk' }
+    expect(elements).toMatchObject({ ...sent, captureMethod: 'manual', paymentMethodCreation: 'manual' })
+    expect(elements.appearance).toMatchObject({ theme: 'stripe', variables: { colorBackground: '#ffffff' } })
+
+    await card(page).fill('42')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').filter({ hasText: 'Your card number is incomplete.' }).waitFor()
+    await card(page).fill('4242')
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor()
+    expect(page.url()).toBe(back)
+    const [intent] = stripe.intents(back.split('/').at(-1))
+    expect(intent).toMatchObject({ amount: 125_000, currency: 'isk' })
+  })
+
+  test('is not for a test sale, which says so and takes the methods of the sandbox', async () => {
+    const page = await reserved({ test: true })
+    await page.getByLabel('Card that works').waitFor()
+    await page.getByText('This is a test sale.').waitFor()
+    const order = page.url()
+    await page.goto(`${order}/pay`)
+    await page.getByLabel('Card that works').check()
+    expect(page.url()).toBe(order)
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor()
+    expect(stripe.intents(order.split('/').at(-1))).toEqual([])
+  })
+
+  test('shows what the bank asks for, also after a reload', async () => {
+    const page = await atPayment('EUR', { colorScheme: 'dark' })
+    expect((await callsOf(page)).elements.appearance).toMatchObject({ theme: 'night' })
+    let asked = 0
+    await page.exposeFunction('bank', async (secret: string) => {
+      // The first time the visitor loads the page again.
+      if (++asked === 1) return new Promise(() => {})
+      stripe.authenticate(secret.split('_secret_')[0] ?? '', true)
+    })
+    await card(page).fill('3155')
+    await button(page, /^Pay/).click()
+    await expect.poll(() => asked).toBe(1)
+    await page.reload()
+    await heading(page, 'It is yours').waitFor()
+    expect(asked).toBe(2)
+  })
+
+  test('keeps the order of someone whose bank says no, and lets them try again', async () => {
+    const page = await atPayment()
+    await page.exposeFunction('bank', async (secret: string) =>
+      stripe.authenticate(secret.split('_secret_')[0] ?? '', false),
+    )
+    await card(page).fill('3155')
+    await button(page, /^Pay/).click()
+    await heading(page, 'The payment did not go through').waitFor()
+    await page.getByText('Your bank could not confirm that it was you.').waitFor()
+    await page.getByRole('link', { name: /^Pay/ }).click()
+    await card(page).fill('4242')
+    await button(page, /^Pay/).click()
+    await heading(page, 'It is yours').waitFor()
+  })
+
+  test('may load Stripe’s script on this page alone, and nothing else', async () => {
+    const page = await atPayment()
+    const policyAt = async (url: string) =>
+      (await page.request.get(url, { headers: { accept: 'text/html' } })).headers()['content-security-policy'] ?? ''
+    const policy = await policyAt(page.url())
+    expect(policy).toContain(`script-src 'self' ${urlOf(scripts)} https://*.js.stripe.com;`)
+    expect(policy).toContain("connect-src 'self' https://api.stripe.com;")
+    expect(policy).not.toContain('unsafe')
+    expect(await policyAt(page.url().replace(/\/pay$/, ''))).not.toMatch(/stripe|http/)
+    const elsewhere = await serveScript()
+    const blocked = page.evaluate<string>(`new Promise((resolve) => {
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => resolve(effectiveDirective))
+      document.head.append(Object.assign(document.createElement('script'), { src: '${urlOf(elsewhere)}/x.js' }))
+    })`)
+    expect(await blocked).toBe('script-src-elem')
+    elsewhere.close()
+    expect(complaints.splice(0).join()).toContain('Content Security Policy')
+  })
+
+  test('says that it needs a script, where there is none', async () => {
+    const page = await atPayment()
+    const storageState = await page.context().storageState()
+    const plain = await browser.newContext({ javaScriptEnabled: false, storageState })
+    contexts.push(plain)
+    const still = await plain.newPage()
+    await still.goto(page.url())
+    expect(await still.locator('#payment noscript p').isVisible()).toBe(true)
+    expect(await still.getByRole('button', { name: /^Pay/ }).isVisible()).toBe(false)
+  })
+})

@@ -1,0 +1,52 @@
+/** A real SMTP server for tests, which keeps what it is sent. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { SMTPServer } from 'smtp-server'
+import { LOOPBACK } from '../../dev/processes.ts'
+
+export interface Received {
+  readonly to: readonly string[]
+  /** As it was sent, with its headers. */
+  readonly raw: string
+  readonly messageId: string
+}
+
+export async function startSmtp(port = 0) {
+  const mails: Received[] = []
+  /** Waits for it after a mail has come, before the server acknowledges it. */
+  let beforeAck: (mail: Received) => Promise<void> = async () => {}
+  const server = new SMTPServer({
+    authOptional: true,
+    closeTimeout: 100,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo({ address }, _, done) {
+      const refusal = Object.assign(new Error(`no mailbox ${address}`), { responseCode: 550 })
+      done(address.startsWith('nobody@') ? refusal : undefined)
+    },
+    onData(stream, { envelope }, done) {
+      text(stream)
+        .then(async (raw) => {
+          const to = envelope.rcptTo.map(({ address }) => address)
+          const mail = { to, raw, messageId: /^Message-ID: (.+)\r$/m.exec(raw)?.[1] ?? '' }
+          mails.push(mail)
+          await beforeAck(mail)
+          done()
+        })
+        .catch(done)
+    },
+  })
+  server.on('error', () => {})
+  server.listen(port, LOOPBACK)
+  await once(server.server, 'listening')
+  const { port: own } = server.server.address() as AddressInfo
+  return {
+    mails,
+    port: own,
+    url: `smtp://${LOOPBACK}:${own}`,
+    beforeAck: (then: typeof beforeAck) => {
+      beforeAck = then
+    },
+    stop: () => new Promise<void>((done) => server.close(() => done())),
+  }
+}
