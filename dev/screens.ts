@@ -9,7 +9,7 @@ import { LANGUAGES, type Language } from '../shared/api/public.ts'
 import { optionsOf, ProgressLines, paint, run, terminal, UsageError, writableFolder } from './command.ts'
 import { LocalError } from './leftovers.ts'
 import { builtPages } from './previews.ts'
-import { installChromium, launchChromium } from './servers/chromium.ts'
+import { launchChromium } from './servers/chromium.ts'
 import { type System, startSystem } from './system.ts'
 
 const HELP = `Takes a picture of every page in every state: on a phone and on a desk, in both looks.
@@ -55,9 +55,7 @@ async function main(): Promise<number> {
   const language = LANGUAGES.find((one) => one === lang)
   if (!language) throw new UsageError(`--lang needs one of ${LANGUAGES.join(', ')}, not "${lang}".`)
   writableFolder(to)
-  const executable = await installChromium()
-  if (executable === '') throw new LocalError('There is no Chromium: set CHROMIUM_PATH.')
-  browser = await launchChromium(executable)
+  browser = await launchChromium()
   const isWanted = (name: string) => name.startsWith(only)
   const pages = await takePages(browser, to, language, isWanted)
   const shown = Object.entries(CONSOLE).filter(([name]) => isWanted(`console-${name}`))

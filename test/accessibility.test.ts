@@ -1,13 +1,11 @@
 /** Every page in every state, checked by axe against WCAG 2.2 AA: in both looks, on a phone and on a desk, and from right to left. */
-import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtPages } from '../dev/previews.ts'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import type { Language } from '../edge/pages/words/words.ts'
 
-const executablePath = await installChromium()
 const ALL = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
 /** What another look or another width can change. */
 const SEEN = {
@@ -23,10 +21,10 @@ const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 900 }
 const { samples, assets } = await builtPages()
 
-describe.skipIf(!existsSync(executablePath))('axe', () => {
+describe.skipIf(!findChromium())('axe', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
   })
   afterAll(() => browser?.close())
 

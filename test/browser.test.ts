@@ -1,13 +1,11 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
-import { existsSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
 
-const executablePath = await installChromium()
 /** Slow enough that nobody's turn comes during a test. */
 const SLOW = { admission: { rate_per_second: 0.05 } }
 const PRODUCT = { product_id: 'one', name: 'Dusk & Dawn', unit_price_minor: 100, currency: 'EUR', total: 50 }
@@ -22,7 +20,7 @@ const FOCUSED = 'document.activeElement?.textContent'
 /** What the browser reports when the visitor comes back to the page, which then fetches at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 
-describe.skipIf(!existsSync(executablePath))('in a browser', () => {
+describe.skipIf(!findChromium())('in a browser', () => {
   let system: System
   let shop: DemoShop
   let browser: Browser
@@ -32,7 +30,7 @@ describe.skipIf(!existsSync(executablePath))('in a browser', () => {
   beforeAll(async () => {
     shop = await startDemoShop()
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: shop.vars })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
   }, 120_000)
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close()

@@ -1,13 +1,11 @@
 /** The console in a real browser: signing in, a sale live, what each role may press, and every page checked by axe (WCAG 2.2 AA). */
-import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import type { Role } from '../shared/api/roles.ts'
 
-const executablePath = await installChromium()
 const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }
 /** Both widths and both looks, in two passes. */
 const LOOKS = [
@@ -26,7 +24,7 @@ const PAGES = [
 ]
 const OTHER_PAGES = ['/orders', '/queues', '/audit?sale=live', '/operators', '/nothing']
 
-describe.skipIf(!existsSync(executablePath))('the console', () => {
+describe.skipIf(!findChromium())('the console', () => {
   let system: System
   let browser: Browser
   const contexts: BrowserContext[] = []
@@ -34,7 +32,7 @@ describe.skipIf(!existsSync(executablePath))('the console', () => {
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
     const created = await admin('PUT', '/sales/live', {
       name: 'Friday drop',
       opens_at: new Date(Date.now() - 1000).toISOString(),

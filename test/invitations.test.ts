@@ -1,22 +1,20 @@
 /** A sale by invitation on a whole system, in real browsers: by link and by code, with and without a script, used once. */
-import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
-const executablePath = await installChromium()
 const SALE = 'invited'
 
-describe.skipIf(!existsSync(executablePath))('a sale by invitation', () => {
+describe.skipIf(!findChromium())('a sale by invitation', () => {
   let system: System
   let browser: Browser
   const complaints: string[] = []
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     await createSale(system, SALE, saleOf(5, { opens_at, access: { ...saleOf(5).access, invitation: 'required' } }))
   }, 120_000)

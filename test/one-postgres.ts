@@ -5,6 +5,7 @@
 import type { TestProject } from 'vitest/node'
 import type { Server } from '../dev/processes.ts'
 import { ensureVarnish } from '../dev/servers/cdn.ts'
+import { ensureChromium } from '../dev/servers/chromium.ts'
 import { createDatabase, startPostgres } from '../dev/servers/postgres.ts'
 import { ensureRedis } from '../dev/servers/redis.ts'
 import { prepare } from '../origin/ledger/connection.ts'
@@ -26,10 +27,7 @@ const shared = globalThis as typeof globalThis & {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.onePostgres ??= { server: startWithTemplate(), users: 0 }
-  // Test files start a Redis each, at the same time. If none is installed, it is installed once, here.
-  const say = (line: string) => console.log(line)
-  await ensureRedis(say)
-  await ensureVarnish(say).catch((error: Error) => say(`Tests of the cache are skipped: ${error.message}`))
+  await ensurePrograms()
   const one = shared.onePostgres
   one.users += 1
   project.provide('postgresUrl', (await one.server).url)
@@ -39,6 +37,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     delete shared.onePostgres
     await (await one.server).stop()
   }
+}
+
+/** Test files run at the same time, where two installations would collide: what is missing is installed here, one by one. */
+async function ensurePrograms(): Promise<void> {
+  const say = (line: string) => console.log(line)
+  const skipped = (tests: string) => (error: Error) => say(`Tests ${tests} are skipped: ${error.message}`)
+  await ensureRedis(say)
+  await ensureVarnish(say).catch(skipped('of the cache'))
+  await ensureChromium(say).catch(skipped('in a browser'))
 }
 
 async function startWithTemplate(): Promise<Server> {

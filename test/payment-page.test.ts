@@ -1,16 +1,14 @@
 /** The payment page in a real browser, with stand-ins for Stripe's API and for its script. */
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
-const executablePath = await installChromium()
 /** As stripe-js.ts keeps them, in the page. */
 interface StripeJsCalls {
   key: string
@@ -35,7 +33,7 @@ async function serveScript(): Promise<Server> {
 }
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-describe.skipIf(!existsSync(executablePath))('the payment page', () => {
+describe.skipIf(!findChromium())('the payment page', () => {
   let stripe: Awaited<ReturnType<typeof startStripe>>
   let scripts: Server
   let system: System
@@ -61,7 +59,7 @@ describe.skipIf(!existsSync(executablePath))('the payment page', () => {
         STRIPE_JS_URL: `${urlOf(scripts)}/stripe.js`,
       },
     })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
   }, 120_000)
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close()

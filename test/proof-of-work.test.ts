@@ -1,22 +1,19 @@
 /** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
-const executablePath = await installChromium()
-
-describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
+describe.skipIf(!findChromium())('with a proof of work', () => {
   let system: System
   let browser: Browser
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: { POW_DIFFICULTY: '5000' } })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     await createSale(system, 'priced', saleOf(5, { opens_at }))
   }, 120_000)
@@ -50,7 +47,7 @@ describe.skipIf(!existsSync(executablePath))('with a proof of work', () => {
   })
 })
 
-describe.skipIf(!existsSync(executablePath))('where the sale asks', () => {
+describe.skipIf(!findChromium())('where the sale asks', () => {
   const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
   const opens_at = new Date(Date.now() + 600_000).toISOString()
   const TOKEN = 'a-token-of-the-widget'
@@ -71,7 +68,7 @@ describe.skipIf(!existsSync(executablePath))('where the sale asks', () => {
       TURNSTILE_VERIFY_URL: `http://127.0.0.1:${(siteverify.address() as AddressInfo).port}`,
     }
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars })
-    browser = await launchChromium(executablePath)
+    browser = await launchChromium()
     await createSale(system, 'ruled', saleOf(5, { opens_at, access }))
     await createSale(system, 'checked', saleOf(5, { opens_at, access: { ...access, turnstile: true } }))
     await createSale(

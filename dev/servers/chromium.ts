@@ -1,40 +1,25 @@
-/** A Chromium for the browser tests: the machine's, or Debian's, which is installed where that is possible. */
-import { execFileSync } from 'node:child_process'
+/** A Chromium for the browser tests and pictures: the machine's, or Debian's, which is installed where that is possible. */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { ensureProgram, findOnPath } from './install.ts'
 
-const PATHS = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-]
-const INSTALL_TIMEOUT_MS = 240_000
+const BINARIES = ['chromium', 'chromium-browser', 'google-chrome']
+const ON_MACOS = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
 
-const installedPath = () => PATHS.find((path) => path !== '' && existsSync(path))
+/** The path of a Chromium: of `CHROMIUM_PATH`, or else the machine's. */
+export function findChromium(): string | undefined {
+  const path = process.env.CHROMIUM_PATH || findOnPath(...BINARIES) || ON_MACOS
+  return existsSync(path) ? path : undefined
+}
 
-/** The path of a Chromium; empty if there is none and none can be installed: then the browser tests are skipped. */
-export async function installChromium(): Promise<string> {
-  const present = installedPath()
-  if (present) return present
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    console.log('Installing Chromium for the browser tests (apt-get install chromium) ..')
-    try {
-      const options = { stdio: 'ignore', timeout: INSTALL_TIMEOUT_MS } as const
-      execFileSync('apt-get', ['update'], options)
-      execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], options)
-    } catch {
-      // Reported below.
-    }
-  }
-  const installed = installedPath()
-  if (!installed) console.warn('Chromium not found: browser tests skipped. Set CHROMIUM_PATH, or install chromium.')
-  return installed ?? ''
+/** The program's path; installs it if there is none. */
+export async function ensureChromium(say?: (line: string) => void): Promise<string> {
+  const program = { name: 'Chromium', binaries: BINARIES, apt: 'chromium', brew: 'chromium' }
+  return findChromium() ?? ensureProgram({ ...program, otherwise: 'set CHROMIUM_PATH' }, say)
 }
 
 /** A browser that makes no requests of its own. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+export async function launchChromium(): Promise<Browser> {
   const args = [
     '--no-sandbox',
     '--disable-gpu',
@@ -43,5 +28,5 @@ export function launchChromium(executablePath: string): Promise<Browser> {
     '--disable-sync',
     '--no-first-run',
   ]
-  return chromium.launch({ executablePath, args })
+  return chromium.launch({ executablePath: await ensureChromium(), args })
 }

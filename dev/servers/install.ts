@@ -19,7 +19,7 @@ export interface Program {
   readonly otherwise: string
 }
 
-const INSTALL_WITHIN_MS = 180_000
+const INSTALL_WITHIN_MS = 300_000
 /** Another installation may be under way. */
 const APT_LOCK_SECONDS = 120
 /** Servers of Debian are here, where only root looks by itself. */
