@@ -18,6 +18,8 @@ const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 const SYSTEMS = ['test/**/*.test.ts', 'dev/system.test.ts', 'bench/rehearsal/{rehearse,attackers}.test.ts']
 /** Most tests wait, for a timeout or a process: with one worker per processor a small machine would stand idle. */
 const WORKERS = availableParallelism() + 1
+/** Real servers, and a crowd, on a few cores: a busy neighbour must not fail the run. The reporter names who needed it. */
+const RETRY = 1
 // Tests start some two hundred processes: each loads its modules faster from the cache.
 process.env.NODE_COMPILE_CACHE ??= `${root}node_modules/.cache/compiled`
 
@@ -56,6 +58,7 @@ export default defineConfig({
           exclude: SYSTEMS,
           globalSetup: [onePostgres],
           setupFiles: [leaveWithTheRunner],
+          retry: RETRY,
           expect: { poll: { timeout: 30_000 } },
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -70,8 +73,7 @@ export default defineConfig({
           globalSetup: [onePostgres],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
-          // Whole systems and a crowd on a few cores: a busy neighbour must not fail the run.
-          retry: 1,
+          retry: RETRY,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -99,14 +99,13 @@ test('tells of the bank, of webhooks and of who cancelled it', async () => {
   )
 })
 
-test('finds a new order within two seconds', async () => {
+test('finds a new order', async () => {
   const sale = await origin.sale()
   const visitor = randomUUID()
   await origin.checkout(sale, { token: await origin.token(sale, visitor) })
   const orders = await eventually(
     async () => (await origin.admin('GET', `/orders?q=${visitor}`)).body.orders as unknown as unknown[],
     (found) => found.length > 0,
-    2_000,
   )
   expect(orders).toMatchObject([{ visitor, sale, status: 'reserved', charge_id: null }])
 })
