@@ -11,8 +11,10 @@
  */
 import { base64url, decodeJwt } from 'jose'
 import * as v from 'valibot'
+import { SaleId } from './api/public.ts'
 import { type Awaitable, headerOf, type Key, type SyncKey, type TokenKeys } from './keys.ts'
 import { RecentMap } from './lib/recent-map.ts'
+import { tryParse } from './parse.ts'
 
 export const EDGE_ISSUER = 'flash-sale-edge'
 /** Long enough to fill in a form, short enough not to be sold on. */
@@ -194,6 +196,11 @@ const LEEWAY_SECONDS = 5
 
 const unlessExpired = <C extends { exp: number }>(claims: C, nowMs: number): Verified<C> =>
   (claims.exp + LEEWAY_SECONDS) * 1000 > nowMs ? { ok: true, claims } : { ok: false, reason: 'expired' }
+
+/** The sale that a token names, valid or not: where its holder may join. */
+export function saleNamedIn(token: string): string | undefined {
+  return tryParse(SaleId, decoded(token.split('.', 2)[1] ?? '')?.sale)
+}
 
 /** True if a text claims to be a token of the edge, valid or not. */
 export function isEdgeToken(token: string): boolean {

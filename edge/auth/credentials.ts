@@ -16,6 +16,7 @@ import {
   QUEUE,
   type QueueClaims,
   readToken,
+  saleNamedIn,
   signToken,
   TokenReader,
 } from '../../shared/tokens.ts'
@@ -178,6 +179,11 @@ export async function findOrderToken(order: string, call: Call, sale?: string): 
   if (token === null) return null
   if (isEdgeToken(token)) return (await readAdmission(token, call)) && token
   return /\.[\w-]{43}$/.test(token) ? token : null
+}
+
+/** Refuses who has no right to an order. Only their token, if one was sent, can tell of which sale it is. */
+export function refuseOrder(order: string, call: Call): never {
+  return refuseAdmission(saleNamedIn(presented(`order-${order}`, call) ?? ''))
 }
 
 export function setOrderCookie(order: string, token: string, call: Call): void {

@@ -137,6 +137,13 @@ it('responds 429 without an admission, with the path to join', async () => {
   expect((await requestsTo(path)).calls).toBe(0)
 })
 
+it('tells who comes to an order too late where to join again', async () => {
+  const headers = { authorization: `Bearer ${await admission('drop', { ttl: -10 })}` }
+  const response = await call(`/orders/${newOrder()}`, { headers })
+  expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(await response.json()).toMatchObject({ type: '/problems/not-admitted', queue: '/sales/drop/queue' })
+})
+
 it('passes on to an order only a valid admission, or what looks like the origin’s token', async () => {
   const order = newOrder()
   await stub(`/orders/${order}`, 200, orderOf('drop', order))

@@ -17,7 +17,7 @@ import {
   claimsIn,
   findAdmission,
   findOrderToken,
-  refuseAdmission,
+  refuseOrder,
   requireAdmission,
   setOrderCookie,
 } from '../auth/credentials.ts'
@@ -36,7 +36,7 @@ export const ALREADY = 'already'
 export async function passOrder(path: string, order: string, call: Call): Promise<Response> {
   limitOrders(call)
   const token = await findOrderToken(order, call)
-  if (token === null) return refuseAdmission()
+  if (token === null) return refuseOrder(order, call)
   await refuseBlockedHolder(token, call)
   return passOn(path, token, call)
 }

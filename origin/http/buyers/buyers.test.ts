@@ -120,6 +120,11 @@ describe('an order', () => {
     expect(await origin.call('GET', path, { token })).toMatchObject({ status: 404 })
     expect(await origin.call('GET', path)).toMatchObject({ status: 429 })
     expect(await origin.call('DELETE', path, { token })).toMatchObject({ status: 404 })
+    const late = await origin.token(sale, 'eve', { exp: Math.floor(Date.now() / 1000) - 10 })
+    expect(await origin.call('GET', path, { token: late })).toMatchObject({
+      status: 429,
+      body: { type: '/problems/not-admitted', queue: `/sales/${sale}/queue` },
+    })
   })
 
   test('that is given back returns its unit once, and the visitor may buy again', async () => {

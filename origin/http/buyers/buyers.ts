@@ -12,6 +12,7 @@ import {
   type AdmissionClaims,
   ORDER,
   readToken,
+  saleNamedIn,
   TokenReader,
   type Verified,
 } from '../../../shared/tokens.ts'
@@ -159,8 +160,7 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
   function admissionTo(saleId: string, read: Verified<AdmissionClaims>): AdmissionClaims {
     if (!read.ok) {
       const expired = read.reason === 'expired' && { detail: 'The admission has expired.' }
-      const queue = `/sales/${encodeURIComponent(saleId)}/queue`
-      return refuse(problem('not-admitted', { ...expired, queue, retry_after_seconds: 5 }))
+      return refuse(problem('not-admitted', { ...expired, queue: queueOf(saleId), retry_after_seconds: 5 }))
     }
     const { claims } = read
     if (claims.sale === saleId) return claims
@@ -226,13 +226,16 @@ export function buyerRoutes(deps: BuyerDeps): Hono {
     const view = readToken(ORDER, keys.order, token, nowMs)
     if (view.ok) return { sale: view.claims.sale, order: view.claims.sub }
     const detail = 'Send the admission token or the order_token.'
-    return refuse(problem('not-admitted', { detail, retry_after_seconds: 5 }))
+    const sale = saleNamedIn(token)
+    return refuse(problem('not-admitted', { detail, ...(sale && { queue: queueOf(sale) }), retry_after_seconds: 5 }))
   }
 
   const orderNow = (order: OrderRow & { left_ms?: number }) => orderAt(order, sales.nowMs())
 
   return app
 }
+
+const queueOf = (sale: string) => `/sales/${encodeURIComponent(sale)}/queue`
 
 interface Right {
   readonly sale: string
