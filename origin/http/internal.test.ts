@@ -102,12 +102,14 @@ test('forgets a report after ten seconds', () => {
 
 test('measures how far the edge’s clock is from the ledger’s', async () => {
   const sale = await origin.sale()
-  await requestState(sale, { ...REPORT, clock_ms: String(Date.now() - 20_000) })
+  const reportedMs = Date.now()
+  await requestState(sale, { ...REPORT, clock_ms: String(reportedMs - 20_000) })
+  const tookSeconds = (Date.now() - reportedMs) / 1000
   const skew = async () => {
     const text = String((await origin.ops('/metrics')).body.text)
     return Number(new RegExp(`^edge_clock_skew_seconds\\{sale="${sale}"\\} (.+)$`, 'm').exec(text)?.[1])
   }
-  expect(Math.abs((await skew()) - 20)).toBeLessThan(5)
+  expect(Math.abs((await skew()) - 20)).toBeLessThan(5 + tookSeconds)
 })
 
 test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
@@ -135,10 +137,13 @@ test('counts joins, refusals, proofs and what each rule met, and ignores counts 
 })
 
 test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
+  // Also for the first one who asks, unless Redis is late.
+  const first = async () => (await requestState(await origin.sale({ total: 1 }))).body
+  const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+  await expect.poll(first).toMatchObject(fresh)
   const sale = await origin.sale({ total: 1 })
   const state = async () => (await requestState(sale)).body
-  const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
-  expect(await state()).toMatchObject({ sale, ...fresh })
+  await expect.poll(state).toMatchObject({ sale, ...fresh })
   await Promise.all([origin.checkout(sale), origin.checkout(sale)])
   const inCarts = { phase: 'all_in_carts', products: [{ available: 0, held: 1, sold: 0 }] }
   await expect.poll(state).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })

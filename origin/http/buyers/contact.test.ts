@@ -1,6 +1,7 @@
 /** How a buyer can be reached: kept only as far as the sale wishes, with the order, and never in a log. */
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../../test/origin-process.ts'
@@ -16,8 +17,9 @@ const email = 'Ada.Lovelace@example.com'
 const body = { contact: { email } }
 
 let redis: Store
-beforeAll(() => {
+beforeAll(async () => {
   redis = defineScripts(connectRedis(redisServer.url, pino({ level: 'silent' })))
+  await once(redis, 'ready')
 })
 afterAll(() => redis.disconnect())
 
@@ -126,7 +128,7 @@ test('forgets a visitor, whose name may need escaping, for owners only', async (
 
 test('keeps it while Redis is away, and not for a refused order', async () => {
   const sale = await origin.sale({ contact: { email: 'optional' }, total: 1 })
-  redisServer.kill()
+  await redisServer.kill()
   const answers = await Promise.all([buy(sale, body), buy(sale, body, {}, 'other')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 201])
   expect(await kept(sale)).toMatchObject([{ email, language: 'en' }])

@@ -25,13 +25,14 @@ async function page(query: Record<string, string>): Promise<{ changes: Change[];
   return body as unknown as { changes: Change[]; next: string }
 }
 
-/** From the start, or a cursor, until nothing more comes for a while. */
+/** From the start, or a cursor, until it is over and nothing more comes for a while; for half a minute at most. */
 async function poll(
   { limit = '7', after = '', ...query }: Record<string, string>,
   isOver: (seen: readonly Change[]) => boolean,
 ): Promise<Change[]> {
   const seen: Change[] = []
-  for (let quiet = 0; quiet < 20; ) {
+  const until = Date.now() + 30_000
+  for (let quiet = 0; quiet < 20 && Date.now() < until; ) {
     const { changes, next } = await page({ limit, ...(after !== '' && { after }), ...query })
     seen.push(...changes)
     if (after === next && isOver(seen)) quiet++
@@ -45,11 +46,12 @@ async function poll(
 test('a reader who polls while many write sees each change once, in the order of each order', async () => {
   const sale = await origin.sale({ total: 1_000, limit_per_visitor: 1 })
   const sql = connect(database.url, 20)
-  let over = false
-  const reading = poll({ sale }, () => over)
+  const [WRITERS, ORDERS] = [8, 12]
+  // What is committed is shown once no transaction that began earlier runs, of whichever test.
+  const reading = poll({ sale }, (seen) => seen.length >= WRITERS * ORDERS * 3)
   const steps: Record<string, string[]> = {}
   const writer = async () => {
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < ORDERS / 3; i++) {
       const batch = Array.from({ length: 3 }, () => ({
         ...reservationOf(sale),
         visitor: randomUUID(),
@@ -70,8 +72,7 @@ test('a reader who polls while many write sees each change once, in the order of
       }
     }
   }
-  await Promise.all(Array.from({ length: 8 }, writer))
-  over = true
+  await Promise.all(Array.from({ length: WRITERS }, writer))
   const seen = await reading
   await sql.end({ timeout: 1 })
   const got = Map.groupBy(seen, ({ data }) => data.order_id)
@@ -87,7 +88,6 @@ test('transactions that take an order in the order in which they were not number
   const sale = await origin.sale()
   const { body } = await origin.checkout(sale)
   const order = String(body.order_id)
-  // It is shown once no transaction that began earlier runs, of whichever test.
   const [reserved] = await poll({ sale }, (seen) => seen.length === 1)
   const next = reserved?.cursor ?? ''
   const sql = connect(database.url, 2)

@@ -34,14 +34,18 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toI
 
 test('opens a line before the others, for checkouts of its own admissions', async () => {
   const sale = await origin.sale({ lines: LINES, opens_at: inSeconds(300), pre_queue_opens_at: inSeconds(200) })
+  const askedMs = Date.now()
   const [members, publicly] = [await stateOf(`${sale}~members`), await stateOf(sale)]
+  const tookMs = Date.now() - askedMs
   expect([members.phase, members.line, publicly.phase, publicly.line]).toEqual([
     'open',
     'members',
     'upcoming',
     'public',
   ])
-  expect(publicly.opens_in_ms - members.opens_in_ms).toBeCloseTo(600_000, -3)
+  const laterMs = publicly.opens_in_ms - members.opens_in_ms
+  expect(laterMs).toBeLessThan(600_500)
+  expect(laterMs).toBeGreaterThan(599_500 - tookMs)
   const checkoutFrom = async (line?: string) =>
     origin.checkout(sale, { token: await origin.token(sale, undefined, line === undefined ? {} : { line }) })
   const early = await checkoutFrom()
@@ -73,14 +77,19 @@ test('shares rate, room and units by weight among the lines in which somebody wa
       ...admission,
     }))
   }
-  expect(await rounds(500, 500)).toEqual([
-    { share: 0.75, rate_per_second: 75, max_inside: 15 },
-    { share: 0.25, rate_per_second: 25, max_inside: 5 },
-  ])
-  expect(await rounds(0, 500)).toEqual([
-    { share: 0, rate_per_second: 0, max_inside: 0 },
-    { share: 1, rate_per_second: 100, max_inside: 20 },
-  ])
+  // Where Redis is late for one of them, it has the part of its weight alone.
+  await expect
+    .poll(() => rounds(500, 500))
+    .toEqual([
+      { share: 0.75, rate_per_second: 75, max_inside: 15 },
+      { share: 0.25, rate_per_second: 25, max_inside: 5 },
+    ])
+  await expect
+    .poll(() => rounds(0, 500))
+    .toEqual([
+      { share: 0, rate_per_second: 0, max_inside: 0 },
+      { share: 1, rate_per_second: 100, max_inside: 20 },
+    ])
   const { body } = await origin.admin('GET', `/sales/${sale}`)
   expect(body).toMatchObject({
     queue: {
@@ -97,7 +106,9 @@ test('shares rate, room and units by weight among the lines in which somebody wa
 test('keeps the part of a line that has a lobby, and not yet turns, for those who have', async () => {
   const sale = await origin.sale({ lines: LINES, opens_at: inSeconds(300) })
   await stateOf(sale, 100_000)
-  expect(await stateOf(`${sale}~members`, 500)).toMatchObject({ share: 1, admission: { rate_per_second: 100 } })
+  await expect
+    .poll(() => stateOf(`${sale}~members`, 500))
+    .toMatchObject({ share: 1, admission: { rate_per_second: 100 } })
   // What the public may expect.
   expect(await stateOf(sale, 100_000)).toMatchObject({ admission: { rate_per_second: 25 } })
 })

@@ -70,7 +70,10 @@ test('tells figures, fairness with the proof of the draw, refusals, incidents an
   })
   const { figures, fairness, attacks, ...made } = await eventually(
     () => report(sale),
-    (now) => now.figures.refunded === 1 && now.attacks.refused.length > 0,
+    (now) =>
+      now.figures.refunded === 1 &&
+      now.attacks.refused.length > 0 &&
+      now.curves.minutes.at(-1)?.gauges.total !== undefined,
   )
 
   expect(figures).toMatchObject({
