@@ -41,10 +41,12 @@ test('shows no reason that the API does not know, and none of an order that is n
   expect(shown('expired', 'not_paid_in_time')).not.toHaveProperty('reason')
 })
 
-test('tells of a cancelled order whose money was given back that it was', () => {
+test('tells of a cancelled order whose money was given back that it was, once all of it is', () => {
   const cancelled = (refunded_minor: number) =>
     orderAt({ ...order, status: 'cancelled', reason: 'by_shop', refunded_minor }, now.getTime()).payment
   expect(cancelled(1000)).toEqual({ status: 'refunded' })
+  // The rest is on its way.
+  expect(cancelled(900)).toEqual({ status: 'succeeded' })
   // It was cancelled before anything was taken.
   expect(cancelled(0)).toBeNull()
 })

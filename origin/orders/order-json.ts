@@ -37,9 +37,11 @@ export function orderAt(order: OrderRow & { left_ms?: number }, nowMs: number): 
 /** The state of its payment, derived from the order. */
 function paymentOf(order: OrderRow, nowMs: number): Payment | null {
   const { status, attempts, decline_code, action, action_until, refunded_minor } = order
-  const isGivenBack = status === 'cancelled' && refunded_minor > 0 && refunded_minor === totalOf(order)
+  // A cancelled order tells by what was given back of it that it was paid.
+  const wasPaid = status === 'cancelled' && refunded_minor > 0
+  const isGivenBack = wasPaid && refunded_minor === totalOf(order)
   if (status === 'refunded' || status === 'returned' || isGivenBack) return { status: 'refunded' }
-  if (isSold(status)) return { status: 'succeeded' }
+  if (isSold(status) || wasPaid) return { status: 'succeeded' }
   const attempts_left = Math.max(0, PAYMENT_ATTEMPTS - attempts)
   if (status === 'paying' && action !== null) {
     const { url, client_secret } = action
