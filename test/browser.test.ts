@@ -529,6 +529,21 @@ describe.skipIf(!findChromium())('in a browser', () => {
     await expect.poll(ended, { interval: 500 }).toBe(1)
   })
 
+  test('whoever has a turn reads why the sale is paused, also when they reserve', async () => {
+    const page = await visitorWithTurn(await sale('turn-paused', -1000))
+    await admin('POST', '/sales/turn-paused/pause', { reason: { en: 'The bank is slow.' } })
+    await page.getByText('Nobody can reserve for the moment').waitFor()
+    await page.locator('#turn').getByText('The bank is slow.').waitFor()
+    await hasText(page.locator('#announcement'), 'The line is paused. The bank is slow.')
+    await button(page, 'Reserve').click()
+    await heading(page, 'The line is paused').waitFor()
+    await page.locator('main').getByText('The bank is slow.').waitFor()
+    await admin('POST', '/sales/turn-paused/resume')
+    await page.reload()
+    await page.getByText('Nobody can reserve for the moment').waitFor({ state: 'hidden' })
+    await reserve(page)
+  })
+
   test('the page of an order shows that its hold has ended, and the way back', async () => {
     const page = await visitorWithTurn(await sale('brief', -1_000, { hold_seconds: 2 }))
     await button(page, 'Reserve').click()

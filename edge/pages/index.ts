@@ -12,7 +12,7 @@ import type { Brand } from './brand.ts'
 import { buttonTo, type Html, heading, html, postForm, texts } from './html.ts'
 import { orderPage, turnPage } from './order.ts'
 import { ordersPage, receiptPage } from './orders.ts'
-import { announcementBox, earlierAnnouncements } from './parts/announcement.ts'
+import { announcementBox, earlierAnnouncements, pauseReason } from './parts/announcement.ts'
 import { drawCard } from './parts/draw.ts'
 import { isIndexed, sharingHead } from './parts/sharing.ts'
 import { paymentHead, paymentPage } from './payment.ts'
@@ -49,7 +49,9 @@ function contentOf(shown: Shown): Content {
     case 'problem': {
       const { problem, again, path } = shows
       const wrong = wrongFields(shown, problem)
-      return lessIsLeft(shown, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong })
+      const isPaused = problem.status === 503 && view.schedule.phase === 'paused' && again?.action.endsWith('/buy')
+      const paused = isPaused && pauseReason(shown)
+      return lessIsLeft(shown, problem) ?? problemContent(problem, words, homeOf(view), { again, path, wrong, paused })
     }
     case 'final':
       return { ...finalPage(shown, shows.phase), aside: aside() }
@@ -148,13 +150,15 @@ interface Remedies {
   readonly path?: string | undefined
   readonly wrong?: Html | null
   readonly proof?: Html | false
+  /** Why nobody can reserve now. */
+  readonly paused?: Html | false | undefined
 }
 
 function problemContent(
   problem: Problem,
   words: Words,
   home: string | null,
-  { again, path, wrong, proof }: Remedies = {},
+  { again, path, wrong, proof, paused }: Remedies = {},
 ): Content {
   const type = problem.type.slice('/problems/'.length) as ProblemType
   const known: Readonly<Record<string, readonly [string, string]>> = words.problems
@@ -162,7 +166,9 @@ function problemContent(
   const isForGood = type === 'too-many-orders' && problem.retry_after_seconds === undefined
   const [title, text] = isForGood
     ? words.cancelledFor.too_many
-    : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
+    : paused
+      ? [words.paused, words.turnPaused]
+      : (known[type] ?? [words.problem, problem.errors ? words.problemFields : words.problemText])
   const fields = Object.entries(again?.fields ?? {}).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
@@ -172,6 +178,7 @@ function problemContent(
   const mayPass = !isForGood && [503, 429, 409].includes(problem.status)
   const main = html`<section class="card notice" ${path && html`id="away"`} data-tone="${isAsked ? 'calm' : mayPass ? 'hold' : 'bad'}">
     ${heading(title, text)}
+    ${paused}
     ${wrong}
     <div class="actions">
       ${signIn !== null && buttonTo(signIn, words.signIn)}

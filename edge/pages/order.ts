@@ -4,7 +4,9 @@ import { clock, count, exactly, fill, money, plural } from '../../shared/format.
 import { isSettled, isSold, progressOf } from '../../shared/order-status.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
 import { buttonTo, type Html, heading, html, postForm } from './html.ts'
+import { pauseReason } from './parts/announcement.ts'
 import { tick } from './parts/draw.ts'
+import { during } from './queue.ts'
 import { type Content, homeOf, type Shown } from './view.ts'
 import type { Words } from './words/words.ts'
 
@@ -30,6 +32,7 @@ export function turnPage(shown: Shown, untilMs: number): Content {
   const main = html`<section class="card" id="turn" data-tone="${first ? 'turn' : 'hold'}">
     ${steps(shown, 0)}
     ${heading(title, text)}
+    ${during(view.schedule, ['paused'], html`<p class="lead"><b>${words.paused}</b>${words.fullStop}${words.turnPaused}</p>${pauseReason(shown)}`)}
     ${timeLeft(shown, { seconds, of: ADMISSION_TTL_SECONDS, label: words.admissionEndsIn })}
     ${first && reserveForm(shown, first)}
   </section>`

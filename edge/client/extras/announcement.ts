@@ -49,7 +49,7 @@ export function showPauseReason({ phase, pause_reason }: Schedule, page: Page, {
   })
   if (reason && isSeen && reasonShown !== reason.text)
     announce(
-      `${document.querySelector('[data-phase=paused] div:not([hidden]) > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ${reason.text}`,
+      `${document.querySelector('[data-phases=paused] > .lead b, [data-when=paused] h1')?.textContent ?? ''}. ${reason.text}`,
     )
   reasonShown = reason?.text ?? null
 }

@@ -122,6 +122,7 @@ export const de: Words = {
   chooseText: 'Wähle aus, was du möchtest. Was du reservierst, bleibt dir {t} lang, während du bezahlst.',
   turnAllInCarts:
     'Du bist dran, aber gerade ist jedes Stück zurückgelegt. Was nicht bezahlt wird, kommt zurück: Diese Seite bietet es von selbst an.',
+  turnPaused: 'Gerade kann niemand reservieren. Du bist weiter dran: Versuche es wieder, sobald es weitergeht.',
   admissionEndsIn: 'Zeit zum Auswählen',
   product: 'Produkt',
   quantity: 'Anzahl',

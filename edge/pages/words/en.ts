@@ -126,6 +126,7 @@ export const en = {
   chooseText: 'Choose what you want. Once reserved, it is yours for {t} while you pay.',
   turnAllInCarts:
     'It is your turn, but all units are reserved just now. What is not paid comes back: this page offers it by itself.',
+  turnPaused: 'Nobody can reserve for the moment. You keep your turn: try again as soon as it goes on.',
   admissionEndsIn: 'Time to choose',
   product: 'Product',
   quantity: 'Quantity',

@@ -124,6 +124,7 @@ export const es: Words = {
   chooseText: 'Elige lo que quieres. Una vez reservado, es tuyo durante {t} mientras pagas.',
   turnAllInCarts:
     'Es tu turno, pero ahora mismo todo está reservado. Lo que no se paga vuelve: esta página lo ofrece sola.',
+  turnPaused: 'Por ahora nadie puede reservar. Conservas tu turno: inténtalo de nuevo en cuanto continúe.',
   admissionEndsIn: 'Tiempo restante para elegir',
   product: 'Producto',
   quantity: 'Cantidad',

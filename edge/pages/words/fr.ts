@@ -128,6 +128,7 @@ export const fr: Words = {
   chooseText: 'Choisissez ce que vous voulez. Une fois réservé, c’est à vous pendant {t}, le temps de payer.',
   turnAllInCarts:
     'C’est votre tour, mais tout est réservé en ce moment. Ce qui n’est pas payé revient : cette page le propose toute seule.',
+  turnPaused: 'Personne ne peut réserver pour le moment. Votre tour vous reste : réessayez dès que la vente reprend.',
   admissionEndsIn: 'Temps restant pour choisir',
   product: 'Article',
   quantity: 'Quantité',
