@@ -18,7 +18,7 @@ const COMMANDS = {
   'verify-draw': 'dev/verify-draw.ts',
   start: 'dev/start.ts',
 } as const
-const ENDS_WITHIN_MS = 50_000
+const ENDS_WITHIN_MS = 150_000
 const ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'flash-sale-commands-'))

@@ -55,7 +55,7 @@ describe('a sale goes on, and its state says how well:', () => {
     })
     await gate.start()
     await reads({ health: { ledger: true, redis: true, workers: 1 } })
-  }, 120_000)
+  })
 
   test('without Redis, arrivals are not counted', async () => {
     const sale = await origin.sale()
@@ -96,5 +96,5 @@ describe('a sale goes on, and its state says how well:', () => {
     await edgeReads(sale, slow)
     await ledger.start()
     await edgeReads(sale, { status: 200, body: { health: 'ok' } })
-  }, 120_000)
+  })
 })

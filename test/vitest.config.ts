@@ -60,8 +60,9 @@ export default defineConfig({
           setupFiles: [leaveWithTheRunner],
           retry: RETRY,
           expect: { poll: { timeout: 30_000 } },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Ends what hangs. A test of a second takes ten and more where others want the processors.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       edge,

@@ -103,7 +103,7 @@ test('a worker killed between the charge and its wait loses neither', async () =
   await expect.poll(read).toMatchObject({ status: 'confirmed' })
   await expect.poll(charges(id)).toEqual([{ status: 'captured', captures: 1 }])
   expect(await api.stock(sale)).toMatchObject({ available: 0, held: 0, sold: 1 })
-}, 90_000)
+})
 
 test('a worker killed while the buyer is at their bank finds what they did', async () => {
   const { id, read } = await buy('pm_3ds', 60)
@@ -113,7 +113,7 @@ test('a worker killed while the buyer is at their bank finds what they did', asy
   await worker.restart()
   await expect.poll(read).toMatchObject({ status: 'confirmed' })
   await expect.poll(charges(id)).toEqual([{ status: 'captured', captures: 1 }])
-}, 90_000)
+})
 
 test.each(['before', 'after'] as const)(
   'a worker killed between the confirmation and the end of its capture captures once (%s the provider did)',
@@ -130,7 +130,6 @@ test.each(['before', 'after'] as const)(
       where c.order_id = ${id}`
     await expect.poll(captures).toEqual([{ status: 'captured', done: true }])
   },
-  90_000,
 )
 
 test.each(['before', 'after'] as const)(
@@ -148,7 +147,6 @@ test.each(['before', 'after'] as const)(
     await expect.poll(charges(id)).toEqual([{ status: 'cancelled', captures: 0 }])
     await expect.poll(() => api.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
   },
-  90_000,
 )
 
 test('a buyer who approves just before the cancel is not sold what is never paid', async () => {
@@ -164,4 +162,4 @@ test('a buyer who approves just before the cancel is not sold what is never paid
   await expect.poll(read).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
   await expect.poll(charges(id)).toEqual([{ status: 'cancelled', captures: 0 }])
   await expect.poll(() => api.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
-}, 90_000)
+})

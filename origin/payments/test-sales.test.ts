@@ -76,4 +76,4 @@ test("any other sale is paid by its provider alone, and the sandbox's word does 
   await expect.poll(isCompared).toHaveLength(1)
   expect(await unpaid.read()).toMatchObject({ status: 'reserved', payment: null })
   expect(stripe.intents(unpaid.id)).toEqual([])
-}, 90_000)
+})

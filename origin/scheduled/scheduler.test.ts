@@ -222,4 +222,4 @@ test('when a worker is killed in the middle, another one does it, once', async (
   await sleep(2_000)
   expect(await api.stock(sale)).toMatchObject({ total: 15, available: 15 })
   expect((await api.checkout(sale)).status).toBe(201)
-}, 90_000)
+})

@@ -138,44 +138,40 @@ describe('a refund', () => {
     expect(await drifts(sale)).toEqual([])
   })
 
-  test.each(['asked', 'made'])(
-    'survives the death of the worker after it was %s',
-    async (moment) => {
-      const sale = await origin.sale({ total: 1 })
-      const order = await paid(sale)
-      if (moment === 'made') {
-        // The provider makes it, and the ledger cannot hear of it: the row is locked.
-        const lock = origin.sql().begin(async (tx) => {
-          await tx`select 1 from orders where order_id = ${order} for update`
-          await eventually(
-            async () => (await charged(order))[0]?.status,
-            (status) => status === 'refunded' || status === 'cancelled',
-          )
-          await origin.kill()
-        })
-        // Asked in the ledger, since the call would wait for the lock.
-        await Promise.all([lock, askInLedger(order)])
-      } else {
-        expect(await refund(order, { amount_minor: 400 })).toMatchObject({ status: 202 })
+  test.each(['asked', 'made'])('survives the death of the worker after it was %s', async (moment) => {
+    const sale = await origin.sale({ total: 1 })
+    const order = await paid(sale)
+    if (moment === 'made') {
+      // The provider makes it, and the ledger cannot hear of it: the row is locked.
+      const lock = origin.sql().begin(async (tx) => {
+        await tx`select 1 from orders where order_id = ${order} for update`
+        await eventually(
+          async () => (await charged(order))[0]?.status,
+          (status) => status === 'refunded' || status === 'cancelled',
+        )
         await origin.kill()
-      }
-      await origin.restart()
-      if (moment === 'asked') {
-        await until(order, { status: 'confirmed', refunded_minor: 400 })
-        await refund(order, { restock: true })
-        await until(order, { status: 'returned', refunded_minor: PRICE })
-        await agree(sale, { total: 1, available: 1, held: 0, sold: 0 })
-      } else {
-        await until(order, { status: 'refunded', refunded_minor: PRICE })
-        await agree(sale, { total: 1, available: 0, held: 0, sold: 1 })
-      }
-      expect(await origin.sql()`select count(*)::int as open from refunds where refunded_at is null`).toEqual([
-        { open: 0 },
-      ])
-      expect(await eventsOf(order)).toHaveLength(moment === 'asked' ? 4 : 3)
-    },
-    120_000,
-  )
+      })
+      // Asked in the ledger, since the call would wait for the lock.
+      await Promise.all([lock, askInLedger(order)])
+    } else {
+      expect(await refund(order, { amount_minor: 400 })).toMatchObject({ status: 202 })
+      await origin.kill()
+    }
+    await origin.restart()
+    if (moment === 'asked') {
+      await until(order, { status: 'confirmed', refunded_minor: 400 })
+      await refund(order, { restock: true })
+      await until(order, { status: 'returned', refunded_minor: PRICE })
+      await agree(sale, { total: 1, available: 1, held: 0, sold: 0 })
+    } else {
+      await until(order, { status: 'refunded', refunded_minor: PRICE })
+      await agree(sale, { total: 1, available: 0, held: 0, sold: 1 })
+    }
+    expect(await origin.sql()`select count(*)::int as open from refunds where refunded_at is null`).toEqual([
+      { open: 0 },
+    ])
+    expect(await eventsOf(order)).toHaveLength(moment === 'asked' ? 4 : 3)
+  })
 
   /** As askRefund does, without the lock of the order. */
   async function askInLedger(order: string) {
