@@ -8,8 +8,8 @@ import { signWebhook } from './sandbox.ts'
 const database = useDatabase()
 const redis = useRedis()
 const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }), {
-  SANDBOX_TIMEOUT_MS: '500',
-  SANDBOX_LATE_MS: '9000',
+  SANDBOX_TIMEOUT_MS: '2000',
+  SANDBOX_LATE_MS: '25000',
 })
 const WEBHOOK_SECRET = 'test-webhook-secret-of-at-least-32-chars'
 
@@ -94,7 +94,12 @@ describe.concurrent('a payment', () => {
     expect(await read()).toMatchObject({ reason: 'declined', payment: { status: 'declined', attempts_left: 0 } })
     expect(await charges(id)).toHaveLength(3)
     expect(await origin.stock(sale)).toMatchObject({ available: 1, held: 0, sold: 0 })
-    expect(await origin.checkout(sale)).toMatchObject({ status: 201 })
+    // The gate hears of it a moment after the ledger.
+    const again = await eventually(
+      () => origin.checkout(sale),
+      ({ status }) => status === 201,
+    )
+    expect(again).toMatchObject({ status: 201 })
     expect(await origin.checkout(sale)).toMatchObject({ status: 409 })
   })
 
@@ -116,7 +121,7 @@ describe.concurrent('a payment', () => {
   })
 
   test('without a response is tried three times, then the order is cancelled and its unit returns', async () => {
-    const sale = await origin.sale({ total: 1, hold_seconds: 2 })
+    const sale = await origin.sale({ total: 1, hold_seconds: 5 })
     const { id, token } = await buy(sale, 'pm_timeout')
     await becomes('cancelled', id, token)
     // The hold's time was over, but its charge was in flight.

@@ -14,18 +14,19 @@ const FIRST = { attempt: 1, returnUrl: 'http://shop.test/order' }
 describe('the Stripe provider', async () => {
   const stripe = await startStripe({ secretKey, webhookSecret })
   afterAll(() => stripe.stop())
-  const provide = (options: { secretKey?: string; nowMs?: () => number } = {}) =>
+  const provide = (options: { secretKey?: string; nowMs?: () => number; timeoutMs?: number } = {}) =>
     stripeProvider({
       secretKey,
       webhookSecret,
       apiUrl: stripe.url,
-      timeoutMs: 300,
       nowMs: Date.now,
       ...options,
     })
   const provider = provide()
-  const authorize = (order: string, method = 'pm_card_visa') =>
-    provider.authorize({ order, amountMinor: 2_000, currency: 'EUR', method, ...FIRST })
+  /** Of methods that never answer. */
+  const impatient = provide({ timeoutMs: 300 })
+  const authorize = (order: string, method = 'pm_card_visa', by = provider) =>
+    by.authorize({ order, amountMinor: 2_000, currency: 'EUR', method, ...FIRST })
   const chargeFor = (order: string) => ({ charge: stripe.intents(order)[0]?.id ?? '', order })
   /** A new order with an authorized charge. */
   async function authorized() {
@@ -180,14 +181,14 @@ describe('the Stripe provider', async () => {
     'has an unknown result after %s',
     async (method) => {
       const order = randomUUID()
-      expect(await authorize(order, method)).toMatchObject({ result: 'unknown' })
+      expect(await authorize(order, method, impatient)).toMatchObject({ result: 'unknown' })
       expect(await provider.find(order)).toBeUndefined()
     },
   )
 
   test('finds a charge whose response was lost, and makes no second one', async () => {
     const order = randomUUID()
-    expect(await authorize(order, 'pm_card_lost_response')).toMatchObject({ result: 'unknown' })
+    expect(await authorize(order, 'pm_card_lost_response', impatient)).toMatchObject({ result: 'unknown' })
     const { charge } = chargeFor(order)
     const found = { charge, order, status: 'authorized', amountMinor: 2_000, currency: 'EUR' }
     expect(await provider.find(order)).toEqual(found)
@@ -418,27 +419,23 @@ describe('an origin with Stripe', async () => {
     expect(stripe.intents(id)).toHaveLength(1)
   })
 
-  test.each(['webhook', 'comparison'])(
-    'confirms what its buyer has authenticated, learned by %s',
-    async (how) => {
-      const { id, token, isConfirmed } = await buy('pm_card_threeDSecure2Required')
-      const payment = async () => (await origin.call('GET', `/orders/${id}`, { token })).body.payment
-      const [{ id: charge, client_secret } = { id: '', client_secret: '' }] = await eventually(
-        async () => stripe.intents(id),
-        (intents) => intents.length > 0,
-      )
-      const next_action = { type: 'redirect', url: `${stripe.url}/3ds/${charge}` }
-      await expect
-        .poll(payment)
-        .toMatchObject({ status: 'requires_action', next_action, client_secret, attempts_left: 2 })
-      stripe.settings.sendsWebhooks = how === 'webhook'
-      stripe.authenticate(charge, true)
-      await expect.poll(payment).toEqual({ status: 'succeeded' })
-      await isConfirmed()
-      await expect.poll(() => stripe.intents(id)).toMatchObject([{ status: 'succeeded' }])
-    },
-    30_000,
-  )
+  test.each(['webhook', 'comparison'])('confirms what its buyer has authenticated, learned by %s', async (how) => {
+    const { id, token, isConfirmed } = await buy('pm_card_threeDSecure2Required')
+    const payment = async () => (await origin.call('GET', `/orders/${id}`, { token })).body.payment
+    const [{ id: charge, client_secret } = { id: '', client_secret: '' }] = await eventually(
+      async () => stripe.intents(id),
+      (intents) => intents.length > 0,
+    )
+    const next_action = { type: 'redirect', url: `${stripe.url}/3ds/${charge}` }
+    await expect
+      .poll(payment)
+      .toMatchObject({ status: 'requires_action', next_action, client_secret, attempts_left: 2 })
+    stripe.settings.sendsWebhooks = how === 'webhook'
+    stripe.authenticate(charge, true)
+    await expect.poll(payment).toEqual({ status: 'succeeded' })
+    await isConfirmed()
+    await expect.poll(() => stripe.intents(id)).toMatchObject([{ status: 'succeeded' }])
+  })
 
   test('finds in the events of Stripe what neither response nor webhook reported', async () => {
     stripe.settings.sendsWebhooks = false
