@@ -39,10 +39,13 @@ describe('load', () => {
   })
 
   test('in a closed loop shows a stall at its end in the latency', async () => {
-    setTimeout(() => {
-      stalledUntilMs = performance.now() + 900
-    }, 300)
-    const { ms } = await closedLoop({ ...load, url, seconds: 0.4 }, 4)
+    const beganMs = performance.now()
+    const stalling = (client: HttpClient) => {
+      if (performance.now() - beganMs > 200) stalledUntilMs = performance.now() + 900
+      return next(client)
+    }
+    const { ms } = await closedLoop({ ...load, url, next: stalling, seconds: 0.4 }, 4)
+    stalledUntilMs = 0
     // Four were kept waiting, beyond the end.
     expect(ms.max).toBeGreaterThan(500)
   })

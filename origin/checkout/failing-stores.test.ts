@@ -321,11 +321,16 @@ describe('where Redis has a replica', () => {
   }
 
   test('promises what the replica has, and what Redis alone has once the replica is gone', async () => {
-    const shop = await alone({ gate: master.url })
-    expect((await whileSilent(shop)).map(promise)).toEqual(['processing', 'processing'])
-    const away = await alone({ gate: master.url, ledger: `postgres://${NOWHERE}/none` })
-    const orders = (await Promise.all([away.buy(), away.buy()])).map(orderOf)
-    for (const order of orders) expect(await isOnReplica(away.sale, order)).toBe(true)
+    // A replica that is late is one that does not acknowledge.
+    await expect
+      .poll(async () => (await whileSilent(await alone({ gate: master.url }))).map(promise))
+      .toEqual(['processing', 'processing'])
+    const away = await alone({ total: 100, gate: master.url, ledger: `postgres://${NOWHERE}/none` })
+    const areOnReplica = async () => {
+      const answers = await Promise.all([away.buy(), away.buy()])
+      return Promise.all(answers.map(async (one) => [said(one), await isOnReplica(away.sale, orderOf(one))]))
+    }
+    await expect.poll(areOnReplica).toEqual(Array(2).fill(['processing', true]))
     await replica.kill()
     await expect.poll(async () => promise(await away.buy())).toBe('processing')
     await replica.start()
@@ -346,7 +351,7 @@ describe('where Redis has a replica', () => {
     await shop.sales.refresh()
     expect(said(await shop.buy('ann'))).toBe('recorded')
     expect(await sql`select 1 from orders where sale_id = ${shop.sale}`).toHaveLength(1)
-    expect(said(await away.buy('ann'))).toBe('processing')
+    await expect.poll(async () => said(await away.buy('ann'))).toBe('processing')
   })
 })
 
@@ -355,11 +360,17 @@ test('promises a bounded number of unrecorded orders', async () => {
   // Without the sale's row the ledger fails at once.
   await sql`delete from products where sale_id = ${sale}`
   await sql`delete from sales where sale_id = ${sale}`
-  const counts = new Map<string, number>()
-  for (let round = 0; round < 21; round++)
-    for (const answer of await Promise.all(Array.from({ length: 1_000 }, () => buy())))
-      counts.set(said(answer), (counts.get(said(answer)) ?? 0) + 1)
-  expect(Object.fromEntries(counts)).toEqual({ processing: 20_000, '/problems/try-again': 1_000 })
+  let [promised, inDoubt] = [0, 0]
+  const crowd = async () => {
+    const answers = (await Promise.all(Array.from({ length: 500 }, () => buy()))).map(promise)
+    promised += answers.filter((answer) => answer === 'processing').length
+    // Where Redis is late for somebody.
+    inDoubt += answers.filter((answer) => answer?.startsWith('It is not known')).length
+    return answers
+  }
+  while (promised + inDoubt < 20_000) await crowd()
+  expect(await crowd()).toContainEqual(UNTAKEN)
+  expect(promised).toBeLessThanOrEqual(20_000)
   // As workers do once they have recorded them.
   await store.del(`{${sale}:one:0}:unrecorded`)
   await expect.poll(async () => said(await buy())).toBe('processing')

@@ -17,8 +17,11 @@ async function withoutGate(): Promise<number> {
   return Number(/^degraded_total\{without="gate"\} (\d+)$/m.exec(text)?.[1] ?? 0)
 }
 
-const allSold = (sale: string, units: number) =>
-  expect.poll(() => origin.stock(sale)).toMatchObject({ sold: units, held: 0 })
+/** The gate hears of it a moment after the ledger. */
+async function allSold(sale: string, units: number): Promise<void> {
+  await expect.poll(() => origin.stock(sale)).toMatchObject({ sold: units, held: 0 })
+  await expect.poll(() => origin.checkout(sale)).toMatchObject(SOLD_OUT)
+}
 
 /** Stops Redis, and checks out as a newcomer until the answer needs none. */
 async function withoutRedis(sale: string): Promise<void> {

@@ -23,10 +23,13 @@ test('a conflict with others, or a standby, counts as a ledger that is away', as
       await change(tx, 'here')
     }),
   )
+  let begun = 0
+  const { promise: bothBegun, resolve: goOn } = Promise.withResolvers<void>()
   const both = (one: string, other: string) =>
     sql.begin(async (tx) => {
       await change(tx, one)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      if (++begun === 2) goOn()
+      await bothBegun
       await change(tx, other)
     })
   await Promise.all([fails(both('here', 'there')), fails(both('there', 'here'))])

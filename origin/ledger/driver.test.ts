@@ -16,7 +16,7 @@ const database = useDatabase()
 let sql: Sql
 let other: Sql
 beforeAll(async () => {
-  const options = { max: 1, connect_timeout: 2, onnotice: () => {} }
+  const options = { max: 1, connect_timeout: 20, onnotice: () => {} }
   sql = postgres(database.url, options) as Sql
   other = postgres(database.url, options) as Sql
   await sql`create table notes (note text)`
@@ -96,7 +96,7 @@ describe('a broken connection', () => {
       })
     })
     url.port = String(proxy)
-    const through = postgres(url.href, { max: 1, connect_timeout: 2 })
+    const through = postgres(url.href, { max: 1, connect_timeout: 20 })
     await expect(through`select 1`).rejects.toThrow('CONNECTION_CLOSED')
     await through.end({ timeout: 1 })
   })
@@ -118,7 +118,7 @@ describe('a connection without a response', () => {
   const way = useFlakyProxy(() => Number(new URL(database.url).port))
   let withTimeout: Sql
   beforeAll(() => {
-    const options = { max: 1, connect_timeout: 2, response_timeout: 0.5, onnotice: () => {} }
+    const options = { max: 1, connect_timeout: 20, response_timeout: 2, onnotice: () => {} }
     withTimeout = postgres(way.through(database.url), options) as Sql
   })
   afterAll(() => withTimeout.end({ timeout: 1 }))
@@ -146,13 +146,13 @@ describe('a connection without a response', () => {
     const pid = await pidOf(withTimeout)
     await withTimeout.begin(async (tx) => {
       expect(await pidOf(tx)).toBe(pid)
-      await sleep(700)
+      await sleep(2_500)
       expect(await pidOf(tx)).toBe(pid)
     })
     const received = Promise.withResolvers<string>()
     let listened = 0
     await withTimeout.listen('test_channel', received.resolve, () => listened++)
-    await sleep(700)
+    await sleep(2_500)
     await other`select pg_notify('test_channel', 'payload')`
     expect(await received.promise).toBe('payload')
     expect(listened).toBe(1)
@@ -164,12 +164,12 @@ describe('a connection without a response', () => {
     let rows = 0
     for await (const some of withTimeout`select generate_series(1, 2)`.cursor(1)) {
       rows += some.length
-      await sleep(700)
+      await sleep(2_500)
     }
     expect(rows).toBe(2)
     const pending = withTimeout`select pg_sleep(0.1)`.execute()
     await sleep(20)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
     await pending
     expect(await pidOf(withTimeout)).toBe(pid)
   })

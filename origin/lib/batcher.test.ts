@@ -81,7 +81,7 @@ test('rejects a call at once when the queue is full, and serves the others', asy
 
 test('makes a pause between groups where one is asked for, and none before the first', async () => {
   const groups: number[][] = []
-  const batcher = new Batcher<number, number>({ size: 9, queue: 9, pauseMs: 200 }, async (calls) => {
+  const batcher = new Batcher<number, number>({ size: 9, queue: 9, pauseMs: 2_000 }, async (calls) => {
     groups.push([...calls])
     return calls
   })

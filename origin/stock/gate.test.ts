@@ -35,7 +35,7 @@ function buyer(visitor: string = randomUUIDv7(), quantity = 1, key?: string) {
   return { ...r, visitor, quantity, key: key ?? r.order }
 }
 type Call = ReturnType<typeof buyer>
-const holdEndsAtMs = Date.now() + 60_000
+const holdEndsAtMs = Date.now() + 3_600_000
 const live = (call: Call) => ({ ...call, holdEndsAtMs })
 const adopt = (call: Call) => gate.adopt(call, holdEndsAtMs)
 
@@ -50,7 +50,8 @@ test('sells every unit once to a crowd at several origins', async () => {
 })
 
 describe('after an order that came to nothing', () => {
-  const WANTED = { ...TERMS, wanted: 10, holdMs: 300 }
+  const HOLD_MS = 2_000
+  const WANTED = { ...TERMS, wanted: 10, holdMs: HOLD_MS }
   const reserve = (visitor: string, terms = WANTED) => gate.reserve(buyer(visitor), terms)
   /** An order of the visitor's that comes to nothing. */
   const churn = async (visitor: string, how: 'unpaid' | 'declined' | 'release' = 'unpaid', terms = TERMS) => {
@@ -65,7 +66,7 @@ describe('after an order that came to nothing', () => {
     const refused = await reserve('ann')
     expect(refused).toEqual({ verdict: 'unpaid', waitMs: expect.any(Number), available: 10, held: 0 })
     expect(await reserve('bob')).toMatchObject({ verdict: 'reserved', available: 9 })
-    await sleep(300)
+    await sleep(HOLD_MS)
     expect(await reserve('ann')).toMatchObject({ verdict: 'reserved' })
   })
 
@@ -79,7 +80,7 @@ describe('after an order that came to nothing', () => {
   test('a declined payment may be tried again at once, but counts', async () => {
     for (let times = 0; times < 2; times++) await churn('ann', 'declined', WANTED)
     await churn('ann', 'declined')
-    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: 300 })
+    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: HOLD_MS })
     await churn('bob')
     await churn('bob', 'declined')
     expect(await reserve('bob')).toMatchObject({ verdict: 'unpaid' })
@@ -87,8 +88,8 @@ describe('after an order that came to nothing', () => {
 
   test('others always come first after too many', async () => {
     for (let times = 0; times < 3; times++) await churn('ann')
-    await sleep(300)
-    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: 300 })
+    await sleep(HOLD_MS)
+    expect(await reserve('ann')).toMatchObject({ verdict: 'unpaid', waitMs: HOLD_MS })
     expect(await reserve('ann', TERMS)).toMatchObject({ verdict: 'reserved' })
   })
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { reservationOf, saleOf } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { connect, prepare, type Sql } from '../ledger/connection.ts'
@@ -143,10 +143,13 @@ test('an order that ends during a rebuild has no hold in the gate and is counted
   const [paid, over] = orders.map(({ order }) => order) as [string, string]
   const held = await sql.reserve()
   await held`select pg_advisory_lock(hashtextextended(${`rebuild ${good}:one`}, 0))`
+  const tries = vi.spyOn(deps.work, 'rebuild')
+  onTestFinished(() => tries.mockRestore())
   const rebuilt = reconciler.reconcileSale(good, { force: true })
   try {
-    // The rebuild waits for its lock by now. With the products locked it stops between reading orders and counts.
-    await sleep(500)
+    // It tries for its lock again and again.
+    await expect.poll(() => tries.mock.calls.length).toBeGreaterThan(1)
+    // With the products locked the rebuild stops between reading orders and counts.
     await held`begin`
     await held`lock table products in access exclusive mode`
     await held`select pg_advisory_unlock(hashtextextended(${`rebuild ${good}:one`}, 0))`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
 import { writeSale } from '../ledger/sales/sales.ts'
@@ -15,18 +15,17 @@ beforeAll(() => {
 })
 afterAll(() => redis.disconnect())
 
-/** Polls; `expect.poll` cannot, in concurrent tests. */
-const becomes = (read: () => Promise<unknown>, expected: object) =>
-  vi.waitFor(async () => expect(await read()).toMatchObject(expected), 30_000)
+const becomes = (read: () => Promise<unknown>, expected: object) => expect.poll(read).toMatchObject(expected)
 
 interface Found {
   findings: { kind: string; closed_at: string | null; detail: object }[]
   changes: { action: string; order_id: string | null }[]
 }
-const findings = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
+const findings = async (sale: string, at = origin) =>
+  (await at.admin('GET', `/sales/${sale}/findings`)).body as unknown as Found
 /** What the reconciler found now, of each product. */
-const reconcile = async (sale: string, query = '') =>
-  (await origin.admin('POST', `/sales/${sale}/reconcile${query}`)).body.findings as Finding[]
+const reconcile = async (sale: string, query = '', at = origin) =>
+  (await at.admin('POST', `/sales/${sale}/reconcile${query}`)).body.findings as Finding[]
 
 /** Sells `sold` units, and then `more` that no gate would have let through. */
 async function oversold(
@@ -37,7 +36,7 @@ async function oversold(
 ) {
   const sale = await origin.sale({ total, oversell_policy })
   const body = { payment_method: 'pm_ok' }
-  await Promise.all(Array.from({ length: sold }, () => origin.checkout(sale, { body })))
+  await Promise.all(Array.from({ length: sold }, () => origin.checkoutDecided(sale, { body })))
   await becomes(() => origin.stock(sale), { sold })
   const ids = Array.from({ length: more }, () => randomUUID())
   await origin.sql()`
@@ -59,19 +58,7 @@ async function statuses(ids: string[]) {
   return orders.map(({ status }) => status)
 }
 
-describe.concurrent('the reconciler', () => {
-  test('repairs a counter in Redis, and leaves a finding and an audit entry', async () => {
-    const sale = await origin.sale({ total: 7 })
-    await redis.hset(`{${sale}:one:0}:stock`, 'available', 9)
-    expect(await reconcile(sale)).toMatchObject([{ found: 'drift', drift: 2, healed: true }])
-    expect(await redis.hget(`{${sale}:one:0}:stock`, 'available')).toBe('7')
-    const outcome = 'gate rebuilt from the ledger'
-    expect(await findings(sale)).toMatchObject({
-      findings: [{ kind: 'drift', units: 2, outcome, closed_at: expect.any(String) }],
-      changes: [{ actor: 'reconciler', before: { available: 9 }, after: { available: 7 } }],
-    })
-  })
-
+describe('the reconciler', () => {
   test('finds nothing in a healthy sale', async () => {
     const sale = await origin.sale({ total: 7 })
     await origin.checkout(sale)
@@ -90,18 +77,6 @@ describe.concurrent('the reconciler', () => {
     await redis.del(`{${sale}:one:0}:stock`)
     const rebuilt = [{ kind: 'fenced', outcome: 'gate rebuilt from the ledger' }]
     await becomes(found, { findings: rebuilt })
-  })
-
-  test('repairs counters of the ledger that are not the sum of its orders', async () => {
-    const sale = await origin.sale({ total: 10 })
-    await Promise.all([origin.checkout(sale), origin.checkout(sale)])
-    await origin.sql()`update products set held = 5, sold = 1 where sale_id = ${sale}`
-    expect(await reconcile(sale)).toMatchObject([{ recount: { found: 'miscounted', units: 4, healed: true } }])
-    expect(await origin.stock(sale)).toMatchObject({ available: 8, held: 2, sold: 0 })
-    expect(await redis.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({ available: '8', held: '2' })
-    const { changes } = await findings(sale)
-    const corrected = { before: { held: 5, sold: 1 }, after: { held: 2, sold: 0 } }
-    expect(changes).toContainEqual(expect.objectContaining(corrected))
   })
 
   test('finds no miscount while the sale goes on', async () => {
@@ -136,13 +111,16 @@ describe.concurrent('the reconciler', () => {
     ['voids authorizations', 'authorized', 'cancelled'],
   ] as const)('cancels the latest orders and %s, by policy', async (_, paid, back) => {
     const { sale, ids } = await oversold({ total: 40, sold: 39, more: 3 }, 'cancel_latest', paid)
-    expect(await reconcile(sale)).toMatchObject([
-      { recount: { found: 'oversold', units: 2, healed: true, outcome: 'cancel_latest' } },
-    ])
-    const rows = await origin.sql()`
+    const [found] = await reconcile(sale)
+    // The worker looks too, and may have been faster.
+    if (found?.recount?.found !== 'ok')
+      expect(found).toMatchObject({
+        recount: { found: 'oversold', units: 2, healed: true, outcome: 'cancel_latest' },
+      })
+    const rows = () => origin.sql()`
       select status, reason from orders where order_id = any(${ids}::uuid[]) order by created_at`
     const cancelled = { status: 'cancelled', reason: 'oversold' }
-    expect(rows).toMatchObject([{ status: 'confirmed' }, cancelled, cancelled])
+    await becomes(rows, [{ status: 'confirmed' }, cancelled, cancelled])
     expect(await origin.stock(sale)).toMatchObject({ total: 40, available: 0, held: 0, sold: 40 })
     const charges = () => origin.sql()`
       select c.status from sandbox.charges c join orders o using (order_id)
@@ -152,9 +130,9 @@ describe.concurrent('the reconciler', () => {
     const due = await origin.sql()`
       select order_id from captures where order_id = any(${ids}::uuid[]) and captured_at is null`
     expect(due.map((capture) => capture.order_id)).toEqual(paid === 'captured' ? [] : ids.slice(0, 1))
-    const { findings: found, changes } = await findings(sale)
-    expect(found.filter((f) => f.kind === 'capture_failed')).toEqual([])
-    expect(found.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
+    const { findings: noted, changes } = await findings(sale)
+    expect(noted.filter((f) => f.kind === 'capture_failed')).toEqual([])
+    expect(noted.find((f) => f.kind === 'oversold')).toMatchObject({ outcome: 'cancelled the latest 2' })
     expect(new Set(changes.map((c) => c.order_id).filter(Boolean))).toEqual(new Set(ids.slice(1)))
     const metrics = String((await origin.ops('/metrics')).body.text)
     const transitions = `order_transitions_total{sale="${sale}",status="cancelled",reason="oversold"}`
@@ -255,12 +233,38 @@ test('a gate rebuilt under load agrees with the ledger, and nothing is left to r
 
 describe('an origin without a worker', () => {
   const quiet = useRedis()
-  const api = useOrigin(() => ({ databaseUrl: database.url, redisUrl: quiet.url }), { ROLE: 'api' })
+  // Of its own, which no other origin's worker looks after.
+  const own = useDatabase()
+  const api = useOrigin(() => ({ databaseUrl: own.url, redisUrl: quiet.url }), { ROLE: 'api' })
   let client: Redis
   beforeAll(() => {
     client = new Redis(quiet.url)
   })
   afterAll(() => client.disconnect())
+
+  test('repairs a counter in Redis when it is asked to, and leaves a finding and an audit entry', async () => {
+    const sale = await api.sale({ total: 7 })
+    await client.hset(`{${sale}:one:0}:stock`, 'available', 9)
+    expect(await reconcile(sale, '', api)).toMatchObject([{ found: 'drift', drift: 2, healed: true }])
+    expect(await client.hget(`{${sale}:one:0}:stock`, 'available')).toBe('7')
+    const outcome = 'gate rebuilt from the ledger'
+    expect(await findings(sale, api)).toMatchObject({
+      findings: [{ kind: 'drift', units: 2, outcome, closed_at: expect.any(String) }],
+      changes: [{ actor: 'reconciler', before: { available: 9 }, after: { available: 7 } }],
+    })
+  })
+
+  test('repairs counters of the ledger that are not the sum of its orders', async () => {
+    const sale = await api.sale({ total: 10 })
+    await Promise.all([api.checkout(sale), api.checkout(sale)])
+    await api.sql()`update products set held = 5, sold = 1 where sale_id = ${sale}`
+    expect(await reconcile(sale, '', api)).toMatchObject([{ recount: { found: 'miscounted', units: 4, healed: true } }])
+    expect(await api.stock(sale)).toMatchObject({ available: 8, held: 2, sold: 0 })
+    expect(await client.hgetall(`{${sale}:one:0}:stock`)).toMatchObject({ available: '8', held: '2' })
+    const { changes } = await findings(sale, api)
+    const corrected = { before: { held: 5, sold: 1 }, after: { held: 2, sold: 0 } }
+    expect(changes).toContainEqual(expect.objectContaining(corrected))
+  })
 
   test('loads the gates from the ledger before it serves', async () => {
     const sale = await api.sale({ total: 7 })
@@ -273,12 +277,14 @@ describe('an origin without a worker', () => {
   })
 
   test('shows with the state of a sale whether gate and ledger agree', async () => {
+    const beforeMs = Date.now()
     const sale = await api.sale({ total: 7 })
     const invariant = async () =>
       (await api.admin('GET', `/sales/${sale}`)).body.invariant as { holds: boolean; compared_at: string }
     const created = await invariant()
     expect(created).toMatchObject({ holds: true, total: 7, available: 7, held: 0, sold: 0 })
-    expect(Math.abs(Date.parse(created.compared_at) - Date.now())).toBeLessThan(2_000)
+    expect(Date.parse(created.compared_at)).toBeGreaterThan(beforeMs - 2_000)
+    expect(Date.parse(created.compared_at)).toBeLessThan(Date.now() + 2_000)
     await client.hset(`{${sale}:one:0}:stock`, 'available', 9)
     expect(await invariant()).toMatchObject({ holds: false, available: 7 })
     await client.del(`{${sale}:one:0}:stock`)

@@ -1,7 +1,7 @@
 /** Any number of workers deliver, and one that dies leaves its messages to the others. */
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { useLedger } from '../../test/servers.ts'
 import { type Received, useReceiver } from '../../test/stand-ins/receiver.ts'
 import type { Load } from '../http/buyers/load-shedder.ts'
@@ -77,11 +77,13 @@ test('two workers send each message once, those of a lane in order', async () =>
 
 test('what a worker that died had claimed is sent by another, and not before the claim ends', async () => {
   await write(1, 2)
-  const claimed = await claimDeliveries(sql, endpoint.endpoint_id, 10, 1_000)
+  const claimed = await claimDeliveries(sql, endpoint.endpoint_id, 10, 600_000)
   expect(claimed.map(({ message_id }) => message_id)).toEqual(['lane 0 0'])
   const other = start()
   await other.round()
   expect(receiver.at(path)).toEqual([])
+  // As if its time had passed.
+  await sql`update webhook_deliveries set next_at = now() where message_id = 'lane 0 0'`
   const rounds = async () => {
     await other.round()
     return receiver.at(path).map(({ id }) => id)
@@ -91,7 +93,7 @@ test('what a worker that died had claimed is sent by another, and not before the
 
 test('a worker that stops ends what it sends, and gives back the rest', async () => {
   await write(100, 1)
-  receiver.answers(() => new Promise((resolve) => setTimeout(resolve, 300)))
+  receiver.answers(() => new Promise((resolve) => setTimeout(resolve, 2_000)))
   const one = start()
   await one.round()
   await one.stop()
@@ -119,11 +121,13 @@ test('while buyers need its time, a worker takes a part of a backlog at once', a
   await write(128, 1)
   const claimed = async () =>
     (await sql`select from webhook_deliveries where next_at > now() or state = 'delivered'`).length
+  vi.useFakeTimers({ toFake: ['performance'] })
   const one = start(() => 'busy')
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  vi.advanceTimersByTime(100)
   await one.round()
-  expect(await claimed()).toBeGreaterThan(25)
-  expect(await claimed()).toBeLessThan(128)
+  vi.useRealTimers()
+  // 600 a second.
+  expect(await claimed()).toBe(60)
   await start().round()
   await expect.poll(waiting).toBe(0)
 })

@@ -222,7 +222,7 @@ describe('the client', () => {
   })
 
   test('names failures: cut off, timed out, refused, closed', async () => {
-    const client = new HttpClient({ url, connections: 2, timeoutMs: 100 })
+    const client = new HttpClient({ url, connections: 2, timeoutMs: 2_000 })
     expect(await client.ask(requestText('GET', '/cut', client.host))).toMatchObject({ status: 0 })
     expect(await client.ask(requestText('GET', '/slow', client.host))).toMatchObject({
       status: 0,
