@@ -23,7 +23,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 const words = (value: unknown) => String(value).replaceAll('_', ' ')
 const attempts = (value: unknown) => (Number(value) > 1 ? `attempt ${value}` : '')
 const together = (...parts: readonly unknown[]) =>
-  parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ')
+  parts.filter((part) => part !== null && part !== undefined && part !== '' && part !== false).join(', ')
 
 export function told({ kind, what, by, detail }: Entry, order: Pick<Story, 'currency' | 'total_minor'>): Told {
   const amount = (minor: unknown) => money('en', Number(minor), order.currency)
@@ -56,17 +56,20 @@ export function told({ kind, what, by, detail }: Entry, order: Pick<Story, 'curr
     case 'mail':
       return says(`Mail about ${detail.type} ${what}`, attempts(detail.attempts), detail.error)
     case 'action':
-      return says(`${words(what)}, by ${by}`, changeOf(detail))
+      return says(`${words(what)}, by ${by}`, changeOf(detail, amount))
     case 'note':
       return says(`Note by ${by}`, what)
   }
 }
 
 /** The fields of an audit entry that differ, each as it is now. */
-function changeOf({ after }: Entry['detail']): string {
+function changeOf({ after }: Entry['detail'], amount: (minor: unknown) => string): string {
   if (after === null || typeof after !== 'object') return ''
   return Object.entries(after)
-    .filter(([name]) => name !== 'refund')
-    .map(([name, value]) => `${words(name)}: ${typeof value === 'object' ? JSON.stringify(value) : words(value)}`)
+    .filter(([name, value]) => name !== 'refund' && value !== false)
+    .map(([name, value]) => {
+      if (name.endsWith('_minor')) return `${words(name.slice(0, -'_minor'.length))}: ${amount(value)}`
+      return `${words(name)}: ${typeof value === 'object' ? JSON.stringify(value) : words(value)}`
+    })
     .join(', ')
 }
