@@ -82,15 +82,18 @@ export const ACCOUNT_PREFIX = 'user:'
 // -- Rules and blocks --------------------------------------------------------------------------------------------------
 
 /** An address, or a range of them in CIDR notation (RFC 4632, RFC 4291). */
-const addresses = v.pipe(
-  v.string(),
-  v.regex(/^[0-9A-Fa-f.:]{2,45}(\/\d{1,3})?$/, 'an address or a range such as 192.0.2.0/24'),
-)
+const NO_RANGE = 'an address or a range such as 192.0.2.0/24'
+function isRange(text: string): boolean {
+  const [address = '', bits = '0', ...more] = text.split('/')
+  const most = v.IPV4_REGEX.test(address) ? 32 : v.IPV6_REGEX.test(address) ? 128 : -1
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most
+}
 const words = v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(200, 'at most 200 characters'))
 
 /** All of the conditions given must be met. */
 const RuleWhen = exactly({
-  address: v.optional(addresses),
+  /** Checked where operators write it: the edge goes on with what an earlier version took. */
+  address: v.optional(v.string()),
   asn: v.optional(whole(1, 4_294_967_295)),
   /** ISO 3166-1 alpha-2. */
   country: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{2}$/, 'a country such as DE'))),
@@ -107,6 +110,10 @@ const RULE_ACTIONS = ['allow', 'prove', 'last', 'refuse'] as const
 const when = v.pipe(
   RuleWhen,
   v.check((one) => Object.values(one).some((value) => value !== undefined), 'at least one condition'),
+  v.forward(
+    v.check(({ address }) => address === undefined || isRange(address), NO_RANGE),
+    ['address'],
+  ),
 )
 const action = v.picklist(RULE_ACTIONS, `one of ${RULE_ACTIONS.join(', ')} is required`)
 
@@ -125,7 +132,7 @@ export const BlockConfig = v.pipe(
     {
       visitor: v.optional(words),
       account: v.optional(words),
-      address: v.optional(addresses),
+      address: v.optional(v.pipe(v.string(), v.check(isRange, NO_RANGE))),
       /** Names its visitor or account. */
       order: v.optional(OrderId),
       note,
