@@ -81,6 +81,7 @@ export class SaleCounts {
         numbers_given: together('numbers_given'),
         called: together('called'),
         waiting: together('waiting'),
+        most_waiting: together('waiting'),
         rate: together('called_per_second'),
         ...waitOf(reports),
       }),

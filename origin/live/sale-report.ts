@@ -137,7 +137,8 @@ function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Co
         sum((one) => (one.status === status ? one.orders : 0)),
       ]),
     ),
-    most_waiting: most.waiting ?? null,
+    // Minutes of the version before have none.
+    most_waiting: most.most_waiting ?? most.waiting ?? null,
     revenue: revenue.filter(({ paid_minor }) => paid_minor > 0),
     units: { sold: units((p) => p.sold), held: units((p) => p.held), total: units((p) => p.total) },
     conversion: {

@@ -2,7 +2,7 @@
 import type { Figures, Minute } from '../../../shared/api/live.ts'
 import type { Sql } from '../connection.ts'
 
-/** Figures of a sale since the last write: counts add up over all processes, of a gauge the last value stays. */
+/** Figures of a sale since the last write: counts add up over all processes, of a gauge the last value stays, of `most_waiting` the largest. */
 export interface SaleFigures {
   readonly sale: string
   readonly counts: Figures
@@ -20,7 +20,9 @@ export async function addFigures(sql: Sql, figures: readonly SaleFigures[]): Pro
     from unnest(${sorted.map((one) => one.sale)}::text[], ${sorted.map((one) => JSON.stringify(one.counts))}::text[],
                 ${sorted.map((one) => JSON.stringify(one.gauges))}::text[]) as one(sale, counts, gauges)
     on conflict (sale_id, minute) do update set
-      counts = add_counts(sale_minutes.counts, excluded.counts), gauges = sale_minutes.gauges || excluded.gauges`
+      counts = add_counts(sale_minutes.counts, excluded.counts), gauges =
+        sale_minutes.gauges || excluded.gauges || jsonb_strip_nulls(jsonb_build_object('most_waiting',
+          greatest(sale_minutes.gauges -> 'most_waiting', excluded.gauges -> 'most_waiting')))`
 }
 
 /** The latest minutes of a sale in which anything happened, the oldest first. */

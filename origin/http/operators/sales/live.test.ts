@@ -46,6 +46,23 @@ test('keeps no wait where people wait and nobody can tell how long', async () =>
   await expect.poll(() => told({ wait_seconds: 12 })).toMatchObject({ wait_seconds: 12 })
 })
 
+test('reports the most people who waited, though fewer did at the end of the minute', async () => {
+  const sale = await origin.sale()
+  const tell = (waiting: number) =>
+    origin.call(
+      'GET',
+      `/internal/sales/${sale}?numbers_given=50&called=20&waiting=${waiting}&called_per_second=0&boost=1&throttle=1`,
+      { token: origin.edgeToken },
+    )
+  const waiting = async (people: number) => {
+    await tell(people)
+    return (await live(sale)).minutes.at(-1)?.gauges.waiting
+  }
+  for (const people of [30, 4]) await expect.poll(() => waiting(people)).toBe(people)
+  const { body } = await origin.admin('GET', `/sales/${sale}/report`)
+  expect(body.figures).toMatchObject({ most_waiting: 30 })
+})
+
 test('knows when the edge asked last, not when its report was last written down', async () => {
   const sale = await origin.sale()
   const report = 'numbers_given=5&called=2&waiting=3&called_per_second=0&boost=1&throttle=1'
