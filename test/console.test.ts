@@ -218,6 +218,39 @@ describe.skipIf(!findChromium())('the console', () => {
     expect(await preview.locator('html').getAttribute('lang')).toBe('de')
   })
 
+  test('an operator announces in one language, whichever it is', async () => {
+    const page = await newPage()
+    await signIn(page, 'uli', 'operator')
+    await page.goto(`${system.originUrl}/console/sales/live`)
+    await page.getByRole('button', { name: 'Announce', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Announce' })
+    await dialog.getByRole('button', { name: 'Announce' }).click()
+    await dialog.getByRole('alert').getByText('a text in one language is required').waitFor()
+    await dialog.getByLabel('German').fill('Es geht gleich los.')
+    await dialog.getByRole('button', { name: 'Announce' }).click()
+    await page.getByLabel('What visitors read').getByText('Es geht gleich los.').waitFor()
+    await admin('DELETE', '/sales/live/announcement')
+    complaints.splice(0)
+  })
+
+  test('the form never hides what has the focus behind its bar', async () => {
+    const page = await newPage()
+    await page.setViewportSize({ width: 390, height: 700 })
+    await signIn(page, 'pia', 'operator')
+    await page.goto(`${system.originUrl}/console/sales/new`)
+    await page.getByLabel('Name', { exact: true }).focus()
+    const hidden: string[] = []
+    const focused = 'document.activeElement'
+    const top = (of: string) => page.evaluate<number>(`${of}.getBoundingClientRect().top`)
+    for (let i = 0; i < 60 && (await page.evaluate(`${focused}.textContent`)) !== 'Leave'; i++) {
+      if ((await top(focused)) >= (await top(`document.querySelector('.save')`)))
+        hidden.push(await page.evaluate<string>(`${focused}.outerHTML`))
+      await page.keyboard.press('Tab')
+    }
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Leave')
+    expect(hidden).toEqual([])
+  })
+
   test('a viewer sees all of it and has nothing to press', async () => {
     const page = await newPage(LOOKS[1])
     await signIn(page, 'vic', 'viewer')
@@ -288,6 +321,10 @@ describe.skipIf(!findChromium())('the console', () => {
     const adding = page.getByRole('dialog', { name: 'Add a rule' })
     await adding.getByRole('button', { name: 'Add a rule' }).click()
     await adding.getByRole('alert').getByText('at least one condition').waitFor()
+    await adding.getByLabel('Network address').fill('192.0.2.999')
+    await adding.getByRole('button', { name: 'Add a rule' }).click()
+    await adding.getByRole('alert').getByText('an address or a range such as 192.0.2.0/24').waitFor()
+    await adding.getByLabel('Network address').fill('')
     await adding.getByLabel('Country').fill('de')
     await adding.getByLabel('Network number').fill('64500')
     await adding.getByLabel('Note').fill('resellers')

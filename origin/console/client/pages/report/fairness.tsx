@@ -57,7 +57,8 @@ function Draw({ draw }: { draw: NonNullable<Report['fairness']['draw']> }) {
     <>
       <p class={holds === false ? 'wrong' : ''}>
         {holds === null && 'The draw is not made yet.'}
-        {holds === true && `${count(drawn)} numbers were drawn. The seed is the one whose fingerprint was published.`}
+        {holds === true &&
+          `${drawn === 1 ? '1 number was' : `${count(drawn)} numbers were`} drawn. The seed is the one whose fingerprint was published.`}
         {holds === false && 'The seed does not fit the fingerprint that is published: this draw cannot be trusted.'}
         {beacon_announced &&
           beacon === null &&

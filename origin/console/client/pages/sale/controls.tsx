@@ -196,26 +196,19 @@ export function AnnouncementFields() {
           <option value="warning">Warning</option>
         </select>
       </label>
-      <Texts legend="Text, in one language or more" required />
+      <Texts legend="Text, in one language or more" />
     </>
   )
 }
 
-export function Texts({ legend, required }: { legend: string; required?: boolean }) {
+export function Texts({ legend }: { legend: string }) {
   return (
     <fieldset class="texts">
       <legend>{legend}</legend>
-      {LANGUAGES.map(([language, name], i) => (
+      {LANGUAGES.map(([language, name]) => (
         <label key={language}>
           {name}
-          <textarea
-            name={language}
-            lang={language}
-            dir="auto"
-            rows={2}
-            maxLength={500}
-            required={required === true && i === 0}
-          />
+          <textarea name={language} lang={language} dir="auto" rows={2} maxLength={500} />
         </label>
       ))}
     </fieldset>
