@@ -40,7 +40,7 @@ export default defineConfig(async () => ({
           ENVIRONMENT: 'development',
           PAYMENT_PAGE: 'sandbox',
           TICKET_SHARDS: '4',
-          CLAIM_SECONDS: '3',
+          CLAIM_SECONDS: '30',
           CACHE_PURGE_URL: `${inject<string>('originUrl')}/cache`,
         },
       },
@@ -56,7 +56,7 @@ export default defineConfig(async () => ({
     // As in test/vitest.config.ts.
     retry: 1,
     expect: { poll: { timeout: 30_000 } },
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     // After the others, which leave these workers the machine.
     sequence: { groupOrder: 1 },

@@ -6,7 +6,7 @@ import { call, edgeEnv, knownCookie, ORDER_TOKEN, requestsTo, TestSale } from '.
 import { limitVisitor } from './rate-limits.ts'
 
 it('limits joins and status per address, and all calls without one as one address', async () => {
-  const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/60', STATUS_PER_ADDRESS: '3/60' }
+  const env: Env = { ...edgeEnv, JOINS_PER_ADDRESS: '5/600', STATUS_PER_ADDRESS: '3/600' }
   const sale = await new TestSale().publish()
   const { queue_token } = await sale.joined()
   const from = { 'cf-connecting-ip': '192.0.2.1' }
@@ -23,7 +23,7 @@ it('limits joins and status per address, and all calls without one as one addres
 })
 
 it('limits joins and status per visitor', async () => {
-  const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/60', STATUS_PER_VISITOR: '3/60' }
+  const env: Env = { ...edgeEnv, JOINS_PER_VISITOR: '2/600', STATUS_PER_VISITOR: '3/600' }
   const sale = await new TestSale().publish()
   const cookie = knownCookie('somebody-who-hammers')
   const { queue_token } = await sale.joined({ cookie }, env)
@@ -35,9 +35,9 @@ it('limits joins and status per visitor', async () => {
 it('limits leaving as it does joining, and an address’s calls for orders as its status calls', async () => {
   const env: Env = {
     ...edgeEnv,
-    JOINS_PER_ADDRESS: '3/60',
-    JOINS_PER_VISITOR: '2/60',
-    STATUS_PER_ADDRESS: '3/60',
+    JOINS_PER_ADDRESS: '3/600',
+    JOINS_PER_VISITOR: '2/600',
+    STATUS_PER_ADDRESS: '3/600',
   }
   const sale = await new TestSale().publish()
   const statuses = async (path: string, token: string, method: string) => {

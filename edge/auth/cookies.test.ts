@@ -1,19 +1,26 @@
 /** Cookies that no page script and no neighbouring host can read or set. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Call } from '../http.ts'
 import { call, cookiesOf, edgeEnv, TestSale } from '../testing/visitors.ts'
 import { readCookie, withoutOurs } from './cookies.ts'
 
 it.concurrent('keeps a browser’s tokens in cookies, out of reach of page script', async () => {
   const sale = await new TestSale().publish()
-  await sale.ready()
   const joined = await sale.join({ 'sec-fetch-site': 'same-origin' })
   expect(await joined.json()).not.toHaveProperty('queue_token')
   for (const cookie of joined.headers.getSetCookie()) expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/)
-  await scheduler.wait(100)
-  const ready = await sale.status(null, { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' })
-  expect(await ready.json()).toSatisfy((body: object) => 'admission_expires_at' in body && !('admission_token' in body))
-  expect(cookiesOf(ready)).toContain(`admission-${sale.name}=`)
+  const headers = { cookie: cookiesOf(joined), 'sec-fetch-site': 'same-origin' }
+  const ready = await vi.waitUntil(
+    async () => {
+      const response = await sale.status(null, headers)
+      const body = await response.json<{ status: string }>()
+      return body.status === 'ready' && { body, cookies: cookiesOf(response) }
+    },
+    { timeout: 30_000 },
+  )
+  expect(ready.body).toHaveProperty('admission_expires_at')
+  expect(ready.body).not.toHaveProperty('admission_token')
+  expect(ready.cookies).toContain(`admission-${sale.name}=`)
 })
 
 it('marks cookies as secure and of this host alone over https, and always in production', async () => {

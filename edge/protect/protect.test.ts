@@ -58,12 +58,15 @@ it('holds visitors of protected paths until their turn, and lets them through th
   expect(held.headers.get('location')).toBe(`/sales/${sale.name}`)
   expect((await requestsTo(path)).calls).toBe(0)
 
-  await sale.ready()
   const joined = await sale.join({ 'sec-fetch-site': 'same-origin' }, env)
   const cookie = `${cookiesOf(held)}; ${cookiesOf(joined)}`
-  await scheduler.wait(100)
-  const turn = await sale.line({ cookie }, env)
-  expect(turn.status).toBe(303)
+  const turn = await vi.waitUntil(
+    async () => {
+      const line = await sale.line({ cookie }, env)
+      return line.status === 303 && line
+    },
+    { timeout: 30_000 },
+  )
   expect(turn.headers.get('location')).toBe(path)
 
   const admitted = { ...page, cookie: `${cookie}; ${cookiesOf(turn)}; basket=1` }

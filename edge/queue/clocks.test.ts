@@ -27,33 +27,33 @@ it('shows the lobby the time until the opening, and a sensible poll interval', a
   const sale = await saleBehind(600_000)
   const { queue_token } = await sale.joined()
   const { estimated_wait_time, poll_after_ms } = await sale.statusOf(queue_token)
-  expect(estimated_wait_time).toBeGreaterThan(590)
+  expect(estimated_wait_time).toBeGreaterThan(300)
   expect(poll_after_ms).toBeGreaterThan(10_000)
   const page = await (await sale.page()).text()
-  expect(countedDown(page, 'anchor_at_ms')).toBeGreaterThan(590_000)
+  expect(countedDown(page, 'anchor_at_ms')).toBeGreaterThan(300_000)
   expect(page).toContain('<meta http-equiv="refresh" content="60">')
 })
 
 it('shows when the lobby opens', async () => {
-  const sale = await saleBehind(900_000, { lobbyInMs: 40_000 })
+  const sale = await saleBehind(900_000, { lobbyInMs: 600_000 })
   const { retry_after_seconds } = await (await sale.join()).json<Problem>()
   expect(retry_after_seconds).toBeGreaterThan(30)
   const page = await (await sale.page()).text()
-  expect(countedDown(page, 'pre_queue_opens_at_ms')).toBeGreaterThan(30_000)
+  expect(countedDown(page, 'pre_queue_opens_at_ms')).toBeGreaterThan(300_000)
 })
 
 it('does not take the end for passed while it is still to come', async () => {
   const sale = await saleBehind(-1_000, { endsInMs: 1_800_000 })
-  await sale.publish({ admission: { rate_per_second: 1, max_inside: null } })
+  await sale.publish({ admission: { rate_per_second: 0.1, max_inside: null } })
   const { queue_token } = await sale.joined()
   for (let i = 0; i < 20; i++) await sale.joined()
   const last = await sale.joined()
   const page = await sale.line({ cookie: `queue-${sale.name}=${last.queue_token}` })
   expect(await page.text()).toMatch(/<b id="wait"[^>]*>About/)
   const { ends_at_ms } = await sale.schedule()
-  expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_790_000)
+  expect((ends_at_ms ?? 0) - Date.now()).toBeGreaterThan(1_500_000)
   // A place lasts for a day after the end.
-  expect((decodeJwt(queue_token).exp ?? 0) * 1000 - Date.now()).toBeGreaterThan(24 * HOUR_MS + 1_790_000)
+  expect((decodeJwt(queue_token).exp ?? 0) * 1000 - Date.now()).toBeGreaterThan(24 * HOUR_MS + 1_500_000)
 })
 
 it('shows the sale and its line from a snapshot of the version before', async () => {
@@ -67,8 +67,9 @@ it('shows the sale and its line from a snapshot of the version before', async ()
       return response
     },
   }))
+  const schedule = async () => (await call(`/sales/${sale.name}/schedule`, {}, older)).json()
+  await expect.poll(schedule).not.toHaveProperty('ends_at_ms')
   const page = await sale.page({}, older)
   expect(page.status).toBe(200)
-  expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(590_000)
-  expect(await (await call(`/sales/${sale.name}/schedule`, {}, older)).json()).not.toHaveProperty('ends_at_ms')
+  expect(countedDown(await page.text(), 'anchor_at_ms')).toBeGreaterThan(300_000)
 })

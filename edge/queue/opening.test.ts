@@ -20,9 +20,11 @@ function inRoom(sale: TestSale, changed: object, act: (room: WaitingRoom, state:
 
 /** The schedule announced last, after a refresh. */
 async function announced(room: WaitingRoom, sale: TestSale): Promise<Schedule> {
-  const response = await room.refresh({ sale: sale.name })
-  const schedule = response.known && response.bulletin.timeline.at(-1)?.schedule
-  if (!schedule) throw new Error('there is no such sale')
+  // On a busy machine the first request to the origin may be too late.
+  let response = await room.refresh({ sale: sale.name })
+  for (; !response.known; response = await room.refresh({ sale: sale.name })) await scheduler.wait(20)
+  const schedule = response.bulletin.timeline.at(-1)?.schedule
+  if (!schedule) throw new Error('nothing is announced')
   return schedule
 }
 

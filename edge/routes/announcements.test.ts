@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { KEPT, keptFor } from '../cache.ts'
 import { call, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 const past = (id: string) => ({
   id,
@@ -14,7 +18,11 @@ it('serves earlier announcements from memory, a full page for long, with an ETag
   const sale = await new TestSale().publish()
   const path = `/sales/${sale.name}/announcements`
   await stub(`/internal${path}`, 200, { page: 2, older: 1, announcements: [past('21')] })
+  await sale.schedule()
+  // However long the calls take, they are of one moment.
+  vi.useFakeTimers({ toFake: ['Date'] })
   const many = await Promise.all(Array.from({ length: 20 }, () => call(path)))
+  vi.useRealTimers()
   const newest = many[0] as Response
   expect(Object.fromEntries(newest.headers)).toMatchObject(keptFor(sale.name, KEPT.landing))
   expect(await newest.json()).toMatchObject({ page: 2, older: 1, announcements: [{ text: { en: 'Number 21' } }] })

@@ -62,11 +62,11 @@ it('refuses a visitor, or a network, that checks out too often', async () => {
     return [checkout.status, (await sale.form('/buy', { product_id: 'lamp' }, headers, env)).status]
   }
   const [one, other] = [await admission(sale.name), await admission(sale.name, { sub: 'another' })]
-  const perVisitor = { STATUS_PER_VISITOR: '3/60' }
+  const perVisitor = { STATUS_PER_VISITOR: '3/600' }
   expect(await statuses(one, perVisitor, '192.0.2.31')).toEqual([409, 409])
   expect(await statuses(one, perVisitor, '192.0.2.32')).toEqual([409, 429])
   expect(await statuses(other, perVisitor, '192.0.2.33')).toEqual([409, 409])
-  const perAddress = { STATUS_PER_ADDRESS: '3/60' }
+  const perAddress = { STATUS_PER_ADDRESS: '3/600' }
   expect(await statuses(one, perAddress, '192.0.2.34')).toEqual([409, 409])
   expect(await statuses(other, perAddress, '192.0.2.34')).toEqual([409, 429])
   expect((await requestsTo(path)).calls).toBe(8)

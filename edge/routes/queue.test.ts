@@ -1,11 +1,22 @@
-import { runInDurableObject } from 'cloudflare:test'
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
 import { ADMISSION, readToken } from '../../shared/tokens.ts'
 import { readConfig } from '../config.ts'
 import type { SnapshotRequest } from '../queue/rpc.ts'
 import type { TicketShard } from '../queue/ticket-shard.ts'
-import { call, cookiesOf, edgeEnv, knownCookie, product, stub, TestSale, withShards } from '../testing/visitors.ts'
+import {
+  call,
+  callNow,
+  cookiesOf,
+  edgeEnv,
+  knownCookie,
+  product,
+  slowClock,
+  stub,
+  TestSale,
+  withShards,
+} from '../testing/visitors.ts'
 
 const WITHIN = { timeout: 30_000 }
 
@@ -35,16 +46,21 @@ it.concurrent('gives one visitor one number, however many tabs join at once', as
 })
 
 it.concurrent('calls visitors in order at the configured rate, each with a valid admission', async () => {
-  const sale = await new TestSale().publish({ admission: { rate_per_second: 20, max_inside: null } })
-  const began = performance.now()
+  const admission = { rate_per_second: 20, max_inside: null }
+  const sale = await new TestSale().publish({ admission, phase: 'paused' })
   const places = []
   for (let i = 0; i < 30; i++) places.push(await sale.joined())
+  const began = performance.now()
+  await sale.publish({ phase: 'open' })
+  await sale.push()
   const called: number[] = []
   while (called.length < places.length && performance.now() - began < 30_000) {
     for (const { queue_token, number } of places.slice(called.length)) {
       const place = await sale.statusOf(queue_token)
       if (place.status !== 'ready') {
-        expect(place).toMatchObject({ status: 'waiting', position_in_queue: number - place.now_serving })
+        // On a busy machine the line may have to pause for lack of updates.
+        expect(place.status).toMatch(/^(waiting|paused)$/)
+        expect(place.position_in_queue).toBe(number - place.now_serving)
         break
       }
       called.push(number)
@@ -85,10 +101,10 @@ it.concurrent('draws the order of those who joined before the opening, as anyone
   expect(positions.size).toBe(20)
 })
 
-it.concurrent('reports a missed turn, and gives its visitor one new number at the end', async () => {
+it('reports a missed turn, and gives its visitor one new number at the end', async () => {
   const sale = await new TestSale().publish()
   const place = await sale.ready()
-  await sale.until((schedule) => schedule.missed_through >= place.number)
+  await sale.missed(place.number)
   expect(await sale.statusOf(place.queue_token)).toMatchObject({
     status: 'missed_turn',
     number: place.number,
@@ -101,12 +117,15 @@ it.concurrent('reports a missed turn, and gives its visitor one new number at th
   expect(await second.json()).toMatchObject({ number })
 })
 
-it.concurrent('does not let a newcomer miss a turn that was called before they joined', async () => {
+it('does not let a newcomer miss a turn that was called before they joined', async () => {
   const sale = await new TestSale().publish({ admission: { rate_per_second: 1000, max_inside: null } })
   let last = 0
   for (let i = 0; i < 60; i++) last = (await sale.joined()).number
+  // No number of theirs that was not used comes back any more.
+  await abortAllDurableObjects()
+  await sale.until((schedule) => schedule.phase === 'open')
   // Everybody was called and has missed their turn; the line has been ready for the next one since.
-  await sale.until((schedule) => schedule.missed_through >= last)
+  await sale.missed(last)
   const newcomer = await sale.joined()
   expect(newcomer.number).toBeGreaterThan(last)
   expect(newcomer.status).not.toBe('missed_turn')
@@ -177,12 +196,22 @@ it('keeps the lot of a visitor who leaves the lobby, known before or not', async
 })
 
 it('serves a crowd that meets an isolate before it knows the sale', async () => {
-  const sale = await new TestSale().publish({ delayMs: 400 })
-  const joins = await Promise.all(Array.from({ length: 300 }, () => sale.join()))
+  slowClock()
+  const sale = await new TestSale().publish()
+  const crowdAt = (name: string, settings = edgeEnv) =>
+    Promise.all(Array.from({ length: 300 }, () => callNow(`/sales/${name}/queue`, { method: 'POST' }, settings)))
+  const slow = withShards((name) => {
+    const shard = edgeEnv.TICKET_SHARD.getByName(name) as DurableObjectStub<TicketShard>
+    const look = async (request: SnapshotRequest) => {
+      await scheduler.wait(100)
+      return shard.look(request)
+    }
+    return new Proxy(shard, { get: (_, method) => (method === 'look' ? look : Reflect.get(shard, method)) })
+  })
+  await expect.poll(async () => (await sale.room.look({ sale: sale.name })).known).toBe(true)
+  const joins = await crowdAt(sale.name, slow)
   expect(new Set(joins.map((join) => join.status))).toEqual(new Set([201]))
-  const unknown = await Promise.all(
-    Array.from({ length: 300 }, () => call('/sales/nobody-knows-it/queue', { method: 'POST' })),
-  )
+  const unknown = await crowdAt('nobody-knows-it')
   expect(new Set(unknown.map((answer) => answer.status))).toEqual(new Set([404]))
 })
 
@@ -326,7 +355,7 @@ it('shows the turn while the admission is valid, even after the time to claim it
   const sale = await new TestSale().publish()
   const { queue_token, admission_token, number } = await sale.ready()
   const place = `queue-${sale.name}=${queue_token}`
-  await sale.until((schedule) => schedule.missed_through >= number)
+  await sale.missed(number)
   const shown = async (cookie: string) => {
     const response = await sale.line({ cookie })
     return [(await response.text()).includes('id="turn"'), cookiesOf(response).includes('admission-')]

@@ -19,7 +19,7 @@ interface Stub {
 const stubs = new Map<string, Stub>()
 const calls = new Map<string, number>()
 /** The last requests for each path. */
-const requests = new Map<string, { method: string; query: string; headers: object; body: string }[]>()
+const requests = new Map<string, { method: string; query: string; headers: object; body: string; atMs: number }[]>()
 const server = createServer(async (request, response) => {
   const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
   const body = await text(request)
@@ -36,7 +36,7 @@ const server = createServer(async (request, response) => {
     calls.set(path, (calls.get(path) ?? 0) + 1)
     const ofPath = requests.get(path) ?? []
     requests.set(path, ofPath)
-    ofPath.push({ method: request.method ?? '', query, headers: request.headers, body })
+    ofPath.push({ method: request.method ?? '', query, headers: request.headers, body, atMs: Date.now() })
     if (ofPath.length > KEPT) ofPath.shift()
     const stub = stubs.get(path)
     if (stub?.status === 0) return request.socket.destroy()

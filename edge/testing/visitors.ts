@@ -1,5 +1,6 @@
 /** Helpers of the edge's tests: a sale for one test, and visitors who call the Worker. */
 import { env } from 'cloudflare:workers'
+import { onTestFinished, vi } from 'vitest'
 import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
 import type { SaleState } from '../../shared/api/internal.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
@@ -36,6 +37,7 @@ export class TestSale {
     if (opensInMs !== undefined) this.#opensAtMs = Date.now() + opensInMs
     this.#published = { ...this.#published, ...state }
     await stub(`/internal/sales/${this.name}`, status, { ...this.#state(), ...this.#published }, delayMs)
+    if (!firstReads.has(this.name)) firstReads.set(this.name, null)
     return this
   }
 
@@ -88,6 +90,18 @@ export class TestSale {
       if (wanted(schedule)) return schedule
     }
     throw new Error(`not within ${WITHIN_MS} ms; the schedule is ${JSON.stringify(await this.schedule(line))}`)
+  }
+
+  /** Puts the clock forward, up to the end of the test, until the turns up to this number have been missed. */
+  async missed(number: number): Promise<void> {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    for (const began = performance.now(); performance.now() - began < WITHIN_MS; ) {
+      vi.setSystemTime(Date.now() + 1_000)
+      await this.room.refresh({ sale: this.name })
+      if ((await this.schedule()).missed_through >= number) return
+    }
+    throw new Error('the turns are not missed')
   }
 
   join(headers: Headers = {}, settings = edgeEnv) {
@@ -196,6 +210,28 @@ export function keySet(...kids: string[]): string {
   return JSON.stringify({ keys: kids.map((kid) => ({ kty: 'oct', kid, k: keyOf(kid) })) })
 }
 
+/** How many times as long everything takes on a slow clock. */
+const SLOWER = 8
+
+/**
+ * Up to the end of the test the clock and the timers run slowly, so that the busiest machine keeps the times that the Worker
+ * sets itself; before a sale is published. They are an hour ahead, too, since an alarm rings by the real clock.
+ */
+export function slowClock(): void {
+  const [realNow, realTimer] = [Date.now, setTimeout]
+  const began = realNow()
+  const now = () => Math.floor(began + 3_600_000 + (realNow() - began) / SLOWER)
+  const mocks = [
+    vi.spyOn(Date, 'now').mockImplementation(now),
+    vi
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation(((act: () => void, ms = 0) => realTimer(act, SLOWER * ms)) as typeof setTimeout),
+  ]
+  onTestFinished(() => {
+    for (const mock of mocks) mock.mockRestore()
+  })
+}
+
 /** Work behind the response is started, not awaited. */
 const context = {
   waitUntil: () => {},
@@ -205,7 +241,7 @@ const context = {
 
 /**
  * Calls the Worker: its own handler, in the isolate that it runs in. (The way through a service binding takes longer
- * with every call that a test has made.)
+ * with every call that a test has made.) It knows the sale by then: on a busy machine it answers "try again" at first.
  */
 export async function call(
   path: string,
@@ -213,6 +249,22 @@ export async function call(
   settings: Env = edgeEnv,
   ctx: object = {},
 ): Promise<Response> {
+  const sale = settings.PROTECT_SALE ?? /sale-[0-9a-f]{12}/.exec(path)?.[0] ?? ''
+  if (firstReads.get(sale) === null) firstReads.set(sale, read(sale))
+  await firstReads.get(sale)
+  return callNow(path, init, settings, ctx)
+}
+
+/** The first reads of the published sales; null until it begins. */
+const firstReads = new Map<string, Promise<void> | null>()
+
+async function read(sale: string): Promise<void> {
+  for (const began = performance.now(); performance.now() - began < WITHIN_MS; await scheduler.wait(20))
+    if ((await callNow(`/sales/${sale}/schedule`)).status !== 503) return
+}
+
+/** The same, whatever the Worker knows. */
+export function callNow(path: string, init: RequestInit = {}, settings: Env = edgeEnv, ctx: object = {}) {
   const request = new Request(`http://edge.test${path}`, { redirect: 'manual', ...init })
   return worker.fetch(request as Request<unknown, IncomingRequestCfProperties>, settings, { ...context, ...ctx })
 }
@@ -237,6 +289,8 @@ interface ReceivedRequest {
   query: string
   headers: Record<string, string>
   body: string
+  /** When it came, on the clock of this machine. */
+  atMs: number
 }
 
 /** How many requests for a path the origin has received, and the last ones. */
