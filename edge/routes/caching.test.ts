@@ -1,5 +1,5 @@
 /** Every response says who may cache it: otherwise a cache decides by itself, and for everyone alike. */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../shared/schedule.ts'
 import type { Env } from '../config.ts'
 import { proofScript, proofStyle, proofWorker, script, style } from '../pages/assets.ts'
@@ -99,11 +99,14 @@ it('gives a revalidating cache no old server time', async () => {
   const sale = await new TestSale().publish({ phase: 'paused' })
   const path = `/sales/${sale.name}/schedule`
   const { version } = await sale.until(({ phase }) => phase === 'paused')
+  // The clock of the test, on which every response comes at once.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   let copy = await call(path)
   const body = async () => copy.clone().json<Schedule>()
   for (let times = 0; times < 3; times++) {
     // As long as it may be cached.
-    await scheduler.wait(1_020)
+    vi.setSystemTime(Date.now() + 1_020)
     const etag = copy.headers.get('etag') ?? ''
     const askedAtMs = Date.now()
     const answer = await call(path, { headers: { 'if-none-match': etag } })
