@@ -115,15 +115,14 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   const first = start({ args: ['--data', folder] })
   await first.up()
   expect(first.out()).not.toContain('\x1b')
-  const page = await fetch(`${first.edgeUrl}/sales/demo`)
-  expect(page.status).toBe(200)
+  const page = await served(`${first.edgeUrl}/sales/demo`)
   expect(page.headers.get('content-type')).toContain('text/html')
-  const members = await (await fetch(`${first.edgeUrl}/sales/members`)).text()
+  const members = await (await served(`${first.edgeUrl}/sales/members`)).text()
   const signInUrl = /Sign in +(\S+)/.exec(first.out())?.[1] ?? ''
   expect(members).toContain(`href="${signInUrl}?return=`)
   expect((await fetch(signInUrl)).status).toBe(200)
   const before = await demo(first, folder)
-  const joined = await fetch(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
+  const joined = await served(`${first.edgeUrl}/sales/demo/queue`, { method: 'POST' })
   const place = (await joined.json()) as { number: number; queue_token: string }
   expect(before.products.map((p) => p.product_id)).toEqual(['poster', 'vinyl'])
   expect(statSync(join(folder, 'secrets.json')).mode & 0o077).toBe(0)
@@ -150,11 +149,11 @@ test('serves a demo sale, keeps it and every place in line over a restart, and l
   const after = await demo(again, folder)
   expect(after.opens_at).toBe(before.opens_at)
   expect(after.token).toBe('of-their-own')
-  const status = await fetch(`${again.edgeUrl}/sales/demo/queue/status`, {
+  const status = await served(`${again.edgeUrl}/sales/demo/queue/status`, {
     headers: { authorization: `Bearer ${place.queue_token}` },
   })
   expect(await status.json()).toMatchObject({ number: place.number })
-  const newcomer = await fetch(`${again.edgeUrl}/sales/demo/queue`, { method: 'POST' })
+  const newcomer = await served(`${again.edgeUrl}/sales/demo/queue`, { method: 'POST' })
   expect(((await newcomer.json()) as { number: number }).number).toBeGreaterThan(place.number)
   expect((await again.end('SIGTERM')).status).toBe(0)
 })
@@ -286,8 +285,14 @@ function start({ args = ['--temporary'], env = {} }: { args?: string[]; env?: Re
   /** Copies of the pid files of its servers, as last seen. */
   const servers = () => {
     const cwd = dataDir ?? temporaryRoot
-    for (const file of globSync(dataDir ? '*/*.pid' : 'flash-sale-*/*/*.pid', { cwd }))
-      copyFileSync(join(cwd, file), join(copies, basename(file)))
+    for (const file of globSync(dataDir ? '*/*.pid' : 'flash-sale-*/*/*.pid', { cwd })) {
+      try {
+        copyFileSync(join(cwd, file), join(copies, basename(file)))
+      } catch (error) {
+        // Its process has just ended.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      }
+    }
     return readdirSync(copies).map((file) => join(copies, file))
   }
   const finished = async () => {
@@ -336,6 +341,15 @@ async function begun(command: string): Promise<string | undefined> {
   await vi.waitUntil(() => output.includes('sale rehearsal-') || child.exitCode !== null, UP)
   if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGINT')
   return (await child).all
+}
+
+/** A response of the edge: a busy one that has just started asks to try again at first. */
+function served(url: string, init?: RequestInit): Promise<Response> {
+  const ask = async () => {
+    const response = await fetch(url, init)
+    return response.status !== 503 && response
+  }
+  return vi.waitUntil(ask, UP)
 }
 
 async function demo(run: Running, folder: string) {
