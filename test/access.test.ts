@@ -41,7 +41,9 @@ async function openSale(changes: object = {}) {
   const opens_at = new Date(Date.now() - 1_000).toISOString()
   const config = { name: 'Test', opens_at, products: [PRODUCT], admission: { rate_per_second: 100 }, ...changes }
   expect(await admin('PUT', `/sales/${sale}`, config)).toMatchObject({ status: 201 })
-  return { sale, at: `${system.edgeUrl}/sales/${sale}` }
+  const at = `${system.edgeUrl}/sales/${sale}`
+  await expect.poll(async () => (await call('GET', `${at}/schedule`)).status).toBe(200)
+  return { sale, at }
 }
 
 const signedIn = async (account: string, claims = {}) => ({
@@ -118,7 +120,7 @@ test('who is blocked is refused everywhere, and what they held can be bought by 
   }
   await expect.poll(calls).toEqual([403, 403, 403])
   const stock = async () => (await admin('GET', `/sales/${sale}`)).body.products
-  expect(await stock()).toMatchObject([{ available: 1, held: 0 }])
+  await expect.poll(stock).toMatchObject([{ available: 1, held: 0 }])
   const other = await admitted(at, {})
   expect(await checkout(at, other.admission_token, {})).toMatchObject({ status: 201 })
 

@@ -9,8 +9,6 @@ import { ledgerDatabase } from './servers.ts'
 const SALE = 'gone'
 const CROWD = 10_000
 const CONNECTIONS = 64
-/** A purge follows the end of a sale; what was kept before it is fetched once more. */
-const PURGED_AFTER_MS = 1_000
 const ENGLISH = ['accept: text/html', 'accept-language: en']
 const FORMS = [ENGLISH, ['accept: text/html', 'accept-language: de'], ['accept: application/json']]
 
@@ -31,20 +29,23 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
 
   test('10,000 requests of a sold-out page reach no Worker', async () => {
     await expect.poll(phase).toBe('sold_out')
-    await sleep(PURGED_AFTER_MS)
     const client = new HttpClient({ url: system.edgeUrl, connections: CONNECTIONS })
     const ask = (visitor: number) => {
       const headers = [...(FORMS[visitor % FORMS.length] ?? []), `cookie: queue-${SALE}=${visitor}`]
       return client.ask(requestText('GET', `/sales/${SALE}`, client.host, headers))
     }
-    for (const form of FORMS.keys()) await ask(form)
-    const before = await counts()
-    const answers = await Promise.all(Array.from({ length: CROWD }, (_, visitor) => ask(visitor)))
-    const { requests, toEdge } = await counts()
+    const crowd = async () => {
+      for (const form of FORMS.keys()) await ask(form)
+      const before = await counts()
+      const answers = await Promise.all(Array.from({ length: CROWD }, (_, visitor) => ask(visitor)))
+      const { requests, toEdge } = await counts()
+      expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+      expect(new Set(answers.map(({ body }) => body)).size).toBe(FORMS.length)
+      return [requests - before.requests, toEdge - before.toEdge]
+    }
+    // Two purges follow the end of a sale, one of them late; what was kept before them is fetched once more.
+    await expect.poll(crowd, { timeout: 120_000 }).toEqual([CROWD, 0])
     client.close()
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
-    expect(new Set(answers.map(({ body }) => body)).size).toBe(FORMS.length)
-    expect([requests - before.requests, toEdge - before.toEdge]).toEqual([CROWD, 0])
   })
 
   test('a restock is seen', async () => {
@@ -54,18 +55,13 @@ describe.skipIf(!findOnPath('varnishd'))('behind a cache', () => {
   })
 
   test('a schedule is at most a second old, also for the only one who reads it', async () => {
-    const ageMs = async () => {
-      const askedAtMs = Date.now()
-      const { server_time_ms } = (await (await fetch(at('/schedule'))).json()) as { server_time_ms: number }
-      return askedAtMs - server_time_ms
+    for (let i = 0; i < 4; i++) {
+      const response = await fetch(at('/schedule'))
+      expect(response.status).toBe(200)
+      // By the cache's own clock. Served once more than it may be, it would be two seconds old.
+      expect(Number(response.headers.get('age'))).toBeLessThanOrEqual(1)
+      await sleep(2_050)
     }
-    const ages: number[] = []
-    for (let i = 0; i < 8; i++) {
-      ages.push(await ageMs())
-      await sleep(950)
-    }
-    // Served once more than it may be, it would be almost two.
-    expect(Math.max(...ages)).toBeLessThan(1_800)
   })
 
   test('a thousand visitors who open the page cost a request or two a second for each form, and see their own after joining', async () => {

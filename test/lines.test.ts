@@ -15,7 +15,7 @@ let system: System
 
 beforeAll(async () => {
   const { url } = await ledgerDatabase()
-  system = await startSystem({ databaseUrl: url, edgeVars: { CLAIM_SECONDS: '5', ADMISSIONS_PER_UNIT: '3' } })
+  system = await startSystem({ databaseUrl: url, edgeVars: { CLAIM_SECONDS: '60', ADMISSIONS_PER_UNIT: '3' } })
 })
 afterAll(() => system?.stop())
 

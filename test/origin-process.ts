@@ -226,14 +226,20 @@ export const saleOf = (total: number, changes: Partial<SaleConfig> = {}): SaleCo
   ...changes,
 })
 
-/** Creates a sale on a whole system. */
-export async function createSale({ originUrl, adminToken }: System, sale: string, config: SaleConfig): Promise<void> {
+/** Creates a sale on a whole system, whose edge knows it then. */
+export async function createSale(
+  { originUrl, edgeUrl, adminToken }: System,
+  sale: string,
+  config: SaleConfig,
+): Promise<void> {
   const response = await fetch(`${originUrl}/admin/sales/${sale}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     body: JSON.stringify(config),
   })
   expect(response.status).toBe(201)
+  const known = async () => (await fetch(`${edgeUrl}/sales/${sale}/schedule`)).status
+  expect(await eventually(known, (status) => status === 200)).toBe(200)
 }
 
 /** What a checkout asks the gates for: one unit, for a visitor without an account. */

@@ -48,7 +48,7 @@ async function admissionOf(subject: string): Promise<string> {
   const ask = async (path: string, init: RequestInit): Promise<QueueAnswer> =>
     (await (await fetch(`${system.edgeUrl}/sales/${SALE}${path}`, init)).json()) as QueueAnswer
   const { queue_token } = await ask('/queue', { method: 'POST', headers })
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const status = await ask('/queue/status', { headers: { ...headers, authorization: `Bearer ${queue_token}` } })
     if (status.admission_token) return status.admission_token
     await sleep(100)
