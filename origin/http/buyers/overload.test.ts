@@ -96,7 +96,7 @@ test('sheds excess checkouts while orders, the edge and other sales are served',
   expect(others.filter((answer) => !answer.includes('"health":"ok"') && !(readAgoMs(answer) > 2_000))).toEqual([])
   // Who is answered after two seconds leaves their room to others: it is too small for a crowd that comes before that.
   const cameMs = others.map((answer) => Number(/"opens_in_ms":(-?[\d.]+)/.exec(answer)?.[1]))
-  const isCrowd = Math.max(...cameMs) - Math.min(...cameMs) < 1_500
+  const isCrowd = Math.max(...cameMs) - Math.min(...cameMs) < 1_900
   // An invented path has no share.
   if (isCrowd) expect(madeUp.some((answer) => answer.startsWith('503'))).toBe(true)
   const turnedAway = crowd.filter((answer) => answer.startsWith('503'))
