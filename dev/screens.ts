@@ -25,7 +25,8 @@ const text = { type: 'string' } as const
 const OPTIONS = { to: text, lang: text, only: text, help: { type: 'boolean', short: 'h' } } as const
 const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
 const LOOKS = ['light', 'dark'] as const
-const HOST = 'http://pages.test'
+/** Secure, as the proof of work asks for. */
+const HOST = 'https://pages.test'
 /** Of the console: until its charts have something to show. */
 const SETTLES_MS = 2_500
 const BUYERS = 8
