@@ -10,7 +10,7 @@ import { Failure, moment, useRepeated } from '../../parts.tsx'
 import { may } from '../../session.ts'
 import { Actions } from './actions.tsx'
 import { accountOf, isPending, type Story } from './order.ts'
-import { told } from './story.ts'
+import { reasonInWords, told } from './story.ts'
 
 /** While something is still to happen by itself; else another operator may change it. */
 const [PENDING_MS, SETTLED_MS] = [2_000, 10_000]
@@ -106,7 +106,7 @@ function Facts({ order }: { order: Story }) {
             {payment_method}, {order.attempts} {order.attempts === 1 ? 'attempt' : 'attempts'}
           </Fact>
         )}
-        {order.reason_in_full && <Fact name="Reason">{order.reason_in_full}</Fact>}
+        {order.reason_in_full && <Fact name="Reason">{reasonInWords(order.reason_in_full)}</Fact>}
         <Fact name="Made">{moment(order.created_at)}</Fact>
         {order.status === 'reserved' && order.reserved_until && (
           <Fact name="Held until">{moment(order.reserved_until)}</Fact>

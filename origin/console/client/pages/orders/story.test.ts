@@ -21,3 +21,9 @@ test('tells what an operator did with amounts as people write them', () => {
     text: 'amount: €20.00, reason: a scratch',
   })
 })
+
+test('tells why an order was cancelled: in words, or as the operator wrote it', () => {
+  const cancelled = (reason: string) => entry({ kind: 'event', what: 'order.cancelled', detail: { reason } })
+  expect(cancelled('by_shop')).toMatchObject({ title: 'Cancelled', text: 'cancelled by the shop' })
+  expect(cancelled('sent_twice')).toMatchObject({ title: 'Cancelled', text: 'sent_twice' })
+})

@@ -1,5 +1,6 @@
 /** What each entry of an order's history means, in words. Pure. */
 import { money } from '../../../../../shared/format.ts'
+import type { CANCEL_REASONS } from '../../../../../shared/order-status.ts'
 import type { Entry, Story } from './order.ts'
 
 export interface Told {
@@ -20,6 +21,23 @@ const EVENTS: Readonly<Record<string, string>> = {
   'order.refunded': 'Refunded',
 }
 
+const REASONS: Readonly<Record<(typeof CANCEL_REASONS)[number], string>> = {
+  given_back: 'given back by the buyer',
+  declined: 'the payment was declined',
+  not_authenticated: 'not confirmed with the bank in time',
+  payment_timeout: 'the provider did not respond in time',
+  oversold: 'more was sold than there is',
+  blocked: 'the buyer is blocked',
+  by_shop: 'cancelled by the shop',
+  no_stock: 'no unit was left',
+  limit: 'the limit per visitor was used up',
+  replay: 'another order had the same key',
+  too_many: 'too many earlier orders came to nothing',
+}
+
+/** A reason of ours in words; what an operator wrote stays as it is. */
+export const reasonInWords = (reason: string) => (REASONS as Readonly<Record<string, string>>)[reason] ?? reason
+
 const words = (value: unknown) => String(value).replaceAll('_', ' ')
 const attempts = (value: unknown) => (Number(value) > 1 ? `attempt ${value}` : '')
 const together = (...parts: readonly unknown[]) =>
@@ -37,7 +55,7 @@ export function told({ kind, what, by, detail }: Entry, order: Pick<Story, 'curr
       if (what === 'order.refunded')
         return says(title, detail.refunded_minor !== undefined && `${amount(detail.refunded_minor)} in all`)
       const code = detail.decline_code === 'declined' ? '' : detail.decline_code
-      return says(title, code && words(code), detail.reason && words(detail.reason))
+      return says(title, code && words(code), detail.reason && reasonInWords(String(detail.reason)))
     }
     case 'capture':
       return says(what === 'captured' ? 'Money taken' : 'Capture of the charge asked for', detail.charge_id)
