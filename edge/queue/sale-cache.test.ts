@@ -71,7 +71,7 @@ it.concurrent.each(TROUBLES)('answers try-again for a sale without a copy when t
   expect(await answers.at(-1)?.json()).toMatchObject({ type: '/problems/try-again' })
 })
 
-it.concurrent('keeps the line moving where every response of the shards is late', async () => {
+it.concurrent('keeps the line moving where every response of the shards is late', async ({ expect }) => {
   const sale = await new TestSale().publish()
   await sale.until((schedule) => schedule.phase === 'open')
   const late = (name: string) => ({
