@@ -4,8 +4,8 @@
  */
 import { type Context, Hono } from 'hono'
 import { problem } from '../shared/problem.ts'
-import { sendProblem } from './http/request.ts'
 import type { Metrics } from './lib/metrics.ts'
+import { sendProblem } from './lib/request.ts'
 import { withTimeout } from './lib/with-timeout.ts'
 
 const READY_TIMEOUT_MS = 1_000

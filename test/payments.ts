@@ -1,9 +1,9 @@
 /** Payments without the rest of the origin: a ledger, the job queue, and a local Stripe. */
 import { pino } from 'pino'
 import { afterAll, beforeEach } from 'vitest'
+import { PaymentJobs } from '../origin/jobs/payment-jobs.ts'
 import { connect } from '../origin/ledger/connection.ts'
 import { createMetrics } from '../origin/lib/metrics.ts'
-import { PaymentJobs } from '../origin/payments/jobs.ts'
 import { stripeProvider } from '../origin/payments/stripe.ts'
 import { ledgerDatabase } from './servers.ts'
 import { startStripe } from './stand-ins/stripe.ts'

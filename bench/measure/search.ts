@@ -10,10 +10,10 @@ import unbounded from 'postgres'
 import { optionsOf, run, wholeOf } from '../../dev/command.ts'
 import { startPostgres } from '../../dev/servers/postgres.ts'
 import { connect, prepare, type Sql } from '../../origin/ledger/connection.ts'
-import { moveOrders } from '../../origin/ledger/orders/orders.ts'
-import { record } from '../../origin/ledger/orders/record.ts'
+import { moveOrders } from '../../origin/ledger/orders.ts'
+import { record } from '../../origin/ledger/record.ts'
 import { searchRounds } from '../../origin/support/indexer.ts'
-import { OrderSearch, type Search } from '../../origin/support/search.ts'
+import { OrderSearch, type Search } from '../../origin/support/order-search.ts'
 
 const SALES = 40
 const PRODUCTS = 3

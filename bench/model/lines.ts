@@ -6,7 +6,7 @@ import { nextSchedule } from '../../edge/queue/controller.ts'
 import { comingIn, EMPTY_MEMORY, type Memory, observe } from '../../edge/queue/memory.ts'
 import { ANNOUNCE_MS, announce, inEffect, latest, type Timeline } from '../../edge/queue/timeline.ts'
 import { beforeOpening, SETTINGS, stateOf } from '../../edge/testing/simulation.ts'
-import { divide, type Notes } from '../../origin/sales/lines.ts'
+import { divide, type Notes } from '../../origin/queue/lines.ts'
 import { servingExactly } from '../../shared/schedule.ts'
 import { seeded } from '../lib/random.ts'
 

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from '../ledger/connection.ts'
-import { findByKeys, findOrders, type OrderView } from '../ledger/orders/orders.ts'
-import type { Reservation } from '../ledger/orders/record.ts'
+import { findByKeys, findOrders, type OrderView } from '../ledger/orders.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Sales } from '../sales/sales.ts'

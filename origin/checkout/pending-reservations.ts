@@ -2,7 +2,7 @@
  * Reservations that this process is recording, and those in Redis that the ledger does not have yet. Buyers answered with
  * "processing" will ask for the order, so it must come to exist whatever becomes of this process. Their number is bounded.
  */
-import type { Reservation } from '../ledger/orders/record.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Gate } from '../stock/gate.ts'
 import type { Outcome } from './outcome.ts'

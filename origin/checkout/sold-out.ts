@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino'
 import type { Sql } from '../ledger/connection.ts'
-import { buyersOf } from '../ledger/orders/orders.ts'
-import type { SaleRow } from '../ledger/sales/sale-row.ts'
-import { forSale, phaseOf } from '../ledger/sales/sale-state.ts'
+import { buyersOf } from '../ledger/orders.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { forSale, phaseOf } from '../sales/sale-state.ts'
 import type { Sales } from '../sales/sales.ts'
 
 /** Names in memory, of about 100 bytes each, of all sales. A sale with more buyers asks the stores. */

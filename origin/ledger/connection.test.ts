@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { saleOf } from '../../test/origin-process.ts'
 import { emptyDatabase, useLedger } from '../../test/servers.ts'
+import { writeSale } from '../sales/sale-queries.ts'
 import { connect, isLedgerAway, prepare, type Queryable } from './connection.ts'
-import { writeSale } from './sales/sales.ts'
 
 const sql = await useLedger()
 

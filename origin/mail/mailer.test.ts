@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { eventually, useOrigin } from '../../test/origin-process.ts'
 import { type Received, startSmtp } from '../../test/stand-ins/smtp.ts'
-import { advanceOrders } from '../ledger/orders/orders.ts'
+import { advanceOrders } from '../ledger/orders.ts'
 
 let smtp = await startSmtp()
 const origin = useOrigin(undefined, {

@@ -6,12 +6,12 @@
 import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../config.ts'
 import { readEvents } from '../events/reader.ts'
+import { note } from '../findings/findings.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { note } from '../ledger/operations/findings.ts'
-import { addMails, type DueMail, markMailFailed, markMailSent, takeDueMails } from '../ledger/orders/mails.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import { addMails, type DueMail, markMailFailed, markMailSent, takeDueMails } from './mail-queries.ts'
 import { write } from './template.ts'
 
 /** Taken and sent at once, over this many connections. */

@@ -1,7 +1,7 @@
 /** A mail to a buyer, as text and as HTML, from what is known of the order. Pure. */
 import { fill, money } from '../../shared/format.ts'
-import type { DueMail } from '../ledger/orders/mails.ts'
 import { MAIL_LANGUAGES, type MailLanguage } from './languages.ts'
+import type { DueMail } from './mail-queries.ts'
 import { type MailWords, WORDS } from './words.ts'
 
 interface Written {

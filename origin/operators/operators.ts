@@ -6,8 +6,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Operator } from '../../shared/api/roles.ts'
 import { RecentMap } from '../../shared/lib/recent-map.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { deleteSession, findByKey, findSession, insertSession } from '../ledger/operations/operators.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import { deleteSession, findByKey, findSession, insertSession } from './operator-queries.ts'
 
 /** What the admin token's calls are called in the audit log. */
 export const ADMIN: Operator = { name: 'admin', role: 'owner' }

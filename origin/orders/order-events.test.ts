@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ProblemError } from '../../shared/problem.ts'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { sendProblem } from '../http/request.ts'
 import { connect } from '../ledger/connection.ts'
-import { moveOrders } from '../ledger/orders/orders.ts'
-import { record } from '../ledger/orders/record.ts'
+import { moveOrders } from '../ledger/orders.ts'
+import { record } from '../ledger/record.ts'
+import { sendProblem } from '../lib/request.ts'
 import { OrderEvents } from './order-events.ts'
 
 const database = useDatabase()

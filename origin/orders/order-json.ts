@@ -1,9 +1,9 @@
 /** An order as the API sends it to its buyer and to operators. */
 import { DECLINE_CODES, type DeclineCode, type Order, type Payment } from '../../shared/api/public.ts'
 import { CANCEL_REASONS, isSold, PAYMENT_ATTEMPTS, statusOf } from '../../shared/order-status.ts'
-import { type OrderRow, totalOf } from '../ledger/orders/orders.ts'
-import type { Reservation } from '../ledger/orders/record.ts'
-import type { SaleRow } from '../ledger/sales/sale-row.ts'
+import { type OrderRow, totalOf } from '../ledger/orders.ts'
+import type { Reservation } from '../ledger/record.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
 
 /** A reason such as `declined: card_expired` without its detail, of which there may be very many. */
 export const kindOf = (reason: string) => reason.split(':', 1)[0]

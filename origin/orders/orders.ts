@@ -10,7 +10,6 @@
 import type { Logger } from 'pino'
 import { isSold, PAYMENT_ATTEMPTS } from '../../shared/order-status.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { audit } from '../ledger/operations/audit.ts'
 import {
   type Advance,
   advanceOrders,
@@ -19,12 +18,13 @@ import {
   type Move,
   moveOrders,
   type OrderRow,
-} from '../ledger/orders/orders.ts'
-import type { ChargeOf, Refund } from '../ledger/orders/payments.ts'
-import { lockOrders } from '../ledger/orders/refunds.ts'
+} from '../ledger/orders.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import { audit } from '../operators/audit.ts'
+import type { ChargeOf, Refund } from '../payments/payment-queries.ts'
+import { lockOrders } from '../payments/refund-queries.ts'
 import type { Gates, HoldEnd } from '../stock/gate.ts'
 import { kindOf } from './order-json.ts'
 

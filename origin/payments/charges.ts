@@ -5,9 +5,14 @@
  */
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
+import { closeAbout, NO_SALE } from '../findings/findings.ts'
+import { CHARGE_ATTEMPTS, type ChargeJob, type PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { closeAbout, NO_SALE } from '../ledger/operations/findings.ts'
-import { findOrders, type OrderRow, totalOf } from '../ledger/orders/orders.ts'
+import { findOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
+import { Batcher, BatcherByKey } from '../lib/batcher.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import type { Orders } from '../orders/orders.ts'
+import { type Outbox, openFinding } from './outbox.ts'
 import {
   endAction,
   findOverdueActions,
@@ -15,14 +20,9 @@ import {
   readProviderCursor,
   touchForgottenPayments,
   writeProviderCursor,
-} from '../ledger/orders/payments.ts'
-import { type GivenBack, insertOutsideRefunds, OUTSIDE } from '../ledger/orders/refunds.ts'
-import { Batcher, BatcherByKey } from '../lib/batcher.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import type { Orders } from '../orders/orders.ts'
-import { CHARGE_ATTEMPTS, type ChargeJob, type PaymentJobs } from './jobs.ts'
-import { type Outbox, openFinding } from './outbox.ts'
+} from './payment-queries.ts'
 import type { ChargeRecord, PaymentProvider, ProviderSeen } from './provider.ts'
+import { type GivenBack, insertOutsideRefunds, OUTSIDE } from './refund-queries.ts'
 
 /** Charges in progress in one worker. The provider is slow, and a few that hang must not block the rest. */
 const CONCURRENCY = 256

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { usePayments } from '../../test/payments.ts'
-import { NO_SALE, readFindings } from '../ledger/operations/findings.ts'
-import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES } from './jobs.ts'
+import { NO_SALE, readFindings } from '../findings/findings.ts'
+import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES } from '../jobs/payment-jobs.ts'
 import { Outbox } from './outbox.ts'
 
 const { stripe, ...deps } = await usePayments()

@@ -4,9 +4,17 @@
  * such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
+import { closeAbout, type FindingNote, NO_SALE, note } from '../findings/findings.ts'
+import {
+  OUTBOX_ATTEMPTS,
+  OUTBOX_QUEUES,
+  type OutboxJob,
+  type OutboxKind,
+  type PaymentJobs,
+} from '../jobs/payment-jobs.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
-import { closeAbout, type FindingNote, NO_SALE, note } from '../ledger/operations/findings.ts'
-import { findOrder, type OrderRow } from '../ledger/orders/orders.ts'
+import { findOrder, type OrderRow } from '../ledger/orders.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import {
   type ChargeOf,
   deleteOpen,
@@ -17,11 +25,9 @@ import {
   type OutboxTable,
   touchOpen,
   withoutOpen,
-} from '../ledger/orders/payments.ts'
-import { finishRefunds, reopenRefund } from '../ledger/orders/refunds.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES, type OutboxJob, type OutboxKind, type PaymentJobs } from './jobs.ts'
+} from './payment-queries.ts'
 import type { PaymentProvider } from './provider.ts'
+import { finishRefunds, reopenRefund } from './refund-queries.ts'
 
 /** Jobs per round, one round a second: money can wait, and buyers come first. */
 const BATCH = 32

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { record } from '../ledger/orders/record.ts'
+import { record } from '../ledger/record.ts'
 import { signWebhook } from './sandbox.ts'
 
 const database = useDatabase()

@@ -4,8 +4,8 @@
  * same charge, never a second one.
  */
 import type { DeclineCode } from '../../shared/api/public.ts'
-import type { ChargeOf } from '../ledger/orders/payments.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
+import type { ChargeOf } from './payment-queries.ts'
 
 type AuthorizeResult =
   | { readonly result: 'authorized'; readonly charge: string }

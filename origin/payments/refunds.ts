@@ -5,11 +5,11 @@
 import type { RefundRequest } from '../../shared/api/operator.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { invalidField, type Problem, ProblemError, problem } from '../../shared/problem.ts'
+import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { audit } from '../ledger/operations/audit.ts'
-import { findOrder, type OrderView } from '../ledger/orders/orders.ts'
-import { amountOf, insertRefund, lockOrders, type RefundRow, refundsOf, restOf } from '../ledger/orders/refunds.ts'
-import type { PaymentJobs } from './jobs.ts'
+import { findOrder, type OrderView } from '../ledger/orders.ts'
+import { audit } from '../operators/audit.ts'
+import { amountOf, insertRefund, lockOrders, type RefundRow, refundsOf, restOf } from './refund-queries.ts'
 
 interface RefundDeps {
   readonly sql: Sql

@@ -6,8 +6,8 @@
 import Stripe from 'stripe'
 import type { DeclineCode } from '../../shared/api/public.ts'
 import { fromStripe, toStripe } from '../../shared/stripe-amount.ts'
-import type { ChargeOf } from '../ledger/orders/payments.ts'
 import type { PaymentAction } from '../ledger/schema/orders.ts'
+import type { ChargeOf } from './payment-queries.ts'
 import {
   authorizeResult,
   type ChargeRecord,

@@ -3,7 +3,7 @@
  * the sandbox reports of any other order does not count, since it would be confirmed for nothing.
  */
 import type { Sql } from '../ledger/connection.ts'
-import { ordersOfTestSales } from '../ledger/orders/payments.ts'
+import { ordersOfTestSales } from './payment-queries.ts'
 import type { ChargeRecord, PaymentProvider } from './provider.ts'
 import { isSandboxCharge } from './sandbox-client.ts'
 

@@ -5,11 +5,11 @@
 import * as v from 'valibot'
 import { SaleId } from '../../shared/api/public.ts'
 import type { Sql } from '../ledger/connection.ts'
-import type { ProductRef } from '../ledger/sales/reconciliation.ts'
-import type { SaleRow } from '../ledger/sales/sale-row.ts'
-import { readSales } from '../ledger/sales/sales.ts'
 import { Overloaded } from '../lib/batcher.ts'
 import { TimeoutError, withTimeout } from '../lib/with-timeout.ts'
+import type { ProductRef } from '../stock/reconciliation-queries.ts'
+import { readSales } from './sale-queries.ts'
+import type { SaleRow } from './sale-row.ts'
 
 /** How old the sales in memory may be while the ledger responds. */
 export const REFRESH_MS = 250

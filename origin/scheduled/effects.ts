@@ -1,9 +1,9 @@
 /** The effect of a scheduled action: the same as the API call of its name, in the transaction of its run. */
 import { MAX_UNITS, type ScheduledEffect } from '../../shared/api/operator.ts'
 import { ProblemError, problem } from '../../shared/problem.ts'
+import { putAnnouncement } from '../feed/announcement-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { putAnnouncement } from '../ledger/sales/announcements.ts'
-import { pauseSale, restock, setPrice, setRate, switches } from '../ledger/sales/sales.ts'
+import { pauseSale, restock, setPrice, setRate, switches } from '../sales/sale-queries.ts'
 
 /** Throws a ProblemError, and changes nothing, where the call would be refused. */
 export async function carryOut(

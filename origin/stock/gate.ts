@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
-import type { Reservation } from '../ledger/orders/record.ts'
-import type { LiveOrder } from '../ledger/sales/reconciliation.ts'
+import type { Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
 import { Intents, storedContact } from './intents.ts'
+import type { LiveOrder } from './reconciliation-queries.ts'
 import { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 import type { Intent } from './stream-intents.ts'

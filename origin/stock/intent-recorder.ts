@@ -3,15 +3,15 @@
  * once. They are retried for as long as it takes; only one that the ledger can never take is set aside for a person.
  */
 import type { Logger } from 'pino'
+import { note } from '../findings/findings.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { note } from '../ledger/operations/findings.ts'
-import { record } from '../ledger/orders/record.ts'
-import type { ProductRef } from '../ledger/sales/reconciliation.ts'
+import { record } from '../ledger/record.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Sales } from '../sales/sales.ts'
 import { type Gate, type Gates, refused } from './gate.ts'
 import { withoutContact } from './intents.ts'
 import type { ProductWork } from './product-work.ts'
+import type { ProductRef } from './reconciliation-queries.ts'
 import type { Intent } from './stream-intents.ts'
 
 interface IntentDeps {

@@ -4,9 +4,9 @@
  * order: one command writes those of a whole batch, and each of them is found and removed by itself.
  */
 import type { Cluster, Redis } from 'ioredis'
-import type { Contact, Reservation } from '../ledger/orders/record.ts'
-import type { ProductRef } from '../ledger/sales/reconciliation.ts'
+import type { Contact, Reservation } from '../ledger/record.ts'
 import { Batcher } from '../lib/batcher.ts'
+import type { ProductRef } from './reconciliation-queries.ts'
 import type { Replicas } from './replicas.ts'
 import type { Store } from './scripts.ts'
 import { type Age, type Intent, isStreamEntry, readStream, searchStream } from './stream-intents.ts'

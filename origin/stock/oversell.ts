@@ -4,11 +4,15 @@
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
+import { close, note } from '../findings/findings.ts'
+import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { audit } from '../ledger/operations/audit.ts'
-import { close, note } from '../ledger/operations/findings.ts'
-import { moveOrders } from '../ledger/orders/orders.ts'
-import type { Refund } from '../ledger/orders/payments.ts'
+import { moveOrders } from '../ledger/orders.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { audit } from '../operators/audit.ts'
+import type { Refund } from '../payments/payment-queries.ts'
+import { forSale } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
 import {
   CANCELLABLE,
   countOrders,
@@ -17,11 +21,7 @@ import {
   type OrderCount,
   type ProductRef,
   setCounters,
-} from '../ledger/sales/reconciliation.ts'
-import { forSale } from '../ledger/sales/sale-state.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import type { PaymentJobs } from '../payments/jobs.ts'
-import type { Sales } from '../sales/sales.ts'
+} from './reconciliation-queries.ts'
 
 /** Above this share of the total a person decides, whatever the policy: something larger must be wrong. */
 const MAX_AUTOMATIC_SHARE = 0.05

@@ -1,6 +1,7 @@
 /** Work on every product of one process, side by side, within a bound: one product's trouble holds up no other. */
-import type { ProductRef } from '../ledger/sales/reconciliation.ts'
+
 import { withTimeout } from '../lib/with-timeout.ts'
+import type { ProductRef } from './reconciliation-queries.ts'
 
 /**
  * Products worked on at once in one round, and gates rebuilt at once in one process. A rebuild keeps one connection for its

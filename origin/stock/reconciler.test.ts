@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reservationOf, saleOf, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { writeSale } from '../ledger/sales/sales.ts'
+import { writeSale } from '../sales/sale-queries.ts'
 import type { Finding } from './reconciler.ts'
 
 const database = useDatabase()

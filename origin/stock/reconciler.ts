@@ -4,9 +4,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { close, note } from '../findings/findings.ts'
 import type { Queryable } from '../ledger/connection.ts'
-import { audit } from '../ledger/operations/audit.ts'
-import { close, note } from '../ledger/operations/findings.ts'
+import { BatcherByKey } from '../lib/batcher.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import { audit } from '../operators/audit.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { available } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Gates, Rebuild } from './gate.ts'
+import { recordIntents } from './intent-recorder.ts'
+import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
+import type { ProductWork } from './product-work.ts'
 import {
   countersSince,
   isMiscounted,
@@ -15,17 +25,7 @@ import {
   oldestTransaction,
   type ProductRef,
   readCounters,
-} from '../ledger/sales/reconciliation.ts'
-import type { SaleRow } from '../ledger/sales/sale-row.ts'
-import { available } from '../ledger/sales/sale-state.ts'
-import { BatcherByKey } from '../lib/batcher.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
-import type { Sales } from '../sales/sales.ts'
-import type { Gates, Rebuild } from './gate.ts'
-import { recordIntents } from './intent-recorder.ts'
-import { type Decision, type Recount, type RecountDeps, recount } from './oversell.ts'
-import type { ProductWork } from './product-work.ts'
+} from './reconciliation-queries.ts'
 
 /** Counting the orders reads all of them, so not every round does. */
 const RECOUNT_EVERY_MS = 30_000

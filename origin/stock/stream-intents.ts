@@ -5,7 +5,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import * as v from 'valibot'
 import { tryParseJson } from '../../shared/parse.ts'
-import type { Reservation } from '../ledger/orders/record.ts'
+import type { Reservation } from '../ledger/record.ts'
 import type { Store } from './scripts.ts'
 
 /** An intent as it is stored: by this version (intents.ts) or by the version before. */

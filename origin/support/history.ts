@@ -1,9 +1,9 @@
 /** An order as support sees it: what it is now, its payment, and all that happened to it in one timeline. */
 import type { FoundOrder, OrderStory } from '../../shared/api/operator.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { readHistory } from '../ledger/orders/history.ts'
-import { findOrder, type OrderRow } from '../ledger/orders/orders.ts'
+import { findOrder, type OrderRow } from '../ledger/orders.ts'
 import { orderAt } from '../orders/order-json.ts'
+import { readHistory } from './history-queries.ts'
 
 /** An order as operators find it. */
 export const foundOrder = (order: OrderRow, nowMs: number, email: string | undefined): FoundOrder => ({

@@ -4,7 +4,7 @@
  */
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { copyBacklog, copyToSearch } from '../ledger/orders/search.ts'
+import { copyBacklog, copyToSearch } from './search-queries.ts'
 
 const SEARCH = 'search'
 /** Events per transaction. One can name 500 new orders, and a statement has ten seconds. */

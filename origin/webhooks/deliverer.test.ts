@@ -4,14 +4,14 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { useLedger } from '../../test/servers.ts'
 import { type Received, useReceiver } from '../../test/stand-ins/receiver.ts'
-import type { Load } from '../http/buyers/load-shedder.ts'
-import { note } from '../ledger/operations/findings.ts'
-import { addDeliveries, addEndpoint, claimDeliveries, type Endpoint } from '../ledger/operations/webhooks.ts'
+import type { Load } from '../checkout/load-shedder.ts'
+import { note } from '../findings/findings.ts'
 import { createMetrics } from '../lib/metrics.ts'
 import { Deliverer } from './deliverer.ts'
 import { fanOut } from './fan-out.ts'
 import { Sender } from './sender.ts'
 import { newSecret } from './signing.ts'
+import { addDeliveries, addEndpoint, claimDeliveries, type Endpoint } from './webhook-queries.ts'
 
 const sql = await useLedger()
 const receiver = useReceiver()

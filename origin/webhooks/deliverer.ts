@@ -3,9 +3,15 @@
  * others. A message is claimed for a time before it is sent, so that any number of workers may run, and one may die.
  */
 import type { Logger } from 'pino'
-import type { Load } from '../http/buyers/load-shedder.ts'
+import type { Load } from '../checkout/load-shedder.ts'
+import { closeAbout, NO_SALE } from '../findings/findings.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { closeAbout, NO_SALE } from '../ledger/operations/findings.ts'
+import { Batcher } from '../lib/batcher.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { openFinding } from '../payments/outbox.ts'
+import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf, waitAfter } from './pace.ts'
+import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender, type Sent } from './sender.ts'
+import { signedHeaders } from './signing.ts'
 import {
   abandonOld,
   backlogOf,
@@ -17,13 +23,7 @@ import {
   noteOutcomes,
   type Outcome,
   pauseEndpoint,
-} from '../ledger/operations/webhooks.ts'
-import { Batcher } from '../lib/batcher.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { openFinding } from '../payments/outbox.ts'
-import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf, waitAfter } from './pace.ts'
-import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender, type Sent } from './sender.ts'
-import { signedHeaders } from './signing.ts'
+} from './webhook-queries.ts'
 
 /** Messages claimed for one endpoint and not sent yet: what a round of CLAIM_EVERY_MS sends at best. */
 const CLAIMED = 4 * CONNECTIONS

@@ -3,15 +3,9 @@ import type { TransactionSql } from 'postgres'
 import { type Change, changesOf, laneOf, messageId, messageOf, ordersOf } from '../events/changes.ts'
 import { readEvents, skipEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
-import {
-  addDeliveries,
-  type Endpoint,
-  isWanted,
-  type NewDelivery,
-  readEndpoints,
-} from '../ledger/operations/webhooks.ts'
-import type { OrderRow } from '../ledger/orders/orders.ts'
+import type { OrderRow } from '../ledger/orders.ts'
 import type { EventRow } from '../ledger/schema/events.ts'
+import { addDeliveries, type Endpoint, isWanted, type NewDelivery, readEndpoints } from './webhook-queries.ts'
 
 const READER = 'webhooks'
 /** Events per transaction, which makes ten calls of a ledger that checkouts may keep busy. */

@@ -1,5 +1,5 @@
 /** When a message is tried again, how an endpoint that fails is treated, and what is left to buyers. Pure. */
-import type { Load } from '../http/buyers/load-shedder.ts'
+import type { Load } from '../checkout/load-shedder.ts'
 
 const FIRST_WAIT_MS = 1_000
 /** 24 hours have some twenty attempts. */

@@ -1,7 +1,7 @@
 /** Secrets and signatures by the Standard Webhooks specification. Pure. */
 import { randomBytes } from 'node:crypto'
-import type { Endpoint } from '../ledger/operations/webhooks.ts'
 import { hmac } from '../lib/hmac.ts'
+import type { Endpoint } from './webhook-queries.ts'
 
 type Secrets = Endpoint['secrets']
 

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { Role } from '../../shared/api/roles.ts'
 import { useOrigin } from '../../test/origin-process.ts'
 import { type Received, useReceiver, verify } from '../../test/stand-ins/receiver.ts'
-import { writeOperator } from '../ledger/operations/operators.ts'
+import { writeOperator } from '../operators/operator-queries.ts'
 import { newSecret as newOperatorSecret } from '../operators/operators.ts'
 import { CONNECTIONS } from './sender.ts'
 

@@ -1,0 +1,43 @@
+/** Who is blocked in all sales, in memory: read again within a second of every change by any origin. */
+import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
+import { ProblemError, problem } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import { type Block, blocksVersion, readBlocks } from './access-queries.ts'
+
+const REFRESH_MS = 500
+
+/** The visitor's name in orders that a block is about; null for addresses, which orders do not hold. */
+export const visitorIn = ({ visitor, account }: Pick<Block, 'visitor' | 'account'>) =>
+  visitor ?? (account === null ? null : ACCOUNT_PREFIX + account)
+
+export class Blocks {
+  readonly #sql: Sql
+  #all: readonly Block[] = []
+  #visitors: ReadonlySet<string | null> = new Set()
+  #version = ''
+  /** Reads, as long as it runs. */
+  readonly actor: Actor
+
+  constructor(sql: Sql, deps: LoopDeps) {
+    this.#sql = sql
+    this.actor = loop('blocks', REFRESH_MS, deps, () => this.refresh())
+  }
+
+  all(): readonly Block[] {
+    return this.#all
+  }
+
+  /** Throws `refused` for a blocked visitor, whichever way their call has come. */
+  refuse(visitor: string): void {
+    if (this.#visitors.has(visitor)) throw new ProblemError(problem('refused'))
+  }
+
+  async refresh(): Promise<void> {
+    const version = await blocksVersion(this.#sql)
+    if (version === this.#version) return
+    this.#all = await readBlocks(this.#sql)
+    this.#visitors = new Set(this.#all.map(visitorIn))
+    this.#version = version
+  }
+}

@@ -1,0 +1,131 @@
+/** The operators' calls for invitations: import codes as a stream of any length, count them, make signed links. */
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse as parseCsv } from 'csv-parse'
+import { type Context, Hono } from 'hono'
+import { InvitationLinks, InvitationRow } from '../../shared/api/access.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { problem, problemIn } from '../../shared/problem.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { operatorOf, readBody, refuse, sendProblem } from '../lib/request.ts'
+import { audit } from '../operators/audit.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { countInvitations, type Invitation, importInvitations } from './invitation-queries.ts'
+import type { Invitations } from './invitations.ts'
+
+/** Longest line of an import, in characters. */
+const MAX_LINE = 1_000
+
+interface InvitationDeps {
+  readonly sql: Sql
+  readonly invitations: Pick<Invitations, 'sign'>
+  readonly find: (saleId: string) => Promise<SaleRow>
+  readonly nowMs: () => number
+}
+
+/** Below `/admin/sales/{sale}/invitations`. */
+export function invitationRoutes({ sql, invitations, find, nowMs }: InvitationDeps): Hono {
+  const app = new Hono()
+  const saleOf = async (c: Context) => (await find(c.req.param('sale') ?? '')).sale_id
+
+  app.get('/', async (c) => c.json(await countInvitations(sql, await saleOf(c))))
+
+  app.put('/', async (c) => {
+    const saleId = await saleOf(c)
+    try {
+      const by = { replace: c.req.query('replace') === 'true', operator: operatorOf(c) }
+      const imported = await importInvitations(sql, saleId, rowsOf(c), by)
+      return c.json({ imported, ...(await countInvitations(sql, saleId)) })
+    } catch (error) {
+      const response = sendProblem(problemIn(error))
+      // The rest of the body is not read, so the connection cannot be used again.
+      response.headers.set('connection', 'close')
+      return response
+    }
+  })
+
+  /** NDJSON, a line each: made as they are sent, so any number costs no memory. */
+  app.post('/links', async (c) => {
+    const saleId = await saleOf(c)
+    const { count, uses, valid_for_seconds } = await readBody(c, InvitationLinks)
+    const after = { count, uses, valid_for_seconds }
+    await audit(sql, [{ actor: operatorOf(c), action: 'invitations signed', sale: saleId, after }])
+    const exp = Math.floor(nowMs() / 1000) + valid_for_seconds
+    const lines = Readable.from(signedLines(count, () => invitations.sign(saleId, uses, exp)))
+    return c.body(Readable.toWeb(lines) as ReadableStream, 200, {
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'cache-control': 'no-store',
+    })
+  })
+
+  return app
+}
+
+/** Lines sent at once. */
+const LINES = 1_000
+
+function* signedLines(count: number, sign: () => string) {
+  for (let from = 0; from < count; from += LINES)
+    yield Array.from(
+      { length: Math.min(LINES, count - from) },
+      () => `${JSON.stringify({ invitation: sign() })}\n`,
+    ).join('')
+}
+
+/** Reads a body of any length row by row. Throws `invalid-fields`, naming the line, where one is wrong. */
+async function* rowsOf(c: Context): AsyncGenerator<Invitation> {
+  const type = c.req.header('content-type') ?? ''
+  const body = c.req.raw.body
+  if (!body) return
+  const isCsv = /^text\/csv\b/i.test(type)
+  if (!isCsv && !/^application\/(x-)?ndjson\b/i.test(type))
+    refuse(problem('unsupported-media-type', { detail: 'Send text/csv or application/x-ndjson.' }))
+  // Not before it is read: a stream that fails without a reader ends the process.
+  const stream = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
+  let line = 0
+  const read = (value: unknown): Invitation => {
+    const row = tryParse(InvitationRow, value)
+    if (row) return row
+    const detail = `Line ${line}: a code of 4 to 100 characters without spaces, and uses from 1 to 1000000, are required.`
+    return refuse(problem('invalid-fields', { detail, errors: [{ field: `line ${line}`, detail }] }))
+  }
+  for await (const row of isCsv ? csvRows(stream) : ndjsonRows(stream)) {
+    line++
+    if (!(isCsv && line === 1 && isHeader(row))) yield read(row)
+  }
+}
+
+const isHeader = (row: unknown) => (row as { code?: unknown }).code === 'code'
+
+async function* csvRows(stream: Readable) {
+  const options = { bom: true, trim: true, relaxColumnCount: true, skipEmptyLines: true, maxRecordSize: MAX_LINE }
+  // Failures reach the loop below.
+  const parser = pipeline(stream, parseCsv(options), () => {})
+  try {
+    for await (const [code, uses = '1'] of parser as AsyncIterable<string[]>)
+      yield { code, uses: uses === '' ? 1 : Number(uses) }
+  } catch (error) {
+    if (error instanceof CsvError) refuse(problem('invalid-request', { detail: error.message }))
+    throw error
+  }
+}
+
+async function* ndjsonRows(stream: Readable) {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > MAX_LINE)
+      refuse(problem('invalid-request', { detail: `A line is longer than ${MAX_LINE} characters.` }))
+    for (const line of lines) if (line.trim() !== '') yield jsonOf(line)
+  }
+  if (rest.trim() !== '') yield jsonOf(rest)
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}

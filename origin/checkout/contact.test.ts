@@ -1,0 +1,135 @@
+/** How a buyer can be reached: kept only as far as the sale wishes, with the order, and never in a log. */
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually, reservationOf, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { connectRedis } from '../lib/redis.ts'
+import { Gates } from '../stock/gate.ts'
+import { storedContact, withoutContact } from '../stock/intents.ts'
+import { defineScripts, type Store } from '../stock/scripts.ts'
+
+const [database, redisServer] = [useDatabase(), useRedis()]
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redisServer.url }))
+const email = 'Ada.Lovelace@example.com'
+const body = { contact: { email } }
+
+let redis: Store
+beforeAll(async () => {
+  redis = defineScripts(connectRedis(redisServer.url, pino({ level: 'silent' })))
+  await once(redis, 'ready')
+})
+afterAll(() => redis.disconnect())
+
+const kept = (sale: string) =>
+  origin.sql()`select order_id, email, address, language from contacts where sale_id = ${sale}`
+const everyKey = async () => {
+  const keys = await redis.keys('*')
+  const values = await Promise.all(keys.map((key) => redis.dump(key)))
+  return keys.join() + values.join()
+}
+
+async function buy(sale: string, sent: object, headers: Record<string, string> = {}, key = 'k') {
+  const token = await origin.token(sale, 'ada')
+  return origin.call('POST', `/sales/${sale}/checkout`, {
+    token,
+    body: sent,
+    headers: { 'idempotency-key': key, ...headers },
+  })
+}
+
+test('ignores an address that the sale does not wish to know', async () => {
+  const sale = await origin.sale()
+  expect(await buy(sale, body, { 'edge-token': origin.edgeToken, 'edge-address': '192.0.2.7' })).toMatchObject({
+    status: 201,
+  })
+  expect(await kept(sale)).toEqual([])
+  // It is a part of the request all the same.
+  expect(await buy(sale, {})).toMatchObject({ status: 422, body: { type: '/problems/idempotency-key-reused' } })
+})
+
+test('requires an address where the sale does', async () => {
+  const sale = await origin.sale({ contact: { email: 'required' } })
+  expect(await buy(sale, {})).toMatchObject({ status: 422, body: { errors: [{ field: 'contact.email' }] } })
+  expect(await buy(sale, { contact: { email: 'nobody' } })).toMatchObject({
+    status: 422,
+    body: { errors: [{ field: 'contact.email' }] },
+  })
+  const { body: order } = await buy(sale, body, { 'accept-language': 'nl, de;q=0.9, en;q=0.8' })
+  expect(await kept(sale)).toEqual([{ order_id: order.order_id, email, address: null, language: 'de' }])
+  const [{ days = 0 } = {}] = await origin.sql()<{ days: number }[]>`
+    select extract(epoch from delete_after - now())::float8 / 86400 as days from contacts where sale_id = ${sale}`
+  expect(days).toBeCloseTo(60, 1)
+  expect(origin.log()).not.toMatch(/lovelace/i)
+  const state = await origin.call('GET', `/internal/sales/${sale}`, { token: origin.edgeToken })
+  expect(state.body.contact).toBe('required')
+  expect((await origin.admin('GET', `/sales/${sale}`)).body.contact).toMatchObject({
+    email: 'required',
+    retention_days: 30,
+  })
+})
+
+test('keeps a network address only as the edge says it, and only where the sale does', async () => {
+  const sale = await origin.sale({ contact: { address: true }, limit_per_visitor: 3 })
+  const edge = { 'edge-token': origin.edgeToken, 'edge-address': '2001:db8::7', 'edge-language': 'fr' }
+  expect(await buy(sale, body, edge, 'one')).toMatchObject({ status: 201 })
+  expect(await buy(sale, {}, { 'edge-address': '192.0.2.7' }, 'two')).toMatchObject({ status: 201 })
+  expect(await kept(sale)).toMatchObject([{ email: null, address: '2001:db8::7', language: 'fr' }])
+})
+
+test('keeps it when a worker records the order from its intent, and leaves nothing in Redis', async () => {
+  const sale = await origin.sale({ contact: { email: 'optional' } })
+  await origin.admin('GET', `/sales/${sale}`)
+  const contact = { email, address: '192.0.2.7', language: 'ja' }
+  const [with_, without] = [
+    { ...reservationOf(sale), visitor: 'an account', method: 'pm_ok', contact },
+    { ...reservationOf(sale), order: crypto.randomUUID(), visitor: 'w' },
+  ]
+  const gate = new Gates(redis).of(sale, 'one')
+  const terms = { holdMs: 60_000, limit: 1, wanted: 0, maxUnpaid: 3 }
+  const verdicts = await Promise.all([with_, without].map((r) => gate.reserve(r, terms)))
+  expect(verdicts).toMatchObject([{ verdict: 'reserved' }, { verdict: 'reserved' }])
+  expect((await gate.findIntent(with_.order))?.contact).toEqual(contact)
+  expect(await gate.findIntent(without.order)).not.toHaveProperty('contact')
+  await eventually(
+    () => gate.countIntents(),
+    (n) => n === 0,
+  )
+  expect(await kept(sale)).toEqual([{ order_id: with_.order, ...contact }])
+  const [order] = await origin.sql()`select visitor, payment_method from orders where order_id = ${with_.order}`
+  expect(order).toMatchObject({ visitor: 'an account', payment_method: 'pm_ok' })
+  const stored = Buffer.from(JSON.stringify(contact)).toString('base64url')
+  expect(await everyKey()).not.toContain(stored)
+})
+
+test('is not shown with an intent that is set aside', () => {
+  const stored = (contact: string) => `1 1 key hash 7 pm_ok${contact} user:an account`
+  expect(withoutContact(stored(storedContact({ email, address: null, language: 'en' })))).toBe(stored(''))
+})
+
+test('forgets a visitor, whose name may need escaping, for owners only', async () => {
+  const sale = await origin.sale({ contact: { email: 'optional' } })
+  const visitor = 'user:kim/7'
+  const token = await origin.token(sale, visitor)
+  const { body: order } = await origin.checkout(sale, { token, body })
+  const path = `/visitors/${encodeURIComponent(visitor)}`
+  // Nobody has such a name, which is too long to be kept.
+  expect(await origin.admin('DELETE', `/visitors/${randomBytes(4_000).toString('hex')}`)).toMatchObject({ status: 422 })
+  expect(await origin.admin('DELETE', path)).toMatchObject({
+    status: 200,
+    body: { contacts: 1, notes: 0, orders: 0, orders_later: 1 },
+  })
+  expect(await kept(sale)).toEqual([])
+  expect((await origin.call('GET', `/orders/${order.order_id}`, { token })).status).toBe(200)
+  expect(await origin.call('DELETE', `/admin${path}`, { token: 'nobody' })).toMatchObject({ status: 401 })
+})
+
+test('keeps it while Redis is away, and not for a refused order', async () => {
+  const sale = await origin.sale({ contact: { email: 'optional' }, total: 1 })
+  await redisServer.kill()
+  const answers = await Promise.all([buy(sale, body), buy(sale, body, {}, 'other')])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 201])
+  expect(await kept(sale)).toMatchObject([{ email, language: 'en' }])
+})

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import type { Role } from '../../shared/api/roles.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { revokeOperator, writeOperator } from '../operators/operator-queries.ts'
+import { newSecret } from '../operators/operators.ts'
+
+const origin = useOrigin()
+const OUR_PAGE = { 'sec-fetch-site': 'same-origin' }
+
+async function operatorKey(name: string, role: Role): Promise<string> {
+  const { secret, hash } = newSecret()
+  await writeOperator(origin.sql(), { name, role }, hash)
+  return secret
+}
+
+async function signIn(key: string) {
+  const answer = await origin.call('POST', '/console/session', { body: { key }, headers: OUR_PAGE })
+  const set = answer.headers.get('set-cookie') ?? ''
+  return { answer, set, headers: { ...OUR_PAGE, cookie: set.split(';')[0] ?? '' } }
+}
+
+test('an operator signs in, steers sales by the cookie, and signs out', async () => {
+  const { answer, set, headers } = await signIn(await operatorKey('ada', 'operator'))
+  expect(answer).toMatchObject({ status: 201, body: { name: 'ada', role: 'operator' } })
+  expect(set).toMatch(/; HttpOnly; SameSite=Strict$/)
+  const sale = await origin.sale()
+  expect(await origin.call('POST', `/admin/sales/${sale}/pause`, { headers })).toMatchObject({ status: 200 })
+  expect(await origin.call('GET', '/console/session', { headers })).toMatchObject({
+    body: { operator: { name: 'ada' } },
+  })
+  expect(await origin.call('DELETE', '/console/session', { headers })).toMatchObject({ status: 204 })
+  expect(await origin.call('GET', '/admin/sales', { headers })).toMatchObject({ status: 401 })
+})
+
+test('a page of another site can do nothing with the cookie', async () => {
+  const { headers } = await signIn(ADMIN_TOKEN)
+  const sale = await origin.sale()
+  for (const site of ['cross-site', 'same-site', '']) {
+    const call = { headers: { ...headers, 'sec-fetch-site': site } }
+    expect(await origin.call('POST', `/admin/sales/${sale}/end`, call), site).toMatchObject({ status: 403 })
+  }
+})
+
+test('a role allows what it names, and no more', async () => {
+  const sale = await origin.sale()
+  const viewer = await operatorKey('vera', 'viewer')
+  expect(await origin.call('GET', `/admin/sales/${sale}`, { token: viewer })).toMatchObject({ status: 200 })
+  expect(await origin.call('POST', `/admin/sales/${sale}/pause`, { token: viewer })).toMatchObject({
+    status: 403,
+    body: { type: '/problems/forbidden', detail: 'This takes the role operator, and vera is viewer.' },
+  })
+})
+
+test('a revoked key opens nothing, and neither does a session that it began', async () => {
+  const key = await operatorKey('rob', 'owner')
+  const { headers } = await signIn(key)
+  const statuses = async () => [
+    (await origin.call('GET', '/admin/sales', { token: key })).status,
+    (await origin.call('GET', '/admin/sales', { headers })).status,
+  ]
+  expect(await statuses()).toEqual([200, 200])
+  await revokeOperator(origin.sql(), 'rob')
+  expect(await eventually(statuses, (now) => now.every((status) => status === 401))).toEqual([401, 401])
+})
+
+test('keys and sessions are kept as hashes only', async () => {
+  const key = await operatorKey('kim', 'viewer')
+  const { headers } = await signIn(key)
+  const kept =
+    await origin.sql()`select key_hash as text from operators union all select session_hash from operator_sessions`
+  const texts = kept.map(({ text }) => String(text)).join()
+  expect(texts).not.toContain(key)
+  expect(texts).not.toContain(headers.cookie.split('=')[1])
+})
+
+test('serves its page under a strict policy, whatever the address below it', async () => {
+  for (const path of ['/console', '/console/sales/demo']) {
+    const { status, headers, body } = await origin.call('GET', path)
+    expect(status).toBe(200)
+    expect(headers.get('content-security-policy')).toMatch(
+      /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
+    )
+    const script = /src="([^"]+)"/.exec((body as unknown as { text: string }).text)?.[1] ?? ''
+    expect((await origin.call('GET', script)).headers.get('cache-control')).toContain('immutable')
+  }
+})
+
+// Last, since it keeps this address out.
+test('signing in is tried ten times, and then not for a while', async () => {
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) statuses.push((await signIn(`wrong-${i}`)).answer.status)
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  expect((await signIn(ADMIN_TOKEN)).answer).toMatchObject({
+    status: 429,
+    body: { type: '/problems/too-many-requests' },
+  })
+})
+
+test('an owner names operators: the key comes once, and an operator may not', async () => {
+  const owner = await operatorKey('olga', 'owner')
+  const made = await origin.call('POST', '/admin/operators', { token: owner, body: { name: 'vic', role: 'viewer' } })
+  expect(made).toMatchObject({ status: 201, body: { name: 'vic', role: 'viewer', key: expect.stringMatching(/^op_/) } })
+  const token = String(made.body.key)
+  expect(await origin.call('GET', '/admin/sales', { token })).toMatchObject({ status: 200 })
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', ''],
+    ['DELETE', '/olga'],
+  ] as const)
+    expect(await origin.call(method, `/admin/operators${path}`, { token })).toMatchObject({ status: 403 })
+  const { body } = await origin.call('GET', '/admin/operators', { token: owner })
+  expect(body.operators).toContainEqual({
+    name: 'vic',
+    role: 'viewer',
+    created_at: expect.any(String),
+    revoked_at: null,
+  })
+  expect(JSON.stringify(body)).not.toContain('key')
+  expect(await origin.call('DELETE', '/admin/operators/vic', { token: owner })).toMatchObject({ status: 204 })
+  await eventually(
+    () => origin.call('GET', '/admin/sales', { token }),
+    ({ status }) => status === 401,
+  )
+  expect(await origin.call('GET', '/admin/sales', { token })).toMatchObject({ status: 401 })
+  const { entries } = (await origin.admin('GET', '/audit?operator=olga')).body as { entries: object[] }
+  expect(entries).toMatchObject([
+    { action: 'operator revoked', sale: null, before: { name: 'vic', role: 'viewer' } },
+    { action: 'operator added', sale: null, after: { name: 'vic', role: 'viewer' } },
+  ])
+})

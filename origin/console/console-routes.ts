@@ -1,0 +1,108 @@
+/** The console under `/console`: its page and assets, and signing in. Everything else goes through the operators' API. */
+import { type Context, Hono } from 'hono'
+import { deleteCookie, setCookie } from 'hono/cookie'
+import * as v from 'valibot'
+import { exactly } from '../../shared/api/fields.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Config } from '../config.ts'
+import { comparesTo, headerOf, NO_STORE, readBody, refuse } from '../lib/request.ts'
+import { sessionCookie, sessionIn } from '../operators/operator-auth.ts'
+import { ADMIN, type Operators, SESSION_SECONDS } from '../operators/operators.ts'
+import { SignInAttempts } from '../operators/sign-in-attempts.ts'
+import type { ConsoleFiles } from './build.ts'
+
+const SignIn = exactly({
+  key: v.pipe(v.string('text is required'), v.trim(), v.maxLength(500, 'at most 500 characters')),
+})
+/** Nothing from elsewhere but the previews, which are framed. Styles in attributes are set by the charts. */
+export const pageHeaders = (edge?: string) => ({
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    `font-src 'self'; frame-src ${edge === undefined ? "'none'" : new URL(edge).origin}; ` +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+})
+const KEPT = 'public, max-age=31536000, immutable'
+
+interface ConsoleDeps {
+  readonly config: Pick<Config, 'ADMIN_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
+  readonly operators: Operators
+  readonly files: ConsoleFiles
+  /** Whether the page offers to sign in at a service. */
+  readonly oidc: boolean
+}
+
+export function consoleRoutes({ config, operators, files, oidc }: ConsoleDeps): Hono {
+  const isAdmin = comparesTo(config.ADMIN_TOKEN)
+  const attempts = new SignInAttempts()
+  const app = new Hono()
+
+  app.post('/session', async (c) => {
+    mustBeOurPage(c)
+    const address = addressOf(c)
+    const waitSeconds = attempts.waitSeconds(address)
+    if (waitSeconds > 0)
+      refuse(
+        problem('too-many-requests', { detail: 'Too many attempts to sign in.', retry_after_seconds: waitSeconds }),
+      )
+    const { key } = await readBody(c, SignIn)
+    const operator = isAdmin(key) ? ADMIN : await operators.byKey(key)
+    if (!operator) {
+      attempts.failed(address)
+      return refuse(problem('unauthorized', { detail: 'There is no operator with this key.' }))
+    }
+    setSession(c, await operators.beginSession(operator, operator !== ADMIN))
+    return c.json(operator, 201, NO_STORE)
+  })
+
+  app.get('/session', async (c) => {
+    const cookie = sessionIn(c)
+    const operator = (cookie && (await operators.bySession(cookie))) || null
+    return c.json({ operator, oidc }, 200, NO_STORE)
+  })
+
+  app.delete('/session', async (c) => {
+    mustBeOurPage(c)
+    const cookie = sessionIn(c)
+    if (cookie) await operators.endSession(cookie)
+    deleteCookie(c, sessionCookie(isSecure(c)), { path: '/', secure: isSecure(c) })
+    return c.body(null, 204)
+  })
+
+  app.get('/assets/:name', (c) => {
+    const asset = files.assets.get(`/assets/${c.req.param('name')}`)
+    if (!asset) return refuse(problem('not-found'))
+    return c.body(asset.body, 200, { 'content-type': asset.type, 'cache-control': KEPT })
+  })
+
+  const headers = pageHeaders(config.PUBLIC_URL ?? config.EDGE_URL)
+  // The page decides by its address what it shows.
+  for (const path of ['/', '/*']) app.get(path, (c) => c.body(files.page, 200, headers))
+  return app
+}
+
+/** A session lasts as long as a shift, and no page of another site can use it. */
+export function setSession(c: Context, cookie: string): void {
+  const secure = isSecure(c)
+  setCookie(c, sessionCookie(secure), cookie, {
+    path: '/',
+    secure,
+    httpOnly: true,
+    sameSite: 'Strict',
+    maxAge: SESSION_SECONDS,
+  })
+}
+
+/** Behind a proxy that ends TLS, by its header. A client that forges the header only spoils its own cookie. */
+export const isSecure = (c: Context) =>
+  (headerOf(c, 'x-forwarded-proto') ?? new URL(c.req.url).protocol).startsWith('https')
+const addressOf = (c: Context) =>
+  (c.env as { incoming?: { socket?: { remoteAddress?: string } } }).incoming?.socket?.remoteAddress ?? 'unknown'
+
+function mustBeOurPage(c: Context): void {
+  const site = headerOf(c, 'sec-fetch-site')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') refuse(problem('forbidden'))
+}

@@ -1,0 +1,99 @@
+/** Findings, each one row for as long as a problem lasts, however often it is seen. */
+import type { OpenFinding } from '../../shared/api/live.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+
+type FindingKind =
+  | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
+  | 'drift' // The fast gate's counters differ from the ledger.
+  | 'miscounted' // The ledger's counters are not the sum of its orders.
+  | 'oversold' // More units are live than exist.
+  | 'unreadable_intent' // An intent in the stream cannot be recorded.
+  | 'unknown_charge' // The provider has a charge for an order that the ledger does not have.
+  | 'refund_failed' // A refund failed its last attempt.
+  | 'capture_failed' // A confirmed order's capture failed its last attempt, or is not authorized any more.
+  | 'wrong_amount' // A charge has another amount than its order.
+  | 'mail_failed' // Mails to buyers of a sale were given up.
+  | 'refunded_outside' // A sold order was refunded outside this system.
+  | 'webhook_failed' // Messages to an endpoint were set aside, or it asked for none.
+  | 'scheduled_failed' // A scheduled action could not be carried out.
+
+export interface FindingNote {
+  readonly sale: string
+  readonly product: string
+  readonly kind: FindingKind
+  /** Tells several findings of one kind and product apart. */
+  readonly subject?: string
+  readonly units: number
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+/** The sale of findings that belong to none. */
+export const NO_SALE = ''
+
+/** Opens a finding, with its event, or updates the open one. */
+export async function note(sql: Queryable, finding: FindingNote): Promise<void> {
+  const { sale, product, kind, subject = '', units, detail } = finding
+  await sql`
+    with noted as (
+      insert into findings (sale_id, product_id, kind, subject, units, detail)
+      values (${sale}, ${product}, ${kind}, ${subject}, ${units}, ${json(detail)}::text::jsonb)
+      on conflict (sale_id, product_id, kind, subject) where closed_at is null
+      do update set last_seen_at = clock_timestamp(), seen = findings.seen + 1, units = excluded.units, detail = excluded.detail
+      returning *, xmax = 0 as opened)
+    insert into events (type, sale_id, data)
+    select 'finding.opened', nullif(sale_id, ''), jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
+      'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail', detail)
+    from noted where opened`
+}
+
+/** Closes the open findings of a kind for a product. */
+export async function close(
+  sql: Queryable,
+  saleId: string,
+  productId: string,
+  kind: FindingKind,
+  outcome: string,
+): Promise<void> {
+  await sql`
+    update findings set closed_at = clock_timestamp(), outcome = ${outcome}
+    where sale_id = ${saleId} and product_id = ${productId} and kind = ${kind} and closed_at is null`
+}
+
+/** Closes the open findings of a kind about these subjects, in any sale. */
+export async function closeAbout(
+  sql: Queryable,
+  kind: FindingKind,
+  subjects: readonly string[],
+  outcome: string,
+): Promise<void> {
+  await sql`
+    update findings set closed_at = clock_timestamp(), outcome = ${outcome}
+    where kind = ${kind} and subject = any(${subjects as string[]}::text[]) and closed_at is null`
+}
+
+/** The open findings of a sale and of none, the latest first. */
+export const openFindings = (sql: Sql, saleId: string, limit: number) => sql<OpenFinding[]>`
+  select kind, product_id, subject, units, detail, first_seen_at from findings
+  where sale_id in (${saleId}, ${NO_SALE}) and closed_at is null order by finding_id desc limit ${limit}`
+
+/** How many findings of each sale are open. */
+export async function countOpenFindings(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql<{ sale_id: string; open: number }[]>`
+    select sale_id, count(*)::int as open from findings where closed_at is null and sale_id <> ${NO_SALE} group by sale_id`
+  return Object.fromEntries(rows.map(({ sale_id, open }) => [sale_id, open]))
+}
+
+const SHOWN = 200
+
+/** The latest findings of a sale (or NO_SALE) and changes of its products' stock, the latest first. */
+export async function readFindings(sql: Queryable, saleId: string) {
+  const findings = await sql`
+    select product_id, kind, subject, units, detail, seen, first_seen_at, last_seen_at, closed_at, outcome
+    from findings where sale_id = ${saleId} order by finding_id desc limit ${SHOWN}`
+  const changes = await sql`
+    select at, actor, action, product_id, order_id, before, after
+    from audit_log where sale_id = ${saleId} and product_id is not null order by entry_id desc limit ${SHOWN}`
+  return { findings, changes }
+}
+
+const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))

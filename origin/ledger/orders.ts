@@ -1,0 +1,215 @@
+/** Orders: their transitions, look-ups, overdue holds, events and export. */
+
+import type { ProductRef } from '../stock/reconciliation-queries.ts'
+import type { Queryable, Sql } from './connection.ts'
+import type { Reservation } from './record.ts'
+import type { orders, PaymentAction } from './schema/orders.ts'
+
+export type OrderRow = Readonly<typeof orders.$inferSelect>
+
+/** What an order costs in all. */
+export const totalOf = ({ unit_price_minor, quantity }: Pick<OrderRow, 'unit_price_minor' | 'quantity'>) =>
+  unit_price_minor * quantity
+
+/** An order with the milliseconds left of its hold, by the ledger's clock. */
+export type OrderView = OrderRow & { readonly left_ms: number }
+
+// -- Transitions -------------------------------------------------------------------------------------------------
+
+export interface Move {
+  readonly from: readonly OrderRow['status'][]
+  /** Left out: the status stays as it is. */
+  readonly to?: OrderRow['status']
+  /** The events' type, where it is not the status. */
+  readonly type?: `order.${string}`
+  readonly reason?: string
+}
+
+/** What one order's transition brings along. */
+export interface Advance {
+  readonly order: string
+  /** A payment begins with this method. */
+  readonly method?: string
+  readonly charge?: string
+  /** Only if it is the order's latest attempt. */
+  readonly attempt?: number
+  readonly declineCode?: string
+  readonly action?: PaymentAction
+  readonly refundedMinor?: number
+}
+
+/**
+ * One transition of many orders. Returns those that made it, which happens once for each. A charge waits for its buyer for
+ * `actionSeconds`.
+ */
+export async function advanceOrders(
+  sql: Queryable,
+  advances: readonly Advance[],
+  { from, to, type, reason }: Move,
+  actionSeconds = 0,
+): Promise<OrderRow[]> {
+  if (advances.length === 0) return []
+  const column = <K extends keyof Advance>(key: K) =>
+    advances.some((one) => one[key] !== undefined) ? advances.map((one) => one[key] ?? null) : null
+  const actions = column('action')?.map((action) => action && JSON.stringify(action)) ?? null
+  return sql<OrderRow[]>`
+    select * from advance_orders(${advances.map(({ order }) => order)}::uuid[], ${from as string[]}::text[], ${to ?? null},
+      ${type ?? null}, ${reason ?? null}, ${column('method')}::text[], ${column('charge')}::text[],
+      ${column('attempt')}::int[], ${column('declineCode')}::text[], ${actions}::text[]::jsonb[], ${actionSeconds},
+      ${column('refundedMinor')}::bigint[])`
+}
+
+/** The same where the orders bring nothing along. */
+export const moveOrders = (sql: Queryable, ids: readonly string[], move: Move) =>
+  advanceOrders(
+    sql,
+    ids.map((order) => ({ order })),
+    move,
+  )
+
+// -- Look-ups ----------------------------------------------------------------------------------------------------
+
+export async function findOrders(sql: Queryable, ids: readonly string[]): Promise<OrderView[]> {
+  if (ids.length === 0) return []
+  return sql<OrderView[]>`
+    select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
+    from orders where order_id = any(${ids as string[]}::uuid[])`
+}
+
+export async function findOrder(sql: Queryable, id: string): Promise<OrderView | undefined> {
+  const [order] = await findOrders(sql, [id])
+  return order
+}
+
+/** The order id under each key, parallel to the keys; null where there is none. */
+export async function findByKeys(
+  sql: Sql,
+  keys: readonly Pick<Reservation, 'sale' | 'visitor' | 'key'>[],
+): Promise<(string | null)[]> {
+  const rows = await sql<{ order_id: string | null }[]>`
+    select (select o.order_id from orders o
+            where o.sale_id = k.sale and o.visitor = k.visitor and o.idempotency_key = k.key) as order_id
+    from unnest(${keys.map((k) => k.sale)}::text[], ${keys.map((k) => k.visitor)}::text[],
+                ${keys.map((k) => k.key)}::text[]) with ordinality as k(sale, visitor, key, i)
+    order by k.i`
+  return rows.map((row) => row.order_id)
+}
+
+/** A visitor's orders of a sale within so many days, the latest first. */
+export const ordersOf = (
+  sql: Queryable,
+  saleId: string,
+  visitor: string,
+  { days, limit }: { readonly days: number; readonly limit: number },
+) => sql<OrderView[]>`
+  select *, extract(epoch from reserved_until - clock_timestamp())::float8 * 1000 as left_ms
+  from orders
+  where sale_id = ${saleId} and visitor = ${visitor} and created_at > now() - ${days} * interval '1 day'
+  order by created_at desc, order_id desc limit ${limit}`
+
+/** Every visitor with an order of a sale, whatever its status, in chunks. */
+export async function* buyersOf(sql: Sql, saleId: string): AsyncGenerator<string[]> {
+  const rows = sql<{ visitor: string }[]>`select distinct visitor from orders where sale_id = ${saleId}`
+  for await (const chunk of rows.cursor(BUYERS_PER_CHUNK)) yield chunk.map(({ visitor }) => visitor)
+}
+/** Small enough not to block the event loop. */
+const BUYERS_PER_CHUNK = 2_000
+
+/** The orders that a visitor holds in these sales, not paid yet. */
+export async function heldBy(sql: Queryable, visitor: string, saleIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ order_id: string }[]>`
+    select order_id from orders
+    where sale_id = any(${saleIds as string[]}::text[]) and visitor = ${visitor} and status = 'reserved'`
+  return rows.map((row) => row.order_id)
+}
+
+// -- Overdue holds -----------------------------------------------------------------------------------------------
+
+/** A hold that the ledger sees overdue for this long is unknown to the fast gate. */
+const LEDGER_GRACE_MS = 1_000
+
+// now() instead of clock_timestamp(): only a stable function can bound an index scan.
+const isOverdue = (sql: Sql) =>
+  sql`status = 'reserved' and reserved_until < now() - ${LEDGER_GRACE_MS} * interval '1 millisecond'`
+
+export const productsWithOverdueHolds = (sql: Sql) => sql<ProductRef[]>`
+  select distinct sale_id as sale, product_id as product from orders where ${isOverdue(sql)}`
+
+export async function overdueHolds(sql: Sql, { sale, product }: ProductRef, limit: number): Promise<string[]> {
+  const rows = await sql<{ order_id: string }[]>`
+    select order_id from orders where sale_id = ${sale} and product_id = ${product} and ${isOverdue(sql)}
+    order by reserved_until limit ${limit}`
+  return rows.map((row) => row.order_id)
+}
+
+// -- Events ------------------------------------------------------------------------------------------------------
+
+export interface OrderUpdate {
+  readonly events: readonly { readonly seq: number; readonly status: string; readonly at: string }[]
+  /** The current order; undefined until it is recorded. */
+  readonly order: OrderView | undefined
+}
+
+/** Events of one order per read; an order has five in its life. */
+const MAX_EVENTS = 50
+
+/** Calls `onChange` with the id of each changed order, and `onListen` whenever listening starts again. */
+export function listenToOrders(sql: Sql, onChange: (orderId: string) => void, onListen: () => void) {
+  return sql.listen('order_changed', onChange, onListen)
+}
+
+/**
+ * The events of each order after `last`, parallel to `reads`. The first event, with sequence number 0, is how the order
+ * began; the others are rows of events.
+ */
+export async function readOrderEvents(
+  sql: Sql,
+  reads: readonly { readonly order: string; readonly last: number }[],
+): Promise<OrderUpdate[]> {
+  const rows = await sql<(OrderView & Pick<OrderUpdate, 'events'>)[]>`
+    select o.*, extract(epoch from o.reserved_until - clock_timestamp())::float8 * 1000 as left_ms,
+      (select coalesce(json_agg(json_build_object('seq', e.seq, 'status', e.status, 'at', e.at) order by e.seq), '[]')
+       from (select 0 as seq, case when o.reserved_until > o.created_at then 'reserved' else 'cancelled' end as status,
+               o.created_at as at where o.order_id is not null and a.last < 0
+             union all
+             (select seq, replace(status, 'returned', 'refunded'), at from events
+              where order_id = a.id and seq > a.last order by seq limit ${MAX_EVENTS})) e) as events
+    from unnest(${reads.map((r) => r.order)}::uuid[], ${reads.map((r) => r.last)}::bigint[])
+      with ordinality as a(id, last, i)
+    left join orders o on o.order_id = a.id
+    order by a.i`
+  return rows.map(({ events, ...order }) => ({ events, order: order.order_id ? order : undefined }))
+}
+
+// -- Export ------------------------------------------------------------------------------------------------------
+
+export const EXPORT_PAGE = 1_000
+
+/** An order with the times at which its money was taken and given back. */
+export type ExportedOrder = OrderRow & {
+  readonly captured_at: Date | null
+  readonly refunded_at: Date | null
+}
+
+/** All orders of a sale in pages, each in a transaction of its own. */
+export async function* exportPages(sql: Sql, saleId: string): AsyncGenerator<ExportedOrder[], undefined> {
+  // This key never changes, and the index one_order_per_key has it in this order.
+  let after: Pick<OrderRow, 'visitor' | 'idempotency_key'> = { visitor: '', idempotency_key: '' }
+  for (;;) {
+    const { visitor, idempotency_key } = after
+    const rows = await sql.begin(async (tx) => {
+      // Where Postgres believes that a sale is small, it would read and sort the whole rest for each page.
+      await tx`select set_config('enable_sort', 'off', true)`
+      return tx<ExportedOrder[]>`
+        select *, (select captured_at from captures c where c.charge_id = o.charge_id),
+          (select max(refunded_at) from refunds r where r.charge_id = o.charge_id) as refunded_at
+        from orders o
+        where sale_id = ${saleId} and (visitor, idempotency_key) > (${visitor}, ${idempotency_key})
+        order by visitor, idempotency_key limit ${EXPORT_PAGE}`
+    })
+    const last = rows.at(-1)
+    if (last) yield rows
+    if (!last || rows.length < EXPORT_PAGE) return
+    after = last
+  }
+}

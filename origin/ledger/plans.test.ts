@@ -1,0 +1,132 @@
+/**
+ * Queries of one sale read its orders once and no others in a ledger with many, with and without table statistics: a young
+ * sale or a restored ledger has none.
+ */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { ledgerDatabase, useLedger } from '../../test/servers.ts'
+import { firstOrders, orderFigures } from '../report/report-queries.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { countOrders, liveOrdersOf } from '../stock/reconciliation-queries.ts'
+import { connect } from './connection.ts'
+import { buyersOf, EXPORT_PAGE, exportPages, findByKeys, findOrder, moveOrders } from './orders.ts'
+import { record } from './record.ts'
+
+const BEFORE = 20_000
+const OF_SALE = 12_000
+
+describe.each([
+  ['without statistics', false],
+  ['with statistics', true],
+])('in a ledger %s', async (_, isAnalyzed) => {
+  const sql = await useLedger(1)
+  beforeAll(async () => {
+    // Nothing else may read: no vacuum, and no parallel worker.
+    await sql`alter table orders set (autovacuum_enabled = off)`
+    await sql`set max_parallel_workers_per_gather = 0`
+    await writeSale(sql, 'young', saleOf(OF_SALE))
+    await sql`
+      insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency,
+                          status, idempotency_key, request_hash, reserved_until)
+      select lpad(to_hex(i), 32, '0')::uuid, case when i > ${BEFORE} then 'young' else 'old' end, 'one', md5(i::text), i, 1,
+        1000, 'EUR', 'confirmed', 'k', 'h', now()
+      from generate_series(1, ${BEFORE + OF_SALE}) i`
+    if (isAnalyzed) await sql`analyze orders`
+  })
+
+  /** The number of orders read by `what`. */
+  async function reads(what: () => Promise<unknown>): Promise<number> {
+    const soFar = async () => {
+      await sql`select pg_stat_force_next_flush()`
+      const [row] = await sql<{ read: number }[]>`
+        select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relname = 'orders'`
+      return row?.read ?? 0
+    }
+    const before = await soFar()
+    await what()
+    return (await soFar()) - before
+  }
+
+  test('a gate rebuild reads the live orders of the sale once', async () => {
+    const live = new Set<string>()
+    const read = await reads(() =>
+      sql.begin(async (tx) => {
+        for await (const orders of liveOrdersOf(tx, { sale: 'young', product: 'one' }))
+          for (const { order } of orders) live.add(order)
+      }),
+    )
+    expect([live.size, read]).toEqual([OF_SALE, OF_SALE])
+  })
+
+  test('each page of an export reads its own orders only', async () => {
+    const exported = new Set<string>()
+    const pages = exportPages(sql, 'young')
+    for (let page = 0; page < OF_SALE / EXPORT_PAGE; page++) {
+      const read = await reads(async () => {
+        for (const { order_id } of (await pages.next()).value ?? []) exported.add(order_id)
+      })
+      expect(read).toBe(EXPORT_PAGE)
+    }
+    expect(exported.size).toBe(OF_SALE)
+  })
+
+  test('a count of a product reads the orders of its sale once', async () => {
+    expect(await reads(() => countOrders(sql, { sale: 'young', product: 'one' }))).toBe(OF_SALE)
+  })
+
+  test('the list of buyers reads the orders of the sale once', async () => {
+    const all: string[] = []
+    const read = await reads(async () => {
+      for await (const some of buyersOf(sql, 'young')) all.push(...some)
+    })
+    expect(all).toHaveLength(OF_SALE)
+    expect(read).toBeLessThanOrEqual(OF_SALE)
+  })
+
+  test('the report of a sale reads its orders once for the figures, and once for who was served when', async () => {
+    expect(await reads(() => orderFigures(sql, 'young'))).toBe(OF_SALE)
+    expect(await reads(() => firstOrders(sql, 'young', 1))).toBe(OF_SALE)
+  })
+
+  test('a change of a sale reads no orders, even if a product has none', async () => {
+    const [one] = saleOf(OF_SALE).products
+    if (!one) throw new Error('no product')
+    const config = saleOf(OF_SALE, { products: [one, { ...one, product_id: 'two' }] })
+    await writeSale(sql, 'young', config)
+    expect(await reads(() => writeSale(sql, 'young', config))).toBe(0)
+    expect(await writeSale(sql, 'young', saleOf(OF_SALE))).toBe('changed')
+    const without = writeSale(sql, 'young', { ...config, products: config.products.slice(1) })
+    await expect(without).rejects.toThrow('one has orders and cannot be removed')
+  })
+})
+
+test('statements keep to the indexes, even if they were planned while the tables were empty', async () => {
+  const database = await ledgerDatabase()
+  const sql = connect(database.url)
+  /** Rows read by sequential scans, as reported by connections that have ended. */
+  const rowsScanned = async () => {
+    const [row] = await sql`
+      select pg_stat_clear_snapshot(), sum(seq_tup_read)::int as rows
+      from pg_stat_user_tables where relname in ('orders', 'events')`
+    return row?.rows
+  }
+  await writeSale(sql, 'planned', saleOf(10_000))
+  await sql`vacuum analyze`
+  const before = await rowsScanned()
+  const fresh = connect(database.url)
+  for (let round = 0; round < 8; round++) {
+    const visitors = Array.from({ length: 100 }, (_, i) => `${round}-${i}`)
+    const batch = visitors.map((visitor) => ({ ...reservationOf('planned'), visitor }))
+    await record(fresh, 'planned', batch, false)
+    // Repeats take the slow path of the function.
+    await record(fresh, 'planned', batch.slice(0, 5), true)
+    await findByKeys(fresh, batch)
+    await findOrder(fresh, batch[0]?.order ?? '')
+    const some = batch.slice(0, 50).map((r) => r.order)
+    await moveOrders(fresh, some, { from: ['reserved'], to: 'cancelled' })
+  }
+  await fresh.end()
+  expect(await rowsScanned()).toBe(before)
+  await sql.end({ timeout: 1 })
+  await database.drop()
+})

@@ -1,0 +1,315 @@
+import { randomUUIDv7 } from 'node:crypto'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { LIVE } from '../../shared/order-status.ts'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useLedger } from '../../test/servers.ts'
+import { note } from '../findings/findings.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { restock, writeSale } from '../sales/sale-queries.ts'
+import { Sales } from '../sales/sales.ts'
+import { recount } from '../stock/oversell.ts'
+import { findByKeys, moveOrders } from './orders.ts'
+import { type RecordVerdict, type Reservation, record } from './record.ts'
+
+const sql = await useLedger()
+const PRODUCTS = ['one', 'two']
+
+interface Request {
+  readonly visitor: string
+  readonly key: string
+  readonly product: string
+  readonly quantity: number
+  /** Repeats an earlier reservation, as an intent that is read again. */
+  readonly repeats: number | null
+}
+type Step = { readonly batch: readonly Request[]; readonly noteRefusals: boolean } | { readonly cancel: number }
+interface Verdict {
+  readonly verdict: string
+  readonly order?: string | null
+  readonly units?: number
+}
+
+interface ModelOrder {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly product: string
+  /** The verdict of a noted refusal. */
+  readonly refusal: string | null
+  units: number
+}
+
+/** The exact gate's promises in their simplest form. */
+class Model {
+  readonly limit: number
+  readonly totals: ReadonlyMap<string, number>
+  readonly orders: ModelOrder[] = []
+
+  constructor(limit: number, totals: ReadonlyMap<string, number>) {
+    this.limit = limit
+    this.totals = totals
+  }
+
+  held(product: string): number {
+    return this.orders.reduce((sum, o) => sum + (o.product === product ? o.units : 0), 0)
+  }
+
+  /**
+   * Each reservation gets the verdict that it would get alone, after those before it. A key that comes twice gets its first
+   * verdict, and a noted refusal repeats itself.
+   */
+  record(batch: readonly Reservation[], noteRefusals: boolean): Verdict[] {
+    const known = new Map(this.orders.map((o) => [`${o.visitor} ${o.key}`, o]))
+    const verdicts = new Map<string, Verdict>()
+    const before = this.orders.length
+    const results = batch.map((r): Verdict => {
+      const key = `${r.visitor} ${r.key}`
+      const first = known.get(key)?.order
+      const noted = known.get(`${key} ${r.order}`)
+      const refuse = (refusal: Verdict): Verdict => {
+        // Under a key of its own, so the key stays free.
+        const own = { key: `${r.key} ${r.order}`, refusal: refusal.verdict, units: 0 }
+        if (noteRefusals && !noted && first !== r.order) this.orders.push({ ...r, ...own })
+        return refusal
+      }
+      if (first !== undefined) return refuse({ verdict: 'replay', order: first })
+      const earlier = noted ? undefined : verdicts.get(key)
+      if (earlier) return refuse(earlier)
+      const live = this.orders.filter((o) => o.visitor === r.visitor && o.units > 0)
+      const units = live.reduce((sum, o) => sum + o.units, 0)
+      const verdict =
+        noted?.refusal ??
+        (units + r.quantity > this.limit
+          ? 'limit'
+          : this.held(r.product) + r.quantity > (this.totals.get(r.product) ?? 0)
+            ? 'no_stock'
+            : 'recorded')
+      if (verdict === 'recorded') {
+        this.orders.push({ ...r, refusal: null, units: r.quantity })
+        verdicts.set(key, { verdict: 'replay', order: r.order })
+        return { verdict }
+      }
+      const refusal =
+        verdict === 'limit' ? { verdict, order: live.at(-1)?.order ?? null, units } : { verdict, order: null }
+      if (!verdicts.has(key)) verdicts.set(key, refusal)
+      return refuse(refusal)
+    })
+    // The orders of a batch have the same time: to later batches the highest id is the latest.
+    this.orders.push(...this.orders.splice(before).sort((a, b) => a.order.localeCompare(b.order)))
+    return results
+  }
+}
+
+const request = fc.record({
+  visitor: fc.constantFrom('ann', 'bob', 'cem', 'dee', 'eve', 'fay'),
+  key: fc.constantFrom('k1', 'k2', 'k3'),
+  product: fc.constantFrom(...PRODUCTS),
+  quantity: fc.integer({ min: 1, max: 3 }),
+  repeats: fc.option(fc.nat(20)),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      batch: fc.array(request, { minLength: 1, maxLength: 6 }),
+      noteRefusals: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ cancel: fc.nat(20) }) },
+)
+
+test('gives every batch the verdicts of the model, and counts what it recorded', async () => {
+  let sales = 0
+  const total = fc.integer({ min: 0, max: 8 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.tuple(total, total),
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      async (limit, totals, steps) => {
+        const sale = `model-${++sales}`
+        const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, totals[i] ?? 0])))
+        await createSale(sale, limit, totals)
+        const earlier: Reservation[] = []
+        for (const one of steps) {
+          if ('cancel' in one) {
+            const live = model.orders.filter((o) => o.units > 0)
+            const order = live[one.cancel % live.length]
+            if (order) {
+              await moveOrders(sql, [order.order], { from: ['reserved'], to: 'cancelled' })
+              order.units = 0
+            }
+            continue
+          }
+          const reservations = one.batch.map(({ repeats, ...r }): Reservation => {
+            const repeated = repeats === null ? undefined : earlier[repeats % earlier.length]
+            return repeated ?? { ...reservationOf(sale), ...r }
+          })
+          const batch = [...new Set(reservations)]
+          earlier.push(...batch)
+          const verdicts = await record(sql, sale, batch, one.noteRefusals)
+          expect(
+            verdicts.map((one) => ({
+              verdict: one.verdict,
+              ...('order' in one && { order: one.order }),
+              ...(one.verdict === 'limit' && { units: one.units }),
+            })),
+          ).toEqual(model.record(batch, one.noteRefusals))
+        }
+        expect(await countersOf(sale)).toEqual(
+          PRODUCTS.map((p) => ({ product_id: p, held: model.held(p), live: model.held(p) })),
+        )
+        expect(await refusalsOf(sale)).toEqual(new Map(model.orders.map((o) => [o.order, o.refusal])))
+        const byKey = new Map(model.orders.map((o) => [`${o.visitor} ${o.key}`, o.order]))
+        const found = earlier.map((r) => byKey.get(`${r.visitor} ${r.key}`) ?? null)
+        expect(await findByKeys(sql, earlier)).toEqual(found)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+test('sells no unit of an oversold product before all live orders have theirs', async () => {
+  await createSale('oversold', 1, [12])
+  const batch = Array.from({ length: 12 }, (_, i) => reservation('oversold', `visitor-${i}`))
+  await record(sql, 'oversold', batch, false)
+  // As after a restore and a recount: two orders too many, a full row, and a finding.
+  await sql`update products set total = 10, held = 10 where sale_id = 'oversold' and product_id = 'one'`
+  await note(sql, { sale: 'oversold', product: 'one', kind: 'oversold', units: 2 })
+  const late = async (visitor: string) =>
+    (await record(sql, 'oversold', [reservation('oversold', visitor)], false))[0]?.verdict
+  const cancel = (i: number) =>
+    moveOrders(sql, [batch[i]?.order ?? ''], { from: ['reserved'], to: 'cancelled', reason: 'given_back' })
+  await cancel(0)
+  expect(await late('first')).toBe('no_stock')
+  await restock(sql, 'oversold', 'one', { quantity: 1, key: null, max: 100 })
+  expect(await late('second')).toBe('no_stock')
+  await cancel(1)
+  expect(await late('third')).toBe('recorded')
+  expect(await countersOf('oversold')).toMatchObject([{ held: 11, live: 11 }, {}])
+})
+
+test('closes the finding of an oversell only once the counters are right', async () => {
+  await createSale('ended', 1, [10])
+  const batch = Array.from({ length: 10 }, (_, i) => reservation('ended', `visitor-${i}`))
+  await record(sql, 'ended', batch, false)
+  // As after the last order too many has ended: the full row has lost a unit that does not exist.
+  await sql`update products set held = 9 where sale_id = 'ended' and product_id = 'one'`
+  await note(sql, { sale: 'ended', product: 'one', kind: 'oversold', units: 1 })
+  const findings = () => sql`select 1 from findings where sale_id = 'ended' and kind = 'oversold' and closed_at is null`
+  const log = pino({ level: 'silent' })
+  const refunds = { addRefunds: async () => [] }
+  const deps = { sql, log, metrics: createMetrics(), sales: new Sales(sql), refunds }
+  const { recounted } = await sql.begin(async (tx) => {
+    await tx`select 1 from products where sale_id = 'ended' for update`
+    const recounted = recount(deps, { sale: 'ended', product: 'one' })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await findings()).toHaveLength(1)
+    return { recounted }
+  })
+  expect(await recounted).toMatchObject({ found: 'miscounted', healed: true })
+  expect(await findings()).toHaveLength(0)
+  expect(await countersOf('ended')).toMatchObject([{ held: 10, live: 10 }, {}])
+})
+
+test.each([
+  ['takes no unit that another transaction takes first', 1, 'no_stock', 2],
+  ['takes the unit that another transaction gives back first', -1, 'recorded', 2],
+])('%s', async (name, heldBefore, verdict, held) => {
+  const sale = `waits-${verdict}`
+  await createSale(sale, 1, [2, 5])
+  await sql`update products set held = ${heldBefore === 1 ? 1 : 2} where sale_id = ${sale} and product_id = 'one'`
+  const waiting = await sql.begin(async (tx) => {
+    await tx`update products set held = held + ${heldBefore} where sale_id = ${sale} and product_id = 'one'`
+    const recorded = record(sql, sale, [reservation(sale, name)], false)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return { recorded }
+  })
+  expect(await waiting.recorded).toMatchObject([{ verdict }])
+  expect(await countersOf(sale)).toMatchObject([{ held }, { held: 0 }])
+})
+
+test('lets others who wait come first after orders that came to nothing', async () => {
+  await createSale('squatted', 1, [10, 10])
+  const ask = async (visitor: string, wanted: number, key: string = randomUUIDv7(), noteRefusals = false) => {
+    const r = { ...reservation('squatted', visitor), key }
+    const [verdict] = await record(sql, 'squatted', [r], noteRefusals, wanted)
+    return { order: r.order, ...(verdict as RecordVerdict) }
+  }
+  const churn = async (visitor: string, reason: string) => {
+    const { order = '', verdict } = await ask(visitor, 0)
+    expect(verdict).toBe('recorded')
+    await moveOrders(sql, [order ?? ''], { from: ['reserved'], to: 'cancelled', reason })
+  }
+  const aHoldAgo = (visitor: string) => sql`
+    update orders set updated_at = updated_at - interval '90 seconds' where sale_id = 'squatted' and visitor = ${visitor}`
+  for (const reason of ['oversold', 'payment_timeout', 'no_stock']) await churn('ann', reason)
+  expect(await ask('ann', 10)).toMatchObject({ verdict: 'recorded' })
+  for (let times = 0; times < 2; times++) await churn('dan', 'declined: no_funds')
+  expect(await ask('dan', 10)).toMatchObject({ verdict: 'recorded' })
+  await churn('bob', 'given_back')
+  const refused = { verdict: 'unpaid', units: 1, ended_ms: expect.any(Number), wait_ms: expect.any(Number) }
+  expect(await ask('bob', 9)).toMatchObject(refused)
+  // Eight others may want one each, and nine are left.
+  expect(await ask('cid', 9)).toMatchObject({ verdict: 'recorded' })
+  await aHoldAgo('bob')
+  const second = await ask('bob', 9)
+  expect(second).toMatchObject({ verdict: 'recorded' })
+  await moveOrders(sql, [second.order ?? ''], { from: ['reserved'], to: 'expired' })
+  await aHoldAgo('bob')
+  await churn('bob', 'declined: no_funds')
+  await aHoldAgo('bob')
+  expect(await ask('bob', 9, 'noted', true)).toMatchObject({ verdict: 'unpaid', units: 3, wait_ms: 90_000 })
+  expect(await ask('bob', 0)).toMatchObject({ verdict: 'recorded' })
+})
+
+test('a batch of several products takes all its units or decides one by one', async () => {
+  await createSale('several', 1, [2, 1])
+  const batch = ['one', 'two', 'two', 'one'].map((product, i) => ({ ...reservation('several', `v-${i}`), product }))
+  const verdicts = await record(sql, 'several', batch, false)
+  expect(verdicts.map((one) => one.verdict)).toEqual(['recorded', 'recorded', 'no_stock', 'recorded'])
+  expect(await countersOf('several')).toEqual([
+    { product_id: 'one', held: 2, live: 2 },
+    { product_id: 'two', held: 1, live: 1 },
+  ])
+})
+
+test('returns the prices as written', async () => {
+  await createSale('priced', 2, [5])
+  await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
+  for (const key of ['first', 'second']) {
+    const [verdict] = await record(sql, 'priced', [{ ...reservation('priced', 'ann'), key }], false)
+    expect(verdict).toMatchObject({ prices: { one: { unit_price_minor: 1500, currency: 'CHF' } } })
+  }
+})
+
+const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
+
+async function createSale(sale: string, limit: number, totals: readonly number[]): Promise<void> {
+  const products = PRODUCTS.map((product_id, i) => ({
+    product_id,
+    name: product_id,
+    unit_price_minor: 100,
+    currency: 'EUR',
+    total: totals[i] ?? 0,
+    buffer: 0,
+  }))
+  await writeSale(sql, sale, saleOf(0, { limit_per_visitor: limit, products }))
+}
+
+const countersOf = async (sale: string) => [
+  ...(await sql`
+    select p.product_id, p.held, (
+      select coalesce(sum(o.quantity), 0)::int from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and o.status = any(${[...LIVE]})) as live
+    from products p where p.sale_id = ${sale} order by p.place`),
+]
+
+/** The verdict of each noted refusal, which has no hold; null for each order that began as reserved. */
+const refusalsOf = async (sale: string): Promise<Map<string, string | null>> => {
+  const rows = await sql<{ order_id: string; held: boolean; reason: string | null }[]>`
+    select order_id, reserved_until > created_at as held, reason from orders where sale_id = ${sale}`
+  return new Map(rows.map(({ order_id, held, reason }) => [order_id, held ? null : reason]))
+}

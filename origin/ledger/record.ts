@@ -1,0 +1,93 @@
+/**
+ * Group commit: all reservations of a batch are recorded in one transaction of the exact gate. Live orders never exceed the
+ * total, whatever Redis believes, because the product rows say so.
+ */
+
+import type { ProductRow } from '../sales/sale-row.ts'
+import type { Queryable } from './connection.ts'
+
+/** What recording needs. It also travels as an intent through Redis, so it contains nothing that may change meanwhile. */
+export interface Reservation {
+  readonly order: string
+  readonly sale: string
+  readonly product: string
+  readonly visitor: string
+  readonly number: number
+  readonly quantity: number
+  readonly key: string
+  readonly hash: string
+  readonly method: string | null
+  /** Left out where the sale keeps none. */
+  readonly contact?: Contact
+}
+
+/** How a buyer can be reached: personal data, which is kept apart from the order. */
+export interface Contact {
+  readonly email: string | null
+  /** The network address of the checkout. */
+  readonly address: string | null
+  readonly language: string
+}
+
+/** What all recorded reservations of a batch have in common. */
+export interface Recorded {
+  readonly verdict: 'recorded'
+  readonly createdAt: Date
+  readonly reservedUntil: Date
+  /** By product, as written: they may have changed since the caller read them. */
+  readonly prices: Readonly<Record<string, Pick<ProductRow, 'unit_price_minor' | 'currency'>>>
+}
+
+export type RecordVerdict =
+  | Recorded
+  | { readonly verdict: 'replay'; readonly order: string }
+  /** The visitor's limit is used up. `order` is their live order, if any; `units` counts those of all their live orders. */
+  | { readonly verdict: 'limit'; readonly order: string | null; readonly units: number }
+  /** The visitor has had too many orders in this sale that came to nothing. */
+  | { readonly verdict: 'too_many' }
+  | { readonly verdict: 'no_stock' }
+  /** Others come first, since earlier orders came to nothing: `units` of them, the last one `ended_ms` ago. */
+  | { readonly verdict: 'unpaid'; readonly units: number; readonly ended_ms: number; readonly wait_ms: number }
+
+interface RecordRow extends Omit<Recorded, 'verdict'> {
+  readonly recorded: number
+  readonly others: readonly (Exclude<RecordVerdict, Recorded> & { readonly index: number })[] | null
+}
+
+/**
+ * Records reservations of one sale; the verdicts are parallel to the batch. With `noteRefusals` each refused reservation,
+ * and each whose key has another order, leaves a cancelled order for buyers who were sent to ask for it, and is refused
+ * whenever it comes again. `wanted`: how many units others may want.
+ */
+export async function record(
+  sql: Queryable,
+  saleId: string,
+  batch: readonly Reservation[],
+  noteRefusals: boolean,
+  wanted = 0,
+): Promise<RecordVerdict[]> {
+  const column = <K extends keyof Reservation>(key: K) => batch.map((r) => r[key])
+  const contacts = batch.flatMap((r) => (r.contact ? [{ order_id: r.order, ...r.contact }] : []))
+  // Most sales keep no contacts, and do not pay for them.
+  const how =
+    contacts.length > 0
+      ? sql`record_orders_with_contacts(${JSON.stringify(contacts)}::text::jsonb,`
+      : sql`record_orders(`
+  const [row] = await sql<RecordRow[]>`
+    select recorded, others, created_at as "createdAt", reserved_until as "reservedUntil", prices from ${how}
+      ${saleId}, ${column('order')}::uuid[], ${column('product')}::text[], ${column('visitor')}::text[],
+      ${column('number')}::bigint[], ${column('quantity')}::int[], ${column('key')}::text[], ${column('hash')}::text[],
+      ${column('method')}::text[], ${noteRefusals}, ${wanted})`
+  const others = row?.others ?? []
+  if (!row || row.recorded + others.length !== batch.length)
+    throw new Error(`${row?.recorded} recorded and ${others.length} others of ${batch.length} reservations`)
+  const { createdAt, reservedUntil, prices } = row
+  const verdicts: RecordVerdict[] = Array(batch.length).fill({
+    verdict: 'recorded',
+    createdAt,
+    reservedUntil,
+    prices,
+  })
+  for (const { index, ...verdict } of others) verdicts[index - 1] = verdict
+  return verdicts
+}

@@ -1,0 +1,65 @@
+/** The operators' call for the audit log: a page of it as JSON, or all that a filter finds as CSV or NDJSON. */
+import { type Context, Hono } from 'hono'
+import * as v from 'valibot'
+import { pageLimit } from '../../shared/api/fields.ts'
+import { SaleId } from '../../shared/api/public.ts'
+import { parse } from '../../shared/parse.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { sendTable, type TableFormat } from '../lib/table.ts'
+import { readAudit } from './audit.ts'
+
+/** Entries per page, and per page of an export. */
+const [SHOWN, MOST_SHOWN] = [50, 200]
+const EXPORTED = 1_000
+const text = v.pipe(v.string(), v.maxLength(200, 'at most 200 characters'))
+const AuditQuery = v.object({
+  sale: v.optional(SaleId),
+  operator: v.optional(text),
+  action: v.optional(text),
+  format: v.optional(v.picklist(['json', 'csv', 'ndjson'], 'json, csv or ndjson is required')),
+  after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'the entry that the page before ended with is required'))),
+  limit: v.optional(pageLimit(MOST_SHOWN), String(SHOWN)),
+})
+type Query = v.InferOutput<typeof AuditQuery>
+
+/** Below `/admin/audit`: the newest first; `next` is the `after` of the page that follows, null on the last one. */
+export function auditRoutes(sql: Sql): Hono {
+  return new Hono().get('/', async (c) => {
+    const query = parse(AuditQuery, c.req.query())
+    const format = query.format ?? accepted(c)
+    if (format !== 'json') return exportAudit(sql, query, format)
+    const entries = await readAudit(sql, query)
+    const last = entries.length === query.limit ? entries.at(-1) : undefined
+    return c.json({ entries, next: last?.entry ?? null })
+  }) as unknown as Hono
+}
+
+function accepted(c: Context): 'json' | 'csv' | 'ndjson' {
+  const accept = c.req.header('accept') ?? ''
+  return accept.includes('text/csv') ? 'csv' : accept.includes('application/x-ndjson') ? 'ndjson' : 'json'
+}
+
+type Entry = Awaited<ReturnType<typeof readAudit>>[number]
+const COLUMNS = [
+  ...['entry', 'at', 'operator', 'action', 'sale', 'product_id', 'order_id', 'before', 'after'],
+] as readonly (keyof Entry)[]
+/** CSV has one text per field: what is an object becomes JSON. */
+const fieldOf = (entry: Entry, name: keyof Entry) => {
+  const value: unknown = entry[name]
+  return value !== null && typeof value === 'object' && !(value instanceof Date) ? JSON.stringify(value) : value
+}
+
+function exportAudit(sql: Sql, query: Query, format: TableFormat): Response {
+  const pages = entryPages(sql, query)
+  return sendTable({ columns: COLUMNS, pages, field: fieldOf, object: (entry) => entry, name: 'audit' }, format)
+}
+
+async function* entryPages(sql: Sql, query: Query): AsyncGenerator<Entry[], void> {
+  let { after } = query
+  for (;;) {
+    const entries = await readAudit(sql, { ...query, after, limit: EXPORTED })
+    yield entries
+    if (entries.length < EXPORTED) return
+    after = entries.at(-1)?.entry
+  }
+}

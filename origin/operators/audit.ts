@@ -1,0 +1,64 @@
+/** The audit log: what operators and the reconciler changed, one row per change, written in the transaction of the change. */
+import type { AuditRow } from '../../shared/api/operator.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+
+/** Whoever has the admin token. */
+export const ADMIN_NAME = 'admin'
+
+/** The sale of entries that concern all of them. */
+export const ALL_SALES = ''
+
+/** Who changed what. */
+interface AuditEntry {
+  /** The operator's name, or `reconciler`. */
+  readonly actor: string
+  readonly action: string
+  readonly sale: string
+  readonly product?: string
+  readonly order?: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+/** Logs changes, in the transaction that makes them. */
+export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
+  for (const { actor, action, sale, product, order, before, after } of entries) {
+    await tx`
+      insert into audit_log (actor, action, sale_id, product_id, order_id, before, after)
+      values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null},
+              ${json(before)}::text::jsonb, ${json(after)}::text::jsonb)`
+  }
+}
+
+/** What differs between two states of a thing, each side with its own values. */
+export function changed(before: Fields, after: Fields): { before: Fields; after: Fields } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  const pick = (from: Fields) =>
+    Object.fromEntries(differing.flatMap((name) => (name in from ? [[name, from[name]]] : [])))
+  return { before: pick(before), after: pick(after) }
+}
+type Fields = Readonly<Record<string, unknown>>
+
+const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+
+interface AuditQuery {
+  readonly sale?: string | undefined
+  readonly operator?: string | undefined
+  readonly action?: string | undefined
+  /** Entries before this one. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+/** Entries, the newest first. */
+export async function readAudit(sql: Sql, { sale, operator, action, after, limit }: AuditQuery) {
+  return sql<AuditRow[]>`
+    select entry_id::text as entry, at, actor as operator, action, nullif(sale_id, '') as sale, product_id, order_id, before, after
+    from audit_log
+    where true ${sale === undefined ? sql`` : sql`and sale_id = ${sale}`}
+      ${operator === undefined ? sql`` : sql`and actor = ${operator}`}
+      ${action === undefined ? sql`` : sql`and action = ${action}`}
+      ${after === undefined ? sql`` : sql`and entry_id < ${after}`}
+    order by entry_id desc limit ${limit}`
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { hasRole, ROLES, type Role } from '../../shared/api/roles.ts'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { writeOperator } from './operator-queries.ts'
+import { newKey } from './operators.ts'
+import { operatorRoutes } from './operators-api.ts'
+
+const origin = useOrigin()
+
+/** The role that each call takes. A new one belongs here: who may make it is decided by a person. */
+const CALLS: Readonly<Record<Role, readonly string[]>> = {
+  viewer: [
+    ...[
+      'GET /sales',
+      'GET /sales/:sale',
+      'GET /sales/:sale/live',
+      'GET /sales/:sale/report',
+      'GET /sales/:sale/preview',
+    ],
+    ...['GET /sales/:sale/findings', 'GET /findings', 'GET /audit', 'GET /queues', 'GET /queues/:queue/dead'],
+    ...['GET /sales/:sale/orders', 'GET /orders', 'GET /orders/:order', 'GET /blocks', 'GET /sales/:sale/rules'],
+    ...['GET /sales/:sale/announcements', 'GET /sales/:sale/scheduled', 'GET /sales/:sale/invitations'],
+    ...['GET /webhooks', 'GET /webhooks/:endpoint', 'GET /webhooks/:endpoint/deliveries'],
+  ],
+  operator: [
+    ...['PUT /sales/:sale', 'POST /sales/:sale/open', 'POST /sales/:sale/pause', 'POST /sales/:sale/resume'],
+    ...['POST /sales/:sale/end', 'PATCH /sales/:sale/admission', 'POST /sales/:sale/products/:product/restock'],
+    ...['POST /sales/:sale/reconcile', 'PUT /sales/:sale/announcement', 'DELETE /sales/:sale/announcement'],
+    ...['POST /sales/:sale/scheduled', 'DELETE /sales/:sale/scheduled/:action', 'POST /queues/:queue/dead/:job/retry'],
+    ...['POST /orders/:order/notes', 'POST /orders/:order/fulfil', 'POST /sales/:sale/orders/:order/fulfil'],
+    ...['POST /orders/:order/refund', 'POST /orders/:order/cancel', 'POST /blocks', 'DELETE /blocks/:block'],
+    ...['POST /sales/:sale/rules', 'PATCH /sales/:sale/rules/:rule', 'DELETE /sales/:sale/rules/:rule'],
+    ...['PUT /sales/:sale/invitations', 'POST /sales/:sale/invitations/links'],
+  ],
+  owner: [
+    ...['GET /operators', 'POST /operators', 'DELETE /operators/:name', 'DELETE /visitors/:visitor'],
+    ...['POST /webhooks', 'PATCH /webhooks/:endpoint', 'DELETE /webhooks/:endpoint', 'POST /webhooks/:endpoint/replay'],
+  ],
+}
+const ALL = ROLES.flatMap((needed) => CALLS[needed].map((route) => ({ needed, route })))
+
+const keys = new Map<Role, string>()
+const cookies = new Map<Role, string>()
+beforeAll(async () => {
+  for (const role of ROLES) {
+    const { secret, hash } = newKey()
+    await writeOperator(origin.sql(), { name: role, role }, hash)
+    keys.set(role, secret)
+    const { headers } = await origin.call('POST', '/console/session', { body: { key: secret } })
+    cookies.set(role, headers.get('set-cookie')?.split(';')[0] ?? '')
+  }
+})
+
+/** The call about what does not exist, so that whoever may make it changes nothing. */
+async function statusOf(route: string, as: { token?: string; headers?: Record<string, string> }) {
+  const [method = '', path = ''] = route.split(' ')
+  const filled = path.replaceAll(/:(\w+)/g, (_, name) => (name === 'sale' ? 'no-such-sale' : NOTHING))
+  return (await origin.call(method, `/admin${filled}`, as)).status
+}
+const NOTHING = randomUUID()
+
+test('every route of the operators is in the list of who may call it', () => {
+  const { routes } = operatorRoutes({ config: { ADMIN_TOKEN } } as Parameters<typeof operatorRoutes>[0])
+  const found = new Set(routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))
+  expect([...found].sort()).toEqual(ALL.map(({ route }) => route).sort())
+})
+
+test.each(ALL)('$route takes the role $needed', async ({ route, needed }) => {
+  const cases: { who: string; may: boolean; as: Parameters<typeof statusOf>[1] }[] = [
+    { who: 'a wrong token', may: false, as: { token: 'wrong' } },
+    { who: 'the admin token', may: true, as: { token: ADMIN_TOKEN } },
+  ]
+  for (const role of ROLES) {
+    const may = hasRole(role, needed)
+    const cookie = cookies.get(role) ?? ''
+    cases.push({ who: `the key of ${role}`, may, as: { token: keys.get(role) ?? '' } })
+    for (const site of ['same-origin', 'same-site', 'cross-site', ''])
+      cases.push({
+        who: `the session of ${role}, from ${site || 'no page'}`,
+        may: may && (site === 'same-origin' || route.startsWith('GET ')),
+        as: { headers: { cookie, ...(site && { 'sec-fetch-site': site }) } },
+      })
+  }
+  const answers = await Promise.all(
+    cases.map(async ({ who, may, as }) => ({
+      who,
+      expected: may,
+      may: ![401, 403].includes(await statusOf(route, as)),
+    })),
+  )
+  expect(answers.filter(({ may, expected }) => may !== expected)).toEqual([])
+  expect(await statusOf(route, {})).toBe(401)
+})
+
+test('no cache keeps what operators read: it names buyers', async () => {
+  const sale = await origin.sale()
+  const paths = ALL.filter(({ route }) => route.startsWith('GET ')).map(({ route }) => route.slice('GET '.length))
+  const kept = await Promise.all(
+    paths.map(async (path) => {
+      const filled = path.replaceAll(/:(\w+)/g, (_, name) => (name === 'sale' ? sale : NOTHING))
+      const { headers } = await origin.call('GET', `/admin${filled}`, { token: ADMIN_TOKEN })
+      return { path, cached: headers.get('cache-control') }
+    }),
+  )
+  expect(kept.filter(({ cached }) => cached !== 'no-store')).toEqual([])
+})

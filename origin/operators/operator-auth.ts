@@ -1,0 +1,55 @@
+/** Which operator a call comes from, and what their role allows. */
+import type { Context, MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
+import { hasRole, type Operator, type Role } from '../../shared/api/roles.ts'
+import { problem } from '../../shared/problem.ts'
+import { bearer, comparesTo, headerOf, refuse } from '../lib/request.ts'
+import { ADMIN, type Operators } from './operators.ts'
+
+/** `__Host-` needs https, which a console on this machine does not have. */
+export const sessionCookie = (isSecure: boolean) => (isSecure ? '__Host-operator' : 'operator')
+
+/** The cookie of a browser's session. */
+export const sessionIn = (c: Context) => getCookie(c, sessionCookie(true)) ?? getCookie(c, sessionCookie(false))
+
+const READS = ['GET', 'HEAD']
+
+/**
+ * Admits operators: by `Authorization: Bearer` with the admin token or a key, or by a browser's session. Reading takes a
+ * viewer, all else an operator; a call that needs an owner says so itself (`requireRole`).
+ */
+export function requireOperator(adminToken: string, operators: Operators): MiddlewareHandler {
+  const isAdmin = comparesTo(adminToken)
+  return async (c, next) => {
+    const token = bearer(c)
+    const operator =
+      token === undefined ? await ofSession(c, operators) : isAdmin(token) ? ADMIN : await operators.byKey(token)
+    if (!operator) return refuse(problem('unauthorized'))
+    c.set('operator', operator)
+    // It may name buyers, or be a secret.
+    c.header('cache-control', 'no-store')
+    if (!READS.includes(c.req.method)) mustHave('operator', operator)
+    return next()
+  }
+}
+
+/** A browser sends the cookie with whatever page makes the call: only our own console may change anything. */
+async function ofSession(c: Context, operators: Operators): Promise<Operator | undefined> {
+  const cookie = sessionIn(c)
+  if (cookie === undefined) return undefined
+  const site = headerOf(c, 'sec-fetch-site')
+  if (!READS.includes(c.req.method) && site !== 'same-origin') refuse(problem('forbidden'))
+  return operators.bySession(cookie)
+}
+
+export function requireRole(role: Role): MiddlewareHandler {
+  return (c, next) => {
+    mustHave(role, c.get('operator'))
+    return next()
+  }
+}
+
+function mustHave(role: Role, operator: Operator): void {
+  if (hasRole(operator.role, role)) return
+  refuse(problem('forbidden', { detail: `This takes the role ${role}, and ${operator.name} is ${operator.role}.` }))
+}

@@ -1,0 +1,76 @@
+/** Operators, and their sessions in browsers. */
+import type { Operator, Role } from '../../shared/api/roles.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { operators } from '../ledger/schema/operations.ts'
+import { ADMIN_NAME, ALL_SALES, audit } from './audit.ts'
+
+type OperatorRow = Readonly<typeof operators.$inferSelect>
+
+/** Adds an operator, or gives one a new key and role; the old key and all sessions of that name end. */
+export async function writeOperator(
+  sql: Sql,
+  { name, role }: Operator,
+  keyHash: string,
+  actor = ADMIN_NAME,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const [former] = await tx<{ role: Role }[]>`
+      select role from operators where operator = ${name} and revoked_at is null for update`
+    const before = former && { name, role: former.role }
+    await audit(tx, [{ actor, action: 'operator added', sale: ALL_SALES, before, after: { name, role } }])
+    await tx`
+      insert into operators (operator, role, key_hash) values (${name}, ${role}, ${keyHash})
+      on conflict (operator) do update set role = excluded.role, key_hash = excluded.key_hash, revoked_at = null`
+    await tx`delete from operator_sessions where operator = ${name}`
+  })
+}
+
+/** Revokes a key and ends all sessions of that name, also those begun at a sign-in service. False if there were none. */
+export async function revokeOperator(sql: Sql, name: string, actor = ADMIN_NAME): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const revoked = await tx<Operator[]>`
+      update operators set revoked_at = clock_timestamp() where operator = ${name} and revoked_at is null
+      returning operator as name, role`
+    const ended = await tx<Operator[]>`
+      delete from operator_sessions where operator = ${name} returning operator as name, role`
+    const [before] = [...revoked, ...ended]
+    if (before) await audit(tx, [{ actor, action: 'operator revoked', sale: ALL_SALES, before }])
+    return before !== undefined
+  })
+}
+
+export const listOperators = (sql: Sql) => sql<Pick<OperatorRow, 'operator' | 'role' | 'created_at' | 'revoked_at'>[]>`
+  select operator, role, created_at, revoked_at from operators order by operator`
+
+export async function findByKey(sql: Sql, keyHash: string): Promise<Operator | undefined> {
+  const [row] = await sql<Operator[]>`
+    select operator as name, role from operators where key_hash = ${keyHash} and revoked_at is null`
+  return row
+}
+
+/** Begins a session, and deletes those that are over. */
+export async function insertSession(
+  sql: Sql,
+  sessionHash: string,
+  { name, role }: Operator,
+  byKey: boolean,
+  seconds: number,
+): Promise<void> {
+  await sql`delete from operator_sessions where expires_at < clock_timestamp()`
+  await sql`
+    insert into operator_sessions (session_hash, operator, role, by_key, expires_at)
+    values (${sessionHash}, ${name}, ${role}, ${byKey}, clock_timestamp() + ${seconds} * interval '1 second')`
+}
+
+/** The operator of a session. One that was begun by a key has the role that the key has now. */
+export async function findSession(sql: Sql, sessionHash: string): Promise<Operator | undefined> {
+  const [row] = await sql<{ name: string; role: Role }[]>`
+    select s.operator as name, coalesce(o.role, s.role) as role
+    from operator_sessions s left join operators o on s.by_key and o.operator = s.operator
+    where s.session_hash = ${sessionHash} and s.expires_at > clock_timestamp() and o.revoked_at is null`
+  return row
+}
+
+export async function deleteSession(sql: Sql, sessionHash: string): Promise<void> {
+  await sql`delete from operator_sessions where session_hash = ${sessionHash}`
+}

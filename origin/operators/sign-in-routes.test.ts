@@ -1,0 +1,98 @@
+/** Signing in at a company's own service, by the rules of OpenID Connect. */
+import type { JWTPayload } from 'jose'
+import { expect, test } from 'vitest'
+import { useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+import { CLIENT, useSignInService } from '../../test/stand-ins/sign-in-service.ts'
+import { operatorIn } from './sign-in-service.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const service = useSignInService()
+const CONSOLE = 'https://ops.shop.example'
+const origin = useOrigin(
+  () => ({ databaseUrl: database.url, redisUrl: redis.url }),
+  () => ({
+    OIDC_ISSUER: service.url(),
+    OIDC_CLIENT_ID: CLIENT.id,
+    OIDC_CLIENT_SECRET: CLIENT.secret,
+    CONSOLE_URL: CONSOLE,
+    OIDC_ROLES: '{"staff":"viewer","drop-team":"operator"}',
+  }),
+)
+
+const visit = (path: string, headers: Record<string, string> = {}) =>
+  origin.call('GET', path, { headers: { 'x-forwarded-proto': 'https', ...headers }, redirect: 'manual' })
+const cookieIn = (headers: Headers, name: string) =>
+  headers.getSetCookie().find((one) => one.startsWith(`${name}=`) && !one.includes('Max-Age=0')) ?? ''
+
+/** Begins, signs in over there with these claims, and comes back. */
+async function signIn(claims: JWTPayload, change: (back: URL) => void = () => {}, keep = true) {
+  const begun = await visit('/console/sign-in')
+  expect(begun.status).toBe(302)
+  const kept = cookieIn(begun.headers, '__Host-sign-in')
+  expect(kept).toMatch(/; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+  const back = service.signIn(begun.headers.get('location') ?? '', claims)
+  expect(back.href).toMatch(`${CONSOLE}/console/signed-in?`)
+  change(back)
+  const answer = await visit(back.pathname + back.search, keep ? { cookie: kept.split(';')[0] ?? '' } : {})
+  return { answer, back, session: cookieIn(answer.headers, '__Host-operator').split(';')[0] ?? '' }
+}
+const ADA = { email: 'ada@shop.example', roles: ['staff', 'drop-team', 'other'] }
+
+test('a person with a role signs in, under their name and with their highest role', async () => {
+  const { answer, session } = await signIn(ADA)
+  expect(answer).toMatchObject({ status: 302 })
+  expect(answer.headers.get('location')).toBe('/console')
+  const sale = await origin.sale()
+  const headers = { cookie: session, 'sec-fetch-site': 'same-origin' }
+  expect(await visit('/console/session', headers)).toMatchObject({
+    body: { oidc: true, operator: { name: 'ada@shop.example', role: 'operator' } },
+  })
+  expect(await origin.call('POST', `/admin/sales/${sale}/pause`, { headers })).toMatchObject({ status: 200 })
+  const { entries } = (await origin.admin('GET', `/audit?sale=${sale}`)).body as { entries: object[] }
+  expect(entries[0]).toMatchObject({ operator: 'ada@shop.example', action: 'paused' })
+})
+
+test('a person without a role is told so, and gets no session', async () => {
+  for (const claims of [
+    { email: 'eve@shop.example' },
+    { email: 'eve@shop.example', roles: ['other', 'constructor'] },
+  ]) {
+    const { answer, session } = await signIn(claims)
+    expect(answer.status).toBe(403)
+    expect(answer.body.text).toContain('eve@shop.example is signed in, but may not use this console')
+    expect(session).toBe('')
+  }
+})
+
+const past = () => Math.floor(Date.now() / 1000) - 3600
+test.each<[string, () => JWTPayload, ((back: URL) => void)?]>([
+  ['another state', () => ADA, (back) => back.searchParams.set('state', 'forged')],
+  ['no state', () => ADA, (back) => back.searchParams.delete('state')],
+  ['another nonce', () => ({ ...ADA, nonce: 'forged' })],
+  ['an expired token', () => ({ ...ADA, iat: past() - 60, exp: past() })],
+  ["another client's token", () => ({ ...ADA, aud: 'other' })],
+  ["another issuer's token", () => ({ ...ADA, iss: 'https://other.example' })],
+  ['an unknown code', () => ADA, (back) => back.searchParams.set('code', 'guessed')],
+])('refuses %s', async (_, claims, change) => {
+  const { answer, session } = await signIn(claims(), change)
+  expect(answer.status).toBe(400)
+  expect(session).toBe('')
+})
+
+test('refuses whoever did not begin here, and an answer that comes twice', async () => {
+  expect((await signIn(ADA, undefined, false)).answer.status).toBe(400)
+  const begun = await visit('/console/sign-in')
+  const cookie = cookieIn(begun.headers, '__Host-sign-in').split(';')[0] ?? ''
+  const back = service.signIn(begun.headers.get('location') ?? '', ADA)
+  expect((await visit(back.pathname + back.search, { cookie })).status).toBe(302)
+  expect((await visit(back.pathname + back.search, { cookie })).status).toBe(400)
+})
+
+test('nobody is called as the admin token or this system is', () => {
+  const config = { OIDC_ROLE_CLAIM: 'roles', OIDC_ROLES: { owner: 'owner' } } as const
+  expect(operatorIn({ email: 'ADMIN', sub: 's1', roles: 'owner' }, config)).toEqual({ name: 's1', role: 'owner' })
+  expect(operatorIn({ email: 'a@b.example', email_verified: false, sub: 's1' }, config)).toEqual({ name: 's1' })
+  expect(() => operatorIn({ sub: 'reconciler' }, config)).toThrow()
+})

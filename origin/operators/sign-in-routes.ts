@@ -1,0 +1,86 @@
+/** Signing in to the console at the company's own service: `/console/sign-in` leads there, `/console/signed-in` back. */
+import { type Context, Hono } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { tryParse } from '../../shared/parse.ts'
+import type { OidcConfig } from '../config.ts'
+import type { ConsoleFiles } from '../console/build.ts'
+import { isSecure, pageHeaders, setSession } from '../console/console-routes.ts'
+import type { Operators } from './operators.ts'
+import { SignInService } from './sign-in-service.ts'
+
+/** Long enough to find one's phone. */
+const ATTEMPT_SECONDS = 600
+const Attempt = v.object({ state: v.string(), nonce: v.string(), verifier: v.string() })
+const cookieName = (c: Context) => (isSecure(c) ? '__Host-sign-in' : 'sign-in')
+
+interface SignInDeps {
+  readonly config: { readonly oidc?: OidcConfig }
+  readonly operators: Operators
+  readonly files: ConsoleFiles
+  readonly log: Logger
+}
+
+/** Below `/console`; none where no service is set. */
+export function signInRoutes({ config, operators, files, log }: SignInDeps): Hono {
+  const app = new Hono()
+  if (!config.oidc) return app
+  const service = new SignInService(config.oidc)
+  const page = (c: Context, status: 400 | 403 | 503, title: string, text: string) =>
+    c.body(files.message(title, text), status, { ...pageHeaders(), 'cache-control': 'no-store' })
+
+  app.get('/sign-in', async (c) => {
+    try {
+      const { url, attempt } = await service.begin()
+      // Lax: the way back begins at another site.
+      setCookie(c, cookieName(c), Buffer.from(JSON.stringify(attempt)).toString('base64url'), {
+        path: '/',
+        secure: isSecure(c),
+        httpOnly: true,
+        sameSite: 'Lax',
+        maxAge: ATTEMPT_SECONDS,
+      })
+      c.header('cache-control', 'no-store')
+      return c.redirect(url)
+    } catch (error) {
+      log.warn({ error: String(error) }, 'sign-in service away')
+      return page(c, 503, 'The sign-in service does not answer', 'Try again in a moment, or sign in with a key.')
+    }
+  })
+
+  app.get('/signed-in', async (c) => {
+    const attempt = attemptOf(c)
+    deleteCookie(c, cookieName(c), { path: '/', secure: isSecure(c) })
+    if (!attempt) return page(c, 400, 'This sign-in is over', 'It took longer than ten minutes, or began elsewhere.')
+    try {
+      const { name, role } = await service.end(new URL(c.req.url).search, attempt)
+      if (!role) {
+        log.warn({ operator: name }, 'signed in without a role')
+        return page(
+          c,
+          403,
+          'You have no role here',
+          `${name} is signed in, but may not use this console. Ask an owner.`,
+        )
+      }
+      setSession(c, await operators.beginSession({ name, role }, false))
+      c.header('cache-control', 'no-store')
+      return c.redirect('/console')
+    } catch (error) {
+      log.warn({ error: String(error), cause: String((error as Error).cause ?? '') }, 'sign-in failed')
+      return page(c, 400, 'Signing in did not work', 'The answer of the sign-in service was refused. Try again.')
+    }
+  })
+  return app
+}
+
+function attemptOf(c: Context) {
+  const kept = getCookie(c, cookieName(c))
+  if (kept === undefined) return undefined
+  try {
+    return tryParse(Attempt, JSON.parse(Buffer.from(kept, 'base64url').toString()))
+  } catch {
+    return undefined
+  }
+}

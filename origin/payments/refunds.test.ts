@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+import { useDatabase, useRedis } from '../../test/servers.ts'
+
+const database = useDatabase()
+const redis = useRedis()
+const origin = useOrigin(() => ({ databaseUrl: database.url, redisUrl: redis.url }))
+
+const PRICE = 1_000
+async function paid(sale: string, token?: string): Promise<string> {
+  const { body } = await origin.checkout(sale, { body: { payment_method: 'pm_ok' }, ...(token && { token }) })
+  const order = String(body.order_id)
+  await eventually(
+    () => read(order),
+    ({ status }) => status === 'confirmed',
+  )
+  return order
+}
+async function read(order: string) {
+  const [row] = await origin.sql()<{ status: string; refunded_minor: number; reason: string | null }[]>`
+    select status, refunded_minor::int, reason from orders where order_id = ${order}`
+  if (!row) throw new Error(`no order ${order}`)
+  return row
+}
+const until = (order: string, wanted: Partial<Awaited<ReturnType<typeof read>>>) =>
+  expect.poll(() => read(order)).toMatchObject(wanted)
+const refund = (order: string, body: object = {}, key: string = randomUUID()) =>
+  origin.call('POST', `/admin/orders/${order}/refund`, {
+    token: ADMIN_TOKEN,
+    body,
+    headers: { 'idempotency-key': key },
+  })
+const cancel = (order: string, body: object = {}) => origin.admin('POST', `/orders/${order}/cancel`, body)
+/** What the provider has of an order. */
+const charged = (order: string) =>
+  origin.sql()`select status, refunded_minor::int from sandbox.charges where order_id = ${order}`
+const eventsOf = async (order: string) =>
+  (await origin.sql()`select type from events where order_id = ${order} order by seq`).map(({ type }) => type)
+const auditOf = (order: string) =>
+  origin.sql()`select actor, action, before, after from audit_log where order_id = ${order} order by entry_id`
+const drifts = (sale: string) => origin.sql()`select kind from findings where sale_id = ${sale}`
+
+/** The orders' sum, the counters and the gate say the same. */
+async function agree(sale: string, counts: { total: number; available: number; held: number; sold: number }) {
+  await expect.poll(() => origin.stock(sale)).toMatchObject(counts)
+  const { body } = await origin.admin('POST', `/sales/${sale}/reconcile`)
+  expect(body).toMatchObject({ findings: [{ found: 'ok', drift: 0, recount: { found: 'ok', units: 0 } }] })
+}
+
+describe('a refund', () => {
+  test('of all gives the money back once, and its unit stays gone', async () => {
+    const sale = await origin.sale({ total: 3 })
+    const order = await paid(sale)
+    const key = randomUUID()
+    const answers = await Promise.all(Array.from({ length: 4 }, () => refund(order, { reason: 'torn' }, key)))
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202])
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(3)
+    expect(await refund(order, { reason: 'other' }, key)).toMatchObject({ status: 422 })
+    await until(order, { status: 'refunded', refunded_minor: PRICE })
+    expect(await refund(order, { reason: 'torn' }, key)).toMatchObject({
+      status: 200,
+      body: { status: 'refunded', refunded_minor: PRICE, payment: { status: 'refunded' } },
+    })
+    expect(await refund(order)).toMatchObject({ status: 422, body: { rest_minor: 0 } })
+    expect(await eventsOf(order)).toEqual(['order.paying', 'order.confirmed', 'order.refunded'])
+    expect(await auditOf(order)).toEqual([
+      {
+        actor: 'admin',
+        action: 'refund requested',
+        before: { status: 'confirmed', refunded_minor: 0 },
+        after: { refund: expect.any(String), amount_minor: PRICE, reason: 'torn', restock: false },
+      },
+    ])
+    await agree(sale, { total: 3, available: 2, held: 0, sold: 1 })
+    expect(await drifts(sale)).toEqual([])
+  })
+
+  test('is made in parts, and tells what is left', async () => {
+    const sale = await origin.sale()
+    const order = await paid(sale)
+    expect(await refund(order, { amount_minor: 300 })).toMatchObject({ status: 202, body: { status: 'confirmed' } })
+    expect(await refund(order, { amount_minor: 701 })).toMatchObject({ status: 422, body: { rest_minor: 700 } })
+    await until(order, { status: 'confirmed', refunded_minor: 300 })
+    expect(await origin.admin('POST', `/orders/${order}/fulfil`)).toMatchObject({ status: 200 })
+    expect(await refund(order, { amount_minor: 200 })).toMatchObject({ status: 202 })
+    expect(await refund(order, { amount_minor: 100, restock: true })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'restock' }] },
+    })
+    expect(await refund(order, { restock: true })).toMatchObject({ status: 202 })
+    await until(order, { status: 'returned', refunded_minor: PRICE })
+    expect(await charged(order)).toEqual([{ status: 'refunded', refunded_minor: PRICE }])
+    await agree(sale, { total: 10, available: 10, held: 0, sold: 0 })
+    expect(await drifts(sale)).toEqual([])
+  })
+
+  test('is for paid orders only, and needs a key', async () => {
+    const sale = await origin.sale()
+    const { body } = await origin.checkout(sale)
+    const id = String(body.order_id)
+    expect(await refund(id)).toMatchObject({ status: 409 })
+    expect(await origin.admin('POST', `/orders/${id}/refund`)).toMatchObject({ status: 400 })
+    expect(await refund(randomUUID())).toMatchObject({ status: 404 })
+  })
+
+  test('of many calls at once never exceeds the price', async () => {
+    const sale = await origin.sale()
+    const order = await paid(sale)
+    const amounts = Array.from({ length: 30 }, () => 1 + Math.floor(Math.random() * 200))
+    const answers = await Promise.all(amounts.map((amount_minor) => refund(order, { amount_minor })))
+    const asked = amounts.filter((_, i) => answers[i]?.status === 202).reduce((sum, amount) => sum + amount, 0)
+    expect(asked, `amounts ${amounts}`).toBeLessThanOrEqual(PRICE)
+    await until(order, { refunded_minor: asked })
+    expect(await charged(order)).toMatchObject([{ refunded_minor: asked }])
+    await refund(order)
+    await until(order, { status: 'refunded', refunded_minor: PRICE })
+    expect(await charged(order)).toMatchObject([{ status: 'refunded', refunded_minor: PRICE }])
+  })
+
+  test('with a restock sells the unit again, exactly once', async () => {
+    const sale = await origin.sale({ total: 2 })
+    const orders = [await paid(sale), await paid(sale)]
+    // The gate hears of each change a moment after the ledger.
+    await expect.poll(() => origin.checkout(sale)).toMatchObject({ status: 410 })
+    await refund(orders[0] ?? '', { restock: true })
+    await until(orders[0] ?? '', { status: 'returned' })
+    await expect.poll(() => origin.stock(sale)).toMatchObject({ available: 1 })
+    let sold = 0
+    const sell = async () => {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => origin.checkout(sale)))
+      sold += answers.filter(({ status }) => status === 201).length
+      return sold
+    }
+    await expect.poll(sell).toBe(1)
+    expect(await sell()).toBe(1)
+    await agree(sale, { total: 2, available: 0, held: 1, sold: 1 })
+    expect(await drifts(sale)).toEqual([])
+  })
+
+  test.each(['asked', 'made'])('survives the death of the worker after it was %s', async (moment) => {
+    const sale = await origin.sale({ total: 1 })
+    const order = await paid(sale)
+    if (moment === 'made') {
+      // The provider makes it, and the ledger cannot hear of it: the row is locked.
+      const lock = origin.sql().begin(async (tx) => {
+        await tx`select 1 from orders where order_id = ${order} for update`
+        await eventually(
+          async () => (await charged(order))[0]?.status,
+          (status) => status === 'refunded' || status === 'cancelled',
+        )
+        await origin.kill()
+      })
+      // Asked in the ledger, since the call would wait for the lock.
+      await Promise.all([lock, askInLedger(order)])
+    } else {
+      expect(await refund(order, { amount_minor: 400 })).toMatchObject({ status: 202 })
+      await origin.kill()
+    }
+    await origin.restart()
+    if (moment === 'asked') {
+      await until(order, { status: 'confirmed', refunded_minor: 400 })
+      await refund(order, { restock: true })
+      await until(order, { status: 'returned', refunded_minor: PRICE })
+      await agree(sale, { total: 1, available: 1, held: 0, sold: 0 })
+    } else {
+      await until(order, { status: 'refunded', refunded_minor: PRICE })
+      await agree(sale, { total: 1, available: 0, held: 0, sold: 1 })
+    }
+    expect(await origin.sql()`select count(*)::int as open from refunds where refunded_at is null`).toEqual([
+      { open: 0 },
+    ])
+    expect(await eventsOf(order)).toHaveLength(moment === 'asked' ? 4 : 3)
+  })
+
+  /** As askRefund does, without the lock of the order. */
+  async function askInLedger(order: string) {
+    await origin.sql().begin(async (tx) => {
+      const [row] = await tx`
+        insert into refunds (charge_id, order_id, reason) select charge_id, order_id, 'test' from orders
+        where order_id = ${order} returning refund_id as refund, charge_id as charge, order_id as "order"`
+      await tx`insert into pgboss.job (name, data) values ('refund-by-id', ${tx.json(row as never)})`
+    })
+  }
+
+  test('made at the provider is told by the order, with a finding', async () => {
+    const sale = await origin.sale()
+    const order = await paid(sale)
+    await expect.poll(() => charged(order)).toMatchObject([{ status: 'captured' }])
+    await refund(order, { amount_minor: 100 })
+    await until(order, { refunded_minor: 100 })
+    await byHand(order, 250)
+    await until(order, { status: 'confirmed', refunded_minor: 350 })
+    expect(await refund(order, { amount_minor: 651 })).toMatchObject({ status: 422, body: { rest_minor: 650 } })
+    await byHand(order)
+    await until(order, { status: 'refunded', refunded_minor: PRICE })
+    expect(await drifts(sale)).toEqual([{ kind: 'refunded_outside' }])
+    await agree(sale, { total: 10, available: 9, held: 0, sold: 1 })
+  })
+
+  /** In the provider's records, for the comparison to find: its API is on a port of its own. */
+  async function byHand(order: string, amount?: number) {
+    await origin.sql()`
+      update sandbox.charges set changed_by = pg_current_xact_id(),
+        refunded_minor = ${amount === undefined ? origin.sql()`amount_minor` : origin.sql()`refunded_minor + ${amount}`},
+        status = ${amount === undefined ? 'refunded' : 'captured'}
+      where order_id = ${order}`
+  }
+})
+
+describe('an operator cancels', () => {
+  test('what is held and what is paid: unit and money come back', async () => {
+    const sale = await origin.sale({ total: 2 })
+    const held = String((await origin.checkout(sale)).body.order_id)
+    const sold = await paid(sale)
+    for (const order of [held, sold]) {
+      const cancelled = { status: 200, body: { status: 'cancelled', reason: 'by_shop' } }
+      expect(await cancel(order, { reason: 'recalled' })).toMatchObject(cancelled)
+      expect(await cancel(order)).toMatchObject(cancelled)
+      expect(await auditOf(order)).toMatchObject([{ action: 'cancelled', after: { reason: 'recalled' } }])
+    }
+    await agree(sale, { total: 2, available: 2, held: 0, sold: 0 })
+    await expect.poll(() => charged(sold)).toMatchObject([{ status: expect.stringMatching(/^(refunded|cancelled)$/) }])
+    expect(await drifts(sale)).toEqual([])
+  })
+
+  test('what was taken and not noted: the order tells what came back', async () => {
+    const order = await paid(await origin.sale())
+    const taken = () => origin.sql()`select captured_at is not null as taken from captures where order_id = ${order}`
+    await expect.poll(taken).toEqual([{ taken: true }])
+    // As a worker leaves it that dies between the provider and the ledger.
+    await origin.sql()`update captures set captured_at = null where order_id = ${order}`
+    expect(await cancel(order)).toMatchObject({ status: 200 })
+    await until(order, { status: 'cancelled', refunded_minor: PRICE })
+    expect(await charged(order)).toEqual([{ status: 'refunded', refunded_minor: PRICE }])
+  })
+
+  test('what is being paid, and gives back what is charged all the same', async () => {
+    const sale = await origin.sale()
+    const { body } = await origin.checkout(sale, { body: { payment_method: 'pm_slow' } })
+    const id = String(body.order_id)
+    await expect.poll(() => charged(id)).toMatchObject([{ status: 'pending' }])
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+    await expect.poll(() => charged(id)).toMatchObject([{ status: 'cancelled' }])
+    await agree(sale, { total: 10, available: 10, held: 0, sold: 0 })
+  })
+
+  test('what waits for its buyer at their bank: the charge is cancelled', async () => {
+    const sale = await origin.sale()
+    const { body } = await origin.checkout(sale, { body: { payment_method: 'pm_3ds' } })
+    const id = String(body.order_id)
+    const waits = () => origin.sql()`select action is not null as waits from orders where order_id = ${id}`
+    await expect.poll(waits).toEqual([{ waits: true }])
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+    await expect.poll(() => charged(id)).toMatchObject([{ status: 'cancelled' }])
+    expect(await eventsOf(id)).not.toContain('order.refunded')
+    await agree(sale, { total: 10, available: 10, held: 0, sold: 0 })
+  })
+
+  test('nothing that is handed over or refunded', async () => {
+    const order = await paid(await origin.sale())
+    await origin.admin('POST', `/orders/${order}/fulfil`)
+    const detail = { detail: expect.stringContaining('can only be refunded') }
+    expect(await cancel(order)).toMatchObject({ status: 409, body: detail })
+    await refund(order)
+    await until(order, { status: 'refunded' })
+    expect(await cancel(order)).toMatchObject({ status: 409, body: detail })
+  })
+})

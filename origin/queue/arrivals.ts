@@ -1,0 +1,231 @@
+/**
+ * Who has come to the checkout of each sale, counted over all origins; the edge steers the queue by it. Two counts: the
+ * ticket numbers that arrived (a Redis HyperLogLog: error below one percent, 12 KB), and the visitors who found all units in
+ * carts and still ask. Notes are written in batches, behind the responses. While Redis is away or full the counts do not
+ * change and say so (`counted`): the edge then takes nobody for a no-show. The notes wait until Redis is back. The other way round
+ * the edge says how many wait in line, and all origins know: visitors whose order came to nothing come after those who wait.
+ */
+import { roomsOf } from '../../shared/api/access.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import type { Store } from '../stock/scripts.ts'
+
+const FLUSH_MS = 200
+/** Notes of one sale and kind that wait for Redis; what exceeds this is dropped. */
+const MAX_NOTES = 200_000
+/** A sale that nobody asked about or came to for this long is skipped until somebody does. */
+const NEEDED_FOR_MS = 60_000
+/** Redis forgets the arrivals of a sale this long after the last one: the sale is over, or starts again. */
+const KEPT_MS = 48 * 3_600_000
+/** The first count of a sale is waited for this long; after that Redis counts as away. */
+const FIRST_COUNT_TIMEOUT_MS = 500
+/** Latest arrivals reported to the edge: enough to learn how late people come .. */
+const MAX_RECENT = 20
+/** .. and how many of a sale are remembered, since a second call is no late arrival. */
+const MAX_SEEN = 100_000
+/** All who wait for stock ask no more often than this together; each asks within these bounds. */
+const ASKS_PER_SECOND = 400
+const ASK_AGAIN_SECONDS = { least: 5, most: 60 }
+/** A visitor who stays away for this many times their interval has given up. */
+const GIVES_UP_AFTER = 2.4
+/** A line that the edge has not reported for this long has nobody waiting. It reports every second. */
+const REPORT_KEPT_MS = 10_000
+/** More units than these are as good as all. */
+const MAX_WANTED = 1_000_000_000
+/** Most members in one Redis call. */
+const CHUNK = 500
+/** A count below this share of the last one was reset: Redis came back empty. A smaller drop is HyperLogLog's error. */
+const BEGAN_ANEW = 0.9
+
+interface Counts {
+  readonly arrivals: number
+  readonly hopeful: number
+  /** False before the first count, and while notes cannot be written to Redis. */
+  readonly counted: boolean
+}
+
+interface SaleArrivals {
+  /** Null before the first attempt to count. */
+  counts: Counts | null
+  /** Notes for Redis: ticket numbers that arrived .. */
+  arrived: Set<number>
+  /** .. and visitors, true while they wait for stock, false once they have a unit. */
+  waiting: Map<string, boolean>
+  /** .. and how many wait in each room for their turn, as the edge has reported to this process. */
+  reported: Map<string, number>
+  /** The same by room, as reported to any process. */
+  inLine: Readonly<Record<string, string>>
+  /** Ticket numbers that arrived here, as long as the sale is needed. */
+  seen: RecentMap<number, true>
+  /** First arrivals here since the edge asked last. */
+  recent: number[]
+  neededAtMs: number
+}
+
+const NOBODY: Counts = { arrivals: 0, hopeful: 0, counted: false }
+
+interface ArrivalsDeps extends LoopDeps {
+  readonly redis: Pick<Store, 'pfadd' | 'pfcount' | 'pexpire' | 'hset' | 'hgetall' | 'countWaitingForStock'>
+  readonly metrics: LoopDeps['metrics'] & Pick<Metrics, 'arrivals' | 'waitingForStock'>
+}
+
+export class Arrivals {
+  readonly #deps: ArrivalsDeps
+  readonly #sales = new Map<string, SaleArrivals>()
+  /** Counts, as long as it runs. */
+  readonly actor: Actor
+
+  constructor(deps: ArrivalsDeps) {
+    this.#deps = deps
+    this.actor = loop('arrivals', FLUSH_MS, deps, () => this.#flush())
+  }
+
+  /** Counts by ticket number, which nobody can choose: a visitor who joins and is admitted again arrives again. */
+  arrived(saleId: string, number: number): void {
+    const sale = this.#needed(saleId)
+    if (sale.arrived.size < MAX_NOTES) sale.arrived.add(number)
+    if (sale.seen.get(number)) return
+    sale.seen.set(number, true)
+    sale.recent.push(number)
+    if (sale.recent.length > MAX_RECENT) sale.recent.shift()
+  }
+
+  takeRecent(saleId: string): number[] {
+    return this.#sales.get(saleId)?.recent.splice(0) ?? []
+  }
+
+  /** A visitor found all units in carts (true) or has a unit (false), which matters only if some wait. */
+  waitsForStock(saleId: string, visitor: string, waits: boolean): void {
+    const { waiting } = this.#needed(saleId)
+    if (waiting.has(visitor)) waiting.set(visitor, waits)
+    else if (waiting.size < MAX_NOTES && (waits || this.#last(saleId).hopeful > 0)) waiting.set(visitor, waits)
+  }
+
+  /** The edge's report of how many wait in a room for their turn. */
+  lineWaits(saleId: string, room: string, waiting: number): void {
+    this.#needed(saleId).reported.set(room, waiting)
+  }
+
+  /** How many units those may want who wait, for their turn or for stock. */
+  wanted({ sale_id, lines, limit_per_visitor }: Pick<SaleRow, 'sale_id' | 'lines' | 'limit_per_visitor'>): number {
+    const { inLine, counts } = this.#needed(sale_id)
+    let waiting = counts?.hopeful ?? 0
+    // Of the rooms that the sale has now: another one's last report stays.
+    for (const room of roomsOf(sale_id, lines)) waiting += Number(inLine[room] ?? 0)
+    return Math.min(MAX_WANTED, waiting * limit_per_visitor)
+  }
+
+  /** When a visitor who waits for stock should ask again, jittered. */
+  askAgainSeconds(saleId: string): number {
+    return this.#meanAskSeconds(saleId) * (0.75 + Math.random() / 2)
+  }
+
+  #meanAskSeconds(saleId: string): number {
+    const { least, most } = ASK_AGAIN_SECONDS
+    return Math.min(most, Math.max(least, this.#last(saleId).hopeful / ASKS_PER_SECOND))
+  }
+
+  /** The last counts; the sale is counted regularly from now on. */
+  counts(saleId: string): Counts {
+    this.#needed(saleId)
+    return this.#last(saleId)
+  }
+
+  /** The same, but waits for the first count of a sale. */
+  async firstCounts(saleId: string): Promise<Counts> {
+    if (this.#needed(saleId).counts === null) await withTimeout(this.#flush(), FIRST_COUNT_TIMEOUT_MS).catch(() => {})
+    return this.counts(saleId)
+  }
+
+  #last(saleId: string): Counts {
+    return this.#sales.get(saleId)?.counts ?? NOBODY
+  }
+
+  #needed(saleId: string): SaleArrivals {
+    let sale = this.#sales.get(saleId)
+    if (!sale) {
+      const seen = new RecentMap<number, true>(MAX_SEEN)
+      const notes = { arrived: new Set<number>(), waiting: new Map(), reported: new Map() }
+      sale = { counts: null, ...notes, inLine: {}, seen, recent: [], neededAtMs: 0 }
+      this.#sales.set(saleId, sale)
+    }
+    sale.neededAtMs = performance.now()
+    return sale
+  }
+
+  async #flush(): Promise<void> {
+    const failed: unknown[] = []
+    for (const [saleId, sale] of this.#sales) {
+      if (performance.now() - sale.neededAtMs < NEEDED_FOR_MS) {
+        await this.#count(saleId, sale).catch((error) => failed.push(error))
+      } else {
+        sale.recent = []
+        sale.seen = new RecentMap(MAX_SEEN)
+        sale.counts = { ...this.#last(saleId), counted: false }
+      }
+    }
+    if (failed.length > 0) throw failed[0]
+  }
+
+  async #count(saleId: string, sale: SaleArrivals): Promise<void> {
+    const { arrived, waiting, reported } = sale
+    sale.arrived = new Set()
+    sale.waiting = new Map()
+    sale.reported = new Map()
+    try {
+      const found = await this.#countArrived(saleId, [...arrived])
+      const last = this.#last(saleId).arrivals
+      // A count that was reset is reported as it is: the edge would take a count that stays the same for no-shows.
+      const arrivals = found < BEGAN_ANEW * last ? found : Math.max(last, found)
+      const hopeful = await this.#countWaiting(saleId, [...waiting])
+      sale.inLine = await this.#readInLine(saleId, reported)
+      sale.counts = { arrivals, hopeful, counted: true }
+      this.#deps.metrics.arrivals.set({ sale: saleId }, arrivals)
+      this.#deps.metrics.waitingForStock.set({ sale: saleId }, hopeful)
+    } catch (error) {
+      sale.counts = { ...this.#last(saleId), counted: false }
+      // The notes wait for the next attempt; newer ones of the same visitor win.
+      const newer = this.#needed(saleId)
+      for (const number of arrived) if (newer.arrived.size < MAX_NOTES) newer.arrived.add(number)
+      for (const [visitor, waits] of waiting)
+        if (newer.waiting.size < MAX_NOTES && !newer.waiting.has(visitor)) newer.waiting.set(visitor, waits)
+      throw error
+    }
+  }
+
+  async #countArrived(saleId: string, numbers: readonly number[]): Promise<number> {
+    const { redis } = this.#deps
+    const key = `{${saleId}}:arrivals`
+    for (let at = 0; at < numbers.length; at += CHUNK) await redis.pfadd(key, ...numbers.slice(at, at + CHUNK))
+    if (numbers.length > 0) await redis.pexpire(key, KEPT_MS)
+    return redis.pfcount(key)
+  }
+
+  async #readInLine(saleId: string, reported: ReadonlyMap<string, number>) {
+    const { redis } = this.#deps
+    const key = `{${saleId}}:in-line`
+    if (reported.size > 0) {
+      await redis.hset(key, Object.fromEntries(reported))
+      await redis.pexpire(key, REPORT_KEPT_MS)
+    }
+    return redis.hgetall(key)
+  }
+
+  async #countWaiting(saleId: string, visitors: readonly [visitor: string, waits: boolean][]): Promise<number> {
+    // Before the first count other processes may have given out the longest interval.
+    const intervalSeconds = this.#last(saleId).counted ? this.#meanAskSeconds(saleId) : ASK_AGAIN_SECONDS.most
+    const keepMs = Math.round(intervalSeconds * GIVES_UP_AFTER * 1000)
+    let count = 0
+    for (let at = 0; at === 0 || at < visitors.length; at += CHUNK) {
+      const chunk = visitors.slice(at, at + CHUNK)
+      const waiting = chunk.flatMap(([visitor, waits]) => (waits ? visitor : []))
+      const served = chunk.flatMap(([visitor, waits]) => (waits ? [] : visitor))
+      const key = `{${saleId}}:hopeful`
+      count = await this.#deps.redis.countWaitingForStock(key, keepMs, waiting.length, ...waiting, ...served)
+    }
+    return count
+  }
+}

@@ -1,0 +1,151 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { ADMIN_TOKEN, useOrigin } from '../../test/origin-process.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { QueueReports, reportIn } from './queue-reports.ts'
+
+const origin = useOrigin()
+
+/** The edge's report on the queue. */
+const REPORT = {
+  numbers_given: '1000',
+  called: '400',
+  waiting: '600',
+  wait_seconds: '12.5',
+  called_per_second: '48',
+  boost: '1.2',
+  throttle: '0.4',
+}
+
+const requestState = (sale: string, report: Record<string, string> = {}) =>
+  origin.call('GET', `/internal/sales/${sale}?${new URLSearchParams(report)}`, { token: origin.edgeToken })
+
+async function gauges(sale: string) {
+  const text = String((await origin.ops('/metrics')).body.text)
+  const all = text.matchAll(/^((?:queue|admission|line)_\w+)\{sale="([^"]+)"\} (.+)$/gm)
+  return Object.fromEntries([...all].flatMap(([, name, of, value]) => (of === sale ? [[name, value]] : [])))
+}
+
+test('needs the edge token', async () => {
+  for (const token of [ADMIN_TOKEN, 'wrong'])
+    expect(await origin.call('GET', '/internal/sales/x', { token })).toMatchObject({ status: 401 })
+})
+
+test('says whether search engines may show the sale', async () => {
+  for (const indexed of [true, false]) {
+    const sale = await origin.sale({ indexed })
+    expect(await requestState(sale)).toMatchObject({ body: { indexed } })
+    expect(await origin.admin('GET', `/sales/${sale}`)).toMatchObject({ body: { indexed } })
+  }
+})
+
+test('says which sales are for tests only, which a change cannot make of one or take away', async () => {
+  for (const isTest of [true, false]) {
+    const sale = await origin.sale({ test: isTest })
+    expect(await requestState(sale)).toMatchObject({ body: { test: isTest } })
+    const read = await origin.admin('GET', `/sales/${sale}`)
+    expect(read).toMatchObject({ body: { test: isTest } })
+    const put = (body: object) => origin.admin('PUT', `/sales/${sale}`, body)
+    expect(await put({ ...read.body, test: !isTest })).toMatchObject({
+      status: 422,
+      body: { errors: [{ field: 'test' }] },
+    })
+    expect(await put(read.body)).toMatchObject({ status: 200, body: { test: isTest } })
+  }
+})
+
+test('shows the report of the edge to operators and monitors', async () => {
+  const sale = await origin.sale()
+  const read = () => origin.admin('GET', `/sales/${sale}`)
+  const nothing = {
+    rates: { admission_per_second: 100, called_per_second: null, boost: null, throttle: null },
+    queue: { arrivals: 0, numbers_given: null, called: null, waiting: null, wait_seconds: null },
+  }
+  expect(await read()).toMatchObject({ body: nothing })
+  for (const invalid of [{}, { ...REPORT, waiting: 'many' }, { ...REPORT, boost: '-1' }, { called: '7' }])
+    expect(await requestState(sale, invalid)).toMatchObject({ status: 200 })
+  expect(await gauges(sale)).toEqual({})
+
+  // An edge of the version before reports more.
+  const answer = await requestState(sale, { ...REPORT, wait_ratio: '1.1' })
+  expect(answer).toMatchObject({ status: 200, body: { phase: 'open' } })
+  expect(await read()).toMatchObject({
+    body: {
+      rates: { admission_per_second: 100, called_per_second: 48, boost: 1.2, throttle: 0.4 },
+      queue: { arrivals: 0, numbers_given: 1000, called: 400, waiting: 600, wait_seconds: 12.5 },
+    },
+  })
+  const shown = {
+    queue_waiting: '600',
+    admission_rate_per_second: '48',
+    admission_rate_target_per_second: '100',
+    line_boost: '1.2',
+    line_throttle: '0.4',
+  }
+  expect(await gauges(sale)).toEqual({ ...shown, queue_wait_seconds: '12.5' })
+  const { wait_seconds: _, ...standing } = REPORT
+  await requestState(sale, standing)
+  expect(await gauges(sale)).toEqual(shown)
+  expect(await read()).toMatchObject({ body: { queue: { wait_seconds: null } } })
+})
+
+test('forgets a report after ten seconds', () => {
+  onTestFinished(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const reports = new QueueReports(createMetrics())
+  const report = reportIn(REPORT)
+  if (report) reports.add('sale', 100, report, 0)
+  vi.advanceTimersByTime(9_000)
+  expect(reports.latest('sale')).toMatchObject({ waiting: 600 })
+  vi.advanceTimersByTime(2_000)
+  expect(reports.latest('sale')).toBeNull()
+})
+
+test('measures how far the edge’s clock is from the ledger’s', async () => {
+  const sale = await origin.sale()
+  const reportedMs = Date.now()
+  await requestState(sale, { ...REPORT, clock_ms: String(reportedMs - 20_000) })
+  const tookSeconds = (Date.now() - reportedMs) / 1000
+  const skew = async () => {
+    const text = String((await origin.ops('/metrics')).body.text)
+    return Number(new RegExp(`^edge_clock_skew_seconds\\{sale="${sale}"\\} (.+)$`, 'm').exec(text)?.[1])
+  }
+  expect(Math.abs((await skew()) - 20)).toBeLessThan(5 + tookSeconds)
+})
+
+test('counts joins, refusals, proofs and what each rule met, and ignores counts of another form', async () => {
+  const sale = await origin.sale()
+  const when = { country: 'DE' }
+  const { body } = await origin.admin('POST', `/sales/${sale}/rules`, { when, action: 'refuse' })
+  const counts = { joins: 7, proofs: 2, refusals: { refused: 3, 'proof-required': 1 }, met: { [String(body.rule)]: 3 } }
+  await requestState(sale, { counts: JSON.stringify(counts) })
+  await requestState(sale, { counts: JSON.stringify(counts) })
+  for (const wrong of ['{', '{}', JSON.stringify({ ...counts, joins: -1 })]) await requestState(sale, { counts: wrong })
+  const rules = async () => (await origin.admin('GET', `/sales/${sale}/rules`)).body.rules
+  await expect.poll(rules).toMatchObject([{ met: 6 }])
+  const text = String((await origin.ops('/metrics')).body.text)
+  expect(
+    text
+      .split('\n')
+      .filter((line) => /^edge_.*_total/.test(line) && line.includes(sale))
+      .sort(),
+  ).toEqual([
+    `edge_joins_total{sale="${sale}"} 14`,
+    `edge_proofs_total{sale="${sale}"} 4`,
+    `edge_refusals_total{sale="${sale}",reason="proof-required"} 2`,
+    `edge_refusals_total{sale="${sale}",reason="refused"} 6`,
+  ])
+})
+
+test('answers the state of a sale, with who has arrived and who waits for stock', async () => {
+  // Also for the first one who asks, unless Redis is late.
+  const first = async () => (await requestState(await origin.sale({ total: 1 }))).body
+  const fresh = { phase: 'open', arrivals: 0, hopeful: 0, counted: true, health: 'ok' }
+  await expect.poll(first).toMatchObject(fresh)
+  const sale = await origin.sale({ total: 1 })
+  const state = async () => (await requestState(sale)).body
+  await expect.poll(state).toMatchObject({ sale, ...fresh })
+  await Promise.all([origin.checkout(sale), origin.checkout(sale)])
+  const inCarts = { phase: 'all_in_carts', products: [{ available: 0, held: 1, sold: 0 }] }
+  await expect.poll(state).toMatchObject({ arrivals: 2, hopeful: 1, ...inCarts })
+  expect(await requestState('none')).toMatchObject({ status: 404 })
+})

@@ -1,0 +1,47 @@
+/** What the edge counts of those who join: for Prometheus in this process, and what each rule met in the ledger. */
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { JoinCounts } from '../../shared/api/internal.ts'
+import { countMet, type Met } from '../access/access-queries.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { Batcher } from '../lib/batcher.ts'
+import type { Metrics } from '../lib/metrics.ts'
+
+/** Counts of rules written in one statement, and waiting for it; more are dropped. Each sale sends them once a second. */
+const WRITES = { size: 2_000, queue: 20_000 }
+
+interface JoinCounterDeps {
+  readonly sql: Sql
+  readonly metrics: Pick<Metrics, 'edgeJoins' | 'edgeRefusals' | 'edgeProofs'>
+  readonly log: Logger
+}
+
+export class JoinCounter {
+  readonly #deps: JoinCounterDeps
+  constructor(deps: JoinCounterDeps) {
+    this.#deps = deps
+  }
+
+  /** Adds what a state request brings; one of an edge of another version may bring none, or another form. */
+  add(sale: string, text: string | undefined): void {
+    const parsed = v.safeParse(Sent, text)
+    if (!parsed.success) return
+    const { joins, proofs, refusals, met } = parsed.output
+    const { edgeJoins, edgeProofs, edgeRefusals } = this.#deps.metrics
+    if (joins > 0) edgeJoins.inc({ sale }, joins)
+    if (proofs > 0) edgeProofs.inc({ sale }, proofs)
+    for (const [reason, many] of Object.entries(refusals)) edgeRefusals.inc({ sale, reason }, many)
+    // The state's response does not wait for the ledger.
+    for (const [rule, many] of Object.entries(met))
+      this.#met
+        .add({ sale, rule, many })
+        .catch((error) => this.#deps.log.debug({ sale, error: String(error) }, 'met rules not counted'))
+  }
+
+  readonly #met = new Batcher<Met, null>(WRITES, async (met) => {
+    await countMet(this.#deps.sql, met)
+    return met.map(() => null)
+  })
+}
+
+const Sent = v.pipe(v.string(), v.parseJson(), JoinCounts)

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import type { LiveReading as Live } from '../../shared/api/live.ts'
+import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
+
+const origin = useOrigin()
+const live = async (sale: string) => (await origin.admin('GET', `/sales/${sale}/live`)).body as never as Live
+const together = ({ minutes }: Live, name: string) => minutes.reduce((all, { counts }) => all + (counts[name] ?? 0), 0)
+
+test('counts what happens by the minute, and says how it goes', async () => {
+  const sale = await origin.sale({ total: 3 })
+  for (let i = 0; i < 2; i++) await origin.checkout(sale, { body: { payment_method: 'pm_ok' } })
+  const order = await origin.checkout(sale)
+  await origin.checkout(sale)
+  await origin.call('DELETE', `/orders/${order.body.order_id}`, { token: order.body.order_token ?? '' })
+  const seen = await eventually(
+    () => live(sale),
+    (now) => together(now, 'reserved') === 3 && together(now, 'confirmed') === 2 && together(now, 'cancelled') === 1,
+  )
+  expect(together(seen, 'reserved')).toBe(3)
+  expect(together(seen, 'refused.all-in-carts') + together(seen, 'refused.sold-out')).toBe(1)
+  await expect.poll(async () => (await live(sale)).minutes.at(-1)?.gauges).toMatchObject({ total: 3 })
+  const well = { ledger: true, redis: true, workers: 1, provider: 'answers' }
+  // How the provider does, and what waits, is noted less often than the orders.
+  await expect.poll(async () => (await live(sale)).health).toMatchObject(well)
+  await expect.poll(async () => (await live(sale)).backlogs.intents).toEqual({ waiting: 0, oldest_seconds: null })
+  expect(seen.verdict.text).not.toBe('')
+})
+
+test('keeps no wait where people wait and nobody can tell how long', async () => {
+  const sale = await origin.sale()
+  const report = { numbers_given: 50, called: 20, waiting: 30, called_per_second: 0, boost: 1, throttle: 1 }
+  const tell = (more: Record<string, number>) => {
+    const query = Object.entries({ ...report, ...more }).map(([name, value]) => `${name}=${value}`)
+    return origin.call('GET', `/internal/sales/${sale}?${query.join('&')}`, { token: origin.edgeToken })
+  }
+  const told = async (more: Record<string, number>) => {
+    await tell(more)
+    return (await live(sale)).minutes.at(-1)?.gauges
+  }
+  const standing = await eventually(
+    () => told({}),
+    (now) => now?.waiting === 30,
+  )
+  expect(standing).toMatchObject({ waiting: 30 })
+  expect(standing).not.toHaveProperty('wait_seconds')
+  await expect.poll(() => told({ wait_seconds: 12 })).toMatchObject({ wait_seconds: 12 })
+})
+
+test('reports the most people who waited, though fewer did at the end of the minute', async () => {
+  const sale = await origin.sale()
+  const tell = (waiting: number) =>
+    origin.call(
+      'GET',
+      `/internal/sales/${sale}?numbers_given=50&called=20&waiting=${waiting}&called_per_second=0&boost=1&throttle=1`,
+      { token: origin.edgeToken },
+    )
+  const waiting = async (people: number) => {
+    await tell(people)
+    return (await live(sale)).minutes.at(-1)?.gauges.waiting
+  }
+  for (const people of [30, 4]) await expect.poll(() => waiting(people)).toBe(people)
+  const { body } = await origin.admin('GET', `/sales/${sale}/report`)
+  expect(body.figures).toMatchObject({ most_waiting: 30 })
+})
+
+test('knows when the edge asked last, not when its report was last written down', async () => {
+  const sale = await origin.sale()
+  const report = 'numbers_given=5&called=2&waiting=3&called_per_second=0&boost=1&throttle=1'
+  await origin.call('GET', `/internal/sales/${sale}?${report}`, { token: origin.edgeToken })
+  const seconds = async () => (await live(sale)).health.edge_seconds ?? 0
+  await expect.poll(seconds).toBeGreaterThan(4)
+})
+
+test('streams the state, read anew each time', async () => {
+  const sale = await origin.sale()
+  const response = await fetch(`${origin.url()}/admin/sales/${sale}/live`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, accept: 'text/event-stream' },
+    signal: AbortSignal.timeout(60_000),
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while ((text.match(/"read_at":"([^"]+)"/g)?.length ?? 0) < 3) text += (await reader?.read())?.value ?? ''
+  await reader?.cancel()
+  const times = [...text.matchAll(/"read_at":"([^"]+)"/g)].map(([, at = '']) => Date.parse(at))
+  expect(times.toSorted((a, b) => a - b)).toEqual(times)
+  expect(new Set(times).size).toBe(times.length)
+})

@@ -1,0 +1,158 @@
+/**
+ * A sale as the console shows it while it runs: its state, its last hours by the minute, what waits, and a verdict. Made at most
+ * once a second and sale, however many look on. While a store does not respond, its last figures are shown, with the fact that it is away.
+ */
+import type { Backlog, Figures, LiveReading, Minute, OpenFinding } from '../../shared/api/live.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { openFindings } from '../findings/findings.ts'
+import { type Backlogs, readBacklogs } from '../jobs/backlogs.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { phaseOf } from '../sales/sale-state.ts'
+import type { Sales } from '../sales/sales.ts'
+import type { Gates } from '../stock/gate.ts'
+import type { Store } from '../stock/scripts.ts'
+import { countsBefore, readMinutes } from './minute-queries.ts'
+import { soldOutAtMs, verdictOf } from './verdict.ts'
+import { readWorkers } from './worker-reports.ts'
+
+/** What is shown is at most this old, and the time of the call. */
+const FRESH_MS = 900
+/** Minutes in the charts. */
+const MINUTES = 120
+const FINDINGS = 20
+/** Sales whose last reading of the ledger is kept. */
+const KEPT = 200
+const STORE_TIMEOUT_MS = 2_000
+
+interface LiveDeps<State> {
+  readonly sql: Sql
+  readonly sales: Pick<Sales, 'nowMs' | 'isLedgerUnresponsive'>
+  readonly redis: Pick<Store, 'hgetall'>
+  readonly gates: Pick<Gates, 'of'>
+  /** `development` or `production`, and the provider of payments. */
+  readonly environment: { readonly name: string; readonly payments: string }
+  /** The sale's state as `GET /admin/sales/{sale}` returns it. */
+  readonly inspect: (sale: SaleRow) => Promise<State>
+}
+
+interface Counted {
+  readonly invariant: { readonly holds: boolean }
+}
+
+/** What only the ledger knows. */
+interface OfLedger {
+  readonly minutes: readonly Minute[]
+  readonly before: Figures
+  readonly backlogs: Backlogs
+  readonly findings: readonly OpenFinding[]
+}
+const NONE: Backlog = { waiting: 0, oldest_seconds: null }
+const NOTHING: OfLedger = {
+  minutes: [],
+  before: {},
+  findings: [],
+  backlogs: { charges: NONE, captures: NONE, refunds: NONE, webhooks: NONE, mails: NONE },
+}
+
+type Made<State> = { readonly state: State } & LiveReading
+
+export class Live<State extends Counted> {
+  readonly #deps: LiveDeps<State>
+  readonly #latest = new Map<string, { readonly atMs: number; readonly made: Promise<Made<State>> }>()
+  readonly #ofLedger = new RecentMap<string, OfLedger>(KEPT)
+
+  constructor(deps: LiveDeps<State>) {
+    this.#deps = deps
+  }
+
+  of(sale: SaleRow): Promise<Made<State>> {
+    const known = this.#latest.get(sale.sale_id)
+    if (known && performance.now() - known.atMs < FRESH_MS) return known.made
+    const made = this.read(sale)
+    this.#latest.set(sale.sale_id, { atMs: performance.now(), made })
+    made.catch(() => {}).finally(() => setTimeout(() => this.#forget(sale.sale_id, made), FRESH_MS).unref())
+    return made
+  }
+
+  #forget(saleId: string, made: Promise<Made<State>>): void {
+    if (this.#latest.get(saleId)?.made === made) this.#latest.delete(saleId)
+  }
+
+  async read(sale: SaleRow): Promise<Made<State>> {
+    const { sales, environment, inspect } = this.#deps
+    const [state, ledger, gate] = await Promise.all([inspect(sale), this.#readLedger(sale), this.#readRedis(sale)])
+    const { minutes, before, findings, backlogs } = ledger.known
+    const nowMs = sales.nowMs()
+    const edgeAtMs = ledger.answers ? minutes.at(-1)?.gauges.edge_at_ms : undefined
+    const edge_seconds = edgeAtMs === undefined ? null : Math.max(0, (nowMs - edgeAtMs) / 1000)
+    const { workers = null, provider = null, intents = null } = gate ?? {}
+    const health = { ledger: ledger.answers, redis: gate !== null, edge_seconds, workers, provider }
+    const phase = phaseOf(sale, nowMs)
+    const soldOutMs = phase === 'open' || phase === 'all_in_carts' ? soldOutAtMs(minutes, nowMs) : null
+    return {
+      state,
+      environment: { ...environment, ...(sale.test && { payments: 'sandbox' }), test: sale.test },
+      verdict: verdictOf({
+        ...health,
+        phase,
+        waiting: minutes.at(-1)?.gauges.waiting ?? null,
+        findings: findings.length,
+        adds_up: state.invariant.holds,
+        oldest_charge_seconds: backlogs.charges.oldest_seconds,
+      }),
+      forecast: { sold_out_at: soldOutMs === null ? null : new Date(soldOutMs).toISOString() },
+      backlogs: { intents: intents === null ? null : { waiting: intents, oldest_seconds: null }, ...backlogs },
+      health,
+      findings,
+      rules: sale.rules,
+      minutes,
+      before,
+      read_at: new Date(nowMs).toISOString(),
+    }
+  }
+
+  /** The ledger's figures, or its last ones while it does not respond. */
+  async #readLedger({ sale_id: saleId }: SaleRow): Promise<{ known: OfLedger; answers: boolean }> {
+    const { sql, sales } = this.#deps
+    const last = this.#ofLedger.get(saleId)
+    const away = { known: last ?? NOTHING, answers: false }
+    if (sales.isLedgerUnresponsive()) return away
+    const read = async (): Promise<OfLedger> => {
+      const [minutes, backlogs, findings] = await Promise.all([
+        readMinutes(sql, saleId, MINUTES),
+        readBacklogs(sql),
+        openFindings(sql, saleId, FINDINGS),
+      ])
+      const first = minutes[0]?.minute
+      // They change only when the first minute does, and there are none before so many.
+      const isSame = last !== undefined && last.minutes[0]?.minute === first
+      const isAll = first === undefined || minutes.length < MINUTES
+      const before = isAll ? {} : isSame ? last.before : await countsBefore(sql, saleId, first)
+      return { minutes, before, backlogs, findings }
+    }
+    try {
+      const known = await withTimeout(read(), STORE_TIMEOUT_MS)
+      this.#ofLedger.set(saleId, known)
+      return { known, answers: true }
+    } catch {
+      return away
+    }
+  }
+
+  /** Null where Redis does not answer. */
+  async #readRedis({ sale_id: sale, products }: SaleRow) {
+    const { redis, gates, sales } = this.#deps
+    const counting = Promise.all(products.map(({ product_id }) => gates.of(sale, product_id).countIntents()))
+    try {
+      const [workers, intents] = await Promise.all([
+        readWorkers(redis, sales.nowMs()),
+        withTimeout(counting, STORE_TIMEOUT_MS),
+      ])
+      return { ...workers, intents: intents.reduce((sum, one) => sum + one, 0) }
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** The ledger's figures for the report of a sale. */
+
+import type { Figures, Minute } from '../../shared/api/live.ts'
+import type { Incident } from '../../shared/api/report.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { OrderRow } from '../ledger/orders.ts'
+
+/** Orders of a sale by status and currency. */
+export interface OrderFigures {
+  readonly status: OrderRow['status']
+  readonly currency: string
+  readonly orders: number
+  /** Noted refusals are no reservations. */
+  readonly reserved: number
+  readonly amount_minor: number
+  readonly refunded_orders: number
+  /** Of orders of which something was given back: what they cost. */
+  readonly refunded_of_minor: number
+  readonly refunded_minor: number
+}
+
+export const orderFigures = (sql: Sql, saleId: string) => sql<OrderFigures[]>`
+  select status, currency, count(*)::int as orders, count(*) filter (where reserved_until > created_at)::int as reserved,
+    sum(unit_price_minor * quantity)::float8 as amount_minor, sum(refunded_minor)::float8 as refunded_minor,
+    count(*) filter (where refunded_minor > 0)::int as refunded_orders,
+    coalesce(sum(unit_price_minor * quantity) filter (where refunded_minor > 0), 0)::float8 as refunded_of_minor
+  from orders where sale_id = ${saleId} group by status, currency`
+
+/** When each ticket number first ordered, in that order. Of one in `every`, chosen by a hash of the number. */
+export const firstOrders = (sql: Sql, saleId: string, every: number) => sql<{ number: number; at_ms: number }[]>`
+  select ticket_number::float8 as number, extract(epoch from min(created_at))::float8 * 1000 as at_ms
+  from orders
+  where sale_id = ${saleId} and reserved_until > created_at and (hashint8(ticket_number) & 2147483647) % ${every} = 0
+  group by ticket_number order by at_ms`
+
+/** All counts of a sale's minutes, summed, and the most that each gauge was. */
+export async function minuteTotals(sql: Sql, saleId: string): Promise<{ counts: Figures; most: Figures }> {
+  const rows = await sql<{ of: 'counts' | 'most'; name: string; value: number }[]>`
+    select 'counts' as of, name, sum((value #>> '{}')::float8) as value
+    from sale_minutes cross join lateral jsonb_each(counts) as one(name, value) where sale_id = ${saleId} group by name
+    union all
+    select 'most', name, max((value #>> '{}')::float8)
+    from sale_minutes cross join lateral jsonb_each(gauges) as one(name, value) where sale_id = ${saleId} group by name`
+  const all = (of: string) =>
+    Object.fromEntries(rows.filter((row) => row.of === of).map(({ name, value }) => [name, value]))
+  return { counts: all('counts'), most: all('most') }
+}
+
+/** The minutes of a sale between two times, the oldest first; of too many, the first. */
+export async function minutesBetween(sql: Sql, saleId: string, from: Date, to: Date, limit: number): Promise<Minute[]> {
+  const rows = await sql<{ minute: Date; counts: Figures; gauges: Figures }[]>`
+    select minute, counts, gauges from sale_minutes
+    where sale_id = ${saleId} and minute between ${from} and ${to} order by minute limit ${limit}`
+  return rows.map(({ minute, counts, gauges }) => ({ minute: minute.toISOString(), counts, gauges }))
+}
+
+/** The rules of a sale that anybody met, and the blocks. */
+export async function protection(sql: Sql, saleId: string, from: Date, to: Date) {
+  const [rules, [blocks]] = await Promise.all([
+    sql<{ note: string; action: string; met: number }[]>`
+      select note, action, met::float8 as met from rules where sale_id = ${saleId} order by met desc, rule_id`,
+    sql<[{ in_force: number; made_meanwhile: number }]>`
+      select count(*)::int as in_force, count(*) filter (where blocked_at between ${from} and ${to})::int as made_meanwhile
+      from blocks`,
+  ])
+  return { rules, blocks }
+}
+
+/** In the order of time. */
+export const incidents = (sql: Sql, saleId: string, limit: number) => sql<Incident[]>`
+  select at, kind, what, by, until, detail from (
+    (select at, 'action' as kind, action as what, actor as by, null::timestamptz as until,
+       jsonb_strip_nulls(jsonb_build_object('product_id', product_id, 'before', before, 'after', after)) as detail
+     from audit_log where sale_id = ${saleId} and order_id is null order by entry_id desc limit ${limit})
+    union all
+    (select first_seen_at, 'finding', kind, null, closed_at,
+       jsonb_strip_nulls(jsonb_build_object('product_id', nullif(product_id, ''), 'subject', nullif(subject, ''),
+         'units', units, 'seen', seen, 'outcome', outcome, 'detail', detail))
+     from findings where sale_id = ${saleId} order by finding_id desc limit ${limit})
+  ) i order by at, kind`

@@ -1,0 +1,131 @@
+/** The report of a sale: what the orders, the minutes, the audit log and the edge's schedule say together. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import type { SaleReport } from '../../shared/api/report.ts'
+import { commitmentOf, positionOf } from '../../shared/draw.ts'
+import { eventually, useOrigin } from '../../test/origin-process.ts'
+import { firstOrders } from './report-queries.ts'
+
+const seed = '07'.repeat(32)
+const SIZE = 5
+const at = new Date().toISOString()
+/** In place of the edge: the schedule of any sale but one that it does not know. */
+const edge = createServer((request, response) => {
+  const [, sale = ''] = /^\/sales\/([^/]+)\/schedule$/.exec(request.url ?? '') ?? []
+  if (sale === '' || sale === unknownToEdge) return void response.writeHead(404).end()
+  response.end(
+    JSON.stringify({
+      sale,
+      version: 1,
+      phase: 'open',
+      anchor_at_ms: 0,
+      anchor_position: 0,
+      rate_per_second: 1,
+      ceiling: 99,
+      missed_through: 0,
+      pre_queue_size: SIZE,
+      draw_commitment: commitmentOf(seed),
+      draw_seed: seed,
+      draw_beacon: null,
+      pre_queue_opens_at: at,
+      opens_at: at,
+      ends_at: null,
+      server_time_ms: Date.now(),
+    }),
+  )
+})
+let unknownToEdge = ''
+await new Promise<void>((done) => edge.listen(0, '127.0.0.1', done))
+const edgeUrl = `http://127.0.0.1:${(edge.address() as AddressInfo).port}`
+afterAll(() => void edge.close())
+
+const origin = useOrigin(undefined, { EDGE_URL: edgeUrl, PUBLIC_URL: 'https://drop.example' })
+const report = async (sale: string) =>
+  (await origin.admin('GET', `/sales/${sale}/report`)).body as unknown as SaleReport
+const numbers = Array.from({ length: SIZE + 2 }, (_, i) => i + 1)
+const byPosition = numbers.toSorted((a, b) => positionOf({ seed, size: SIZE }, a) - positionOf({ seed, size: SIZE }, b))
+
+async function order(sale: string, num: number, body: object = {}) {
+  const token = await origin.token(sale, undefined, { num })
+  return (await origin.checkout(sale, { token, body })).body.order_id ?? ''
+}
+
+test('tells figures, fairness with the proof of the draw, refusals, incidents and announcements', async () => {
+  const sale = await origin.sale({ total: SIZE + 2 })
+  const ids: string[] = []
+  for (const num of byPosition)
+    ids.push(await order(sale, num, num === byPosition[0] ? {} : { payment_method: 'pm_ok' }))
+  await order(sale, 99)
+  await origin.admin('PUT', `/sales/${sale}/announcement`, { level: 'warning', text: { en: 'Only a few are left.' } })
+  await origin.admin('PATCH', `/sales/${sale}/admission`, { rate_per_second: 50 })
+  await eventually(
+    () => report(sale),
+    ({ figures }) => figures.paid === SIZE + 1,
+  )
+  await origin.call('POST', `/admin/orders/${ids[1]}/refund`, {
+    token: 'test-admin-token-of-at-least-32-characters',
+    headers: { 'idempotency-key': 'a-refund' },
+    body: { amount_minor: 300 },
+  })
+  const { figures, fairness, attacks, ...made } = await eventually(
+    () => report(sale),
+    (now) =>
+      now.figures.refunded === 1 &&
+      now.attacks.refused.length > 0 &&
+      now.curves.minutes.at(-1)?.gauges.total !== undefined,
+  )
+
+  expect(figures).toMatchObject({
+    reserved: SIZE + 2,
+    paid: SIZE + 1,
+    refunded: 1,
+    revenue: [
+      { currency: 'EUR', paid_minor: (SIZE + 1) * 1000, refunded_minor: 300, left_minor: (SIZE + 1) * 1000 - 300 },
+    ],
+    units: { sold: SIZE + 1, held: 1, total: SIZE + 2 },
+    conversion: { reserved_to_paid: (SIZE + 1) / (SIZE + 2) },
+  })
+  expect(fairness).toMatchObject({
+    compared: SIZE + 2,
+    one_in: 1,
+    note: null,
+    overtaking: { overtaken: 0, worst_seconds: 0, worst_positions: 0 },
+    draw: { seed, commitment: commitmentOf(seed), holds: true, drawn: SIZE },
+  })
+  expect(fairness.rank_correlation).toBeCloseTo(1, 10)
+  expect(fairness.draw?.schedule_url).toBe(`https://drop.example/sales/${sale}/schedule`)
+  expect(attacks.refused).toMatchObject([{ at: 'checkout', reason: 'all-in-carts', count: 1 }])
+  expect(made.incidents.map(({ what }) => what)).toEqual(expect.arrayContaining(['created', 'announced', 'rate set']))
+  expect(made.announcements).toMatchObject([{ level: 'warning', text: { en: 'Only a few are left.' }, until: null }])
+  expect(made.curves.minutes.at(-1)?.gauges).toMatchObject({ total: SIZE + 2 })
+})
+
+test('tells who overtook whom, and says what it does not know', async () => {
+  const sale = await origin.sale({ total: SIZE + 2 })
+  for (const num of byPosition.toReversed()) await order(sale, num)
+  const { fairness } = await report(sale)
+  expect(fairness.rank_correlation).toBeCloseTo(-1, 10)
+  expect(fairness.overtaking).toMatchObject({ overtaken: SIZE + 1, worst_positions: SIZE + 1 })
+  unknownToEdge = sale
+  expect((await report(sale)).fairness).toMatchObject({ draw: null, rank_correlation: null, note: expect.any(String) })
+  const lines = ['members', 'public'].map((line) => ({ line, weight: 1 }))
+  expect((await report(await origin.sale({ lines }))).fairness.note).toContain('several lines')
+  expect((await origin.admin('GET', '/sales/nowhere/report')).status).toBe(404)
+})
+
+test('compares a sample by ticket number, each with its first order', async () => {
+  const sql = origin.sql()
+  await sql`
+    insert into orders (order_id, sale_id, product_id, visitor, ticket_number, quantity, unit_price_minor, currency, status,
+                        idempotency_key, request_hash, created_at, reserved_until)
+    select gen_random_uuid(), 'many', 'one', i::text, 1 + i % 4000, 1, 1000, 'EUR', 'expired', i::text, 'h',
+      to_timestamp(1 + i), to_timestamp(90 + i)
+    from generate_series(0, 7999) i`
+  const all = await firstOrders(sql, 'many', 1)
+  expect(all.map(({ number, at_ms }) => at_ms - number * 1000)).toEqual(Array(4000).fill(0))
+  const sample = await firstOrders(sql, 'many', 4)
+  // Six standard deviations around a quarter.
+  expect(Math.abs(sample.length - 1000)).toBeLessThan(6 * Math.sqrt(4000 * 0.25 * 0.75))
+  expect(all).toEqual(expect.arrayContaining([...sample].slice(0, 20)))
+})

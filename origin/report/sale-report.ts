@@ -1,0 +1,252 @@
+/**
+ * The report of a sale, for when it is over (and while it runs): figures, curves, how fair it was, what attacked it, what happened and
+ * what was said. The draw is read from the edge's public schedule, as anybody can.
+ */
+import { setImmediate as breathe } from 'node:timers/promises'
+import * as v from 'valibot'
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import type { Figures, Minute } from '../../shared/api/live.ts'
+import { Schedule } from '../../shared/api/public.ts'
+import type { SaleReport } from '../../shared/api/report.ts'
+import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
+import { isSold } from '../../shared/order-status.ts'
+import { realWaits } from '../../shared/real-waits.ts'
+import { isDrawn } from '../../shared/schedule.ts'
+import { listAnnouncements } from '../feed/announcement-queries.ts'
+import type { Sql } from '../ledger/connection.ts'
+import type { SaleRow } from '../sales/sale-row.ts'
+import { phaseOf } from '../sales/sale-state.ts'
+import {
+  overtakingOf,
+  rankCorrelation,
+  type Served,
+  servedBeforeTurn,
+  share,
+  stockOut,
+  thinned,
+  waitAccuracy,
+} from './report.ts'
+import {
+  firstOrders,
+  incidents,
+  minutesBetween,
+  minuteTotals,
+  type OrderFigures,
+  orderFigures,
+  protection,
+} from './report-queries.ts'
+
+/** The curves begin so long before the opening, and end so long after all is over. */
+const [BEFORE_MS, AFTER_MS] = [2 * 3600_000, 30 * 60_000]
+const MOST_MINUTES = 3 * 24 * 60
+/** Points of a curve. */
+const POINTS = 240
+const LISTED = 500
+/** Beyond so many orders, fairness is judged by a sample of about as many. */
+const MOST_COMPARED = 200_000
+/** Positions calculated before others have their turn on the event loop. */
+const AT_A_TIME = 500
+const SCHEDULE_WITHIN_MS = 2_000
+
+interface ReportDeps {
+  readonly sql: Sql
+  readonly config: { readonly EDGE_URL?: string | undefined; readonly PUBLIC_URL?: string | undefined }
+  readonly nowMs: () => number
+}
+
+export async function saleReport({ sql, config, nowMs }: ReportDeps, sale: SaleRow): Promise<SaleReport> {
+  const { sale_id: saleId } = sale
+  const overMs = (sale.ended_at ?? sale.ends_at)?.getTime() ?? Number.POSITIVE_INFINITY
+  const untilMs = Math.min(nowMs(), overMs)
+  const [from, to] = [new Date(sale.opens_at.getTime() - BEFORE_MS), new Date(untilMs + AFTER_MS)]
+  const [orders, totals, minutes, { rules, blocks }, happened, announced, schedule] = await Promise.all([
+    orderFigures(sql, saleId),
+    minuteTotals(sql, saleId),
+    minutesBetween(sql, saleId, from, to, MOST_MINUTES),
+    protection(sql, saleId, sale.created_at, to),
+    incidents(sql, saleId, LISTED),
+    listAnnouncements(sql, saleId, LISTED),
+    readSchedule(config, saleId),
+  ])
+  // Before the draw nobody has a place in line.
+  const drawn = minutes.filter(({ minute }) => Date.parse(minute) >= sale.opens_at.getTime())
+  const real = realWaits(drawn)
+  const shown = drawn.map(({ gauges }) => gauges.wait_seconds ?? null)
+  const { points, minutes_per_point } = thinned(minutes, POINTS)
+  return {
+    sale: saleId,
+    name: sale.name,
+    test: sale.test,
+    phase: phaseOf(sale, nowMs()),
+    made_at: new Date(nowMs()).toISOString(),
+    figures: figuresOf(sale, { orders, ...totals, minutes, untilMs }),
+    curves: { minutes_per_point, minutes: points },
+    fairness: await fairnessOf(sql, sale, { orders, minutes, schedule, url: scheduleUrl(config, saleId) }),
+    attacks: { refused: refusalsOf(totals.counts), rules, blocks },
+    incidents: happened,
+    announcements: announced
+      .toReversed()
+      .map(({ level, text, since, until, operator }) => ({ level, text, since, until, operator })),
+    waits: {
+      ...waitAccuracy(shown, real),
+      minutes: drawn.flatMap(({ minute }, i) =>
+        shown[i] === null && real[i] === null
+          ? []
+          : [{ minute, shown_seconds: shown[i] ?? null, real_seconds: real[i] ?? null }],
+      ),
+    },
+  }
+}
+
+interface Counted {
+  readonly orders: readonly OrderFigures[]
+  readonly counts: Figures
+  readonly most: Figures
+  readonly minutes: readonly Minute[]
+  readonly untilMs: number
+}
+
+function figuresOf(sale: SaleRow, { orders, counts, most, minutes, untilMs }: Counted) {
+  const sum = (of: (one: OrderFigures) => number) => orders.reduce((all, one) => all + of(one), 0)
+  const units = (of: (product: SaleRow['products'][number]) => number) =>
+    sale.products.reduce((all, product) => all + of(product), 0)
+  // What an order that came to nothing gave back had been paid.
+  const isPaid = ({ status }: OrderFigures) => isSold(status) || status === 'returned'
+  const joined = minutes.length === 0 ? null : (counts.joined ?? 0)
+  const [called, arrived] = [most.called ?? null, most.arrived ?? null]
+  const reserved = sum((one) => one.reserved)
+  const paid = sum((one) => (isPaid(one) ? one.orders : one.refunded_orders))
+  const revenue = [...new Set(orders.map(({ currency }) => currency))].sort().map((currency) => {
+    const of = orders.filter((one) => one.currency === currency)
+    const paid_minor = of.reduce((all, one) => all + (isPaid(one) ? one.amount_minor : one.refunded_of_minor), 0)
+    const refunded_minor = of.reduce((all, one) => all + one.refunded_minor, 0)
+    return { currency, paid_minor, refunded_minor, left_minor: paid_minor - refunded_minor }
+  })
+  const { all_in_carts_at, sold_out_at } = stockOut(minutes)
+  const overMs = sold_out_at === null ? untilMs : Date.parse(sold_out_at)
+  return {
+    joined,
+    called,
+    arrived,
+    reserved,
+    paid,
+    refunded: sum((one) => one.refunded_orders),
+    by_status: Object.fromEntries(
+      [...new Set(orders.map(({ status }) => status))].map((status) => [
+        status,
+        sum((one) => (one.status === status ? one.orders : 0)),
+      ]),
+    ),
+    // Minutes of the version before have none.
+    most_waiting: most.most_waiting ?? most.waiting ?? null,
+    revenue: revenue.filter(({ paid_minor }) => paid_minor > 0),
+    units: { sold: units((p) => p.sold), held: units((p) => p.held), total: units((p) => p.total) },
+    conversion: {
+      joined_to_arrived: share(arrived, joined),
+      arrived_to_reserved: share(reserved, arrived),
+      reserved_to_paid: share(paid, reserved),
+      joined_to_paid: share(paid, joined),
+    },
+    opened_at: sale.opens_at.toISOString(),
+    ended_at: (sale.ended_at ?? sale.ends_at)?.toISOString() ?? null,
+    // Of the minute.
+    all_in_carts_at,
+    sold_out_at,
+    /** From the opening until all was sold, or until the end. */
+    duration_seconds: Math.max(0, (overMs - sale.opens_at.getTime()) / 1000),
+  }
+}
+
+const REFUSED = { 'join_refused.': 'joining', 'refused.': 'checkout' } as const
+
+/** Refusals by reason, the most first. */
+const refusalsOf = (counts: Figures) =>
+  Object.entries(REFUSED)
+    .flatMap(([prefix, at]) =>
+      Object.entries(counts)
+        .filter(([name]) => name.startsWith(prefix))
+        .map(([name, count]) => ({ at, reason: name.slice(prefix.length), count })),
+    )
+    .sort((a, b) => b.count - a.count)
+
+// -- Fairness --------------------------------------------------------------------------------------------------------
+
+const scheduleUrl = ({ EDGE_URL, PUBLIC_URL }: ReportDeps['config'], saleId: string) => {
+  const base = PUBLIC_URL ?? EDGE_URL
+  return base === undefined ? null : new URL(`/sales/${saleId}/schedule`, base).href
+}
+
+/** The public schedule; null where no edge is known, or where it does not answer in time. */
+async function readSchedule(config: ReportDeps['config'], saleId: string): Promise<Schedule | null> {
+  const url = scheduleUrl({ EDGE_URL: config.EDGE_URL, PUBLIC_URL: config.EDGE_URL ?? config.PUBLIC_URL }, saleId)
+  if (url === null) return null
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(SCHEDULE_WITHIN_MS) })
+    if (response.ok) return v.parse(Schedule, await response.json())
+    await response.body?.cancel()
+  } catch {
+    // The report says that the draw is unknown.
+  }
+  return null
+}
+
+interface Compared {
+  readonly orders: readonly OrderFigures[]
+  readonly minutes: readonly Minute[]
+  readonly schedule: Schedule | null
+  readonly url: string | null
+}
+
+async function fairnessOf(sql: Sql, sale: SaleRow, { orders, minutes, schedule, url }: Compared) {
+  const draw = schedule && drawOf(schedule, url)
+  const nothing = { compared: 0, one_in: 1, rank_correlation: null, overtaking: null, before_turn: null }
+  const unknown = (note: string) => ({ draw, ...nothing, note })
+  if (sale.lines.length !== 1 || sale.lines[0]?.line !== PUBLIC_LINE)
+    return unknown('The sale has several lines, each with a draw of its own, and an order does not record its line.')
+  if (schedule === null) return unknown('The edge did not respond with its schedule, so positions are unknown.')
+  if (!isDrawn(schedule)) return unknown('The draw is not made yet.')
+  const reserved = orders.reduce((all, one) => all + one.reserved, 0)
+  const every = Math.max(1, Math.ceil(reserved / MOST_COMPARED))
+  const position = positionsOf({
+    seed: schedule.draw_seed,
+    beacon: schedule.draw_beacon,
+    size: schedule.pre_queue_size,
+  })
+  const served: Served[] = []
+  for (const { number, at_ms } of await firstOrders(sql, sale.sale_id, every)) {
+    served.push({ position: position(number), atMs: at_ms })
+    if (served.length % AT_A_TIME === 0) await breathe()
+  }
+  const rank_correlation = rankCorrelation(
+    served.map((one) => one.position),
+    served.map((one) => one.atMs),
+  )
+  await breathe()
+  const overtaking = overtakingOf(served)
+  await breathe()
+  return {
+    draw,
+    compared: served.length,
+    one_in: every,
+    rank_correlation,
+    overtaking,
+    before_turn: servedBeforeTurn(served, minutes),
+    note: every === 1 ? null : `Of ${reserved} orders, those of one ticket number in ${every} were compared.`,
+  }
+}
+
+/** The proof of the draw, and how anybody checks it. */
+function drawOf(schedule: Schedule, url: string | null) {
+  const { draw_commitment: commitment, draw_seed: seed, draw_beacon: beacon } = schedule
+  return {
+    commitment,
+    seed,
+    beacon,
+    beacon_announced: schedule.beacon_announced,
+    drawn: schedule.pre_queue_size,
+    /** Whether the seed is that of the commitment as it is published now; null before the draw. */
+    holds: seed === null ? null : commitmentHolds(commitment, seed),
+    schedule_url: url,
+    verify: `npm run verify-draw -- --schedule ${url} --number N`,
+  }
+}

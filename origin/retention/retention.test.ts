@@ -1,0 +1,195 @@
+/** What is kept no longer is gone, or nobody's; what a sale in use needs stays. */
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useLedger } from '../../test/servers.ts'
+import { moveOrders } from '../ledger/orders.ts'
+import { record } from '../ledger/record.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { Retention } from './retention.ts'
+import { forgetVisitor } from './retention-queries.ts'
+
+const sql = await useLedger()
+const config = {
+  RETENTION_ORDERS_DAYS: 400,
+  RETENTION_EVENTS_DAYS: 400,
+  RETENTION_FINDINGS_DAYS: 400,
+  RETENTION_DELIVERIES_DAYS: 30,
+  RETENTION_AUDIT_DAYS: 3650,
+}
+const metrics = createMetrics()
+
+/** A whole pass, as each hour. */
+async function pass() {
+  const retention = new Retention({ config, sql, metrics })
+  while (await retention.round());
+}
+
+/** A sale that ended so many days ago; null: it is in use. */
+async function sale(endedDaysAgo: number | null, retention_days = 30) {
+  const name = randomUUID()
+  await writeSale(
+    sql,
+    name,
+    saleOf(1_000, { contact: { email: 'optional', address: false, retention_days }, limit_per_visitor: 9 }),
+  )
+  return { name, end: () => end(name, endedDaysAgo) }
+}
+
+const end = (name: string, daysAgo: number | null) =>
+  sql`update sales set ended_at = now() - ${daysAgo} * interval '1 day' where sale_id = ${name} and ${daysAgo}::int is not null`
+
+async function order(name: string, visitor: string, { sold = true } = {}) {
+  const contact = { email: `${visitor}@example.com`, address: null, language: 'en' }
+  const r = { ...reservationOf(name), order: randomUUID(), key: randomUUID(), visitor, contact }
+  expect(await record(sql, name, [r], false)).toMatchObject([{ verdict: 'recorded' }])
+  if (sold) {
+    await moveOrders(sql, [r.order], { from: ['reserved'], to: 'confirmed' })
+    await sql`update orders set charge_id = ${`ch_${r.order}`}, payment_method = 'pm_ok' where order_id = ${r.order}`
+  }
+  await sql`insert into mails (event, order_id, type) values (${randomUUID()}, ${r.order}, 'order.confirmed')`
+  await sql`insert into order_notes (order_id, operator, text) values (${r.order}, 'eve', ${`called ${visitor}`})`
+  await sql`insert into invitations (sale_id, code_hash, uses) values (${name}, 'h', 9) on conflict do nothing`
+  await sql`insert into invited_visitors (sale_id, code_hash, visitor) values (${name}, 'h', ${visitor}) on conflict do nothing`
+  return r.order
+}
+
+const row = async (id: string) =>
+  (
+    await sql`select visitor, idempotency_key, request_hash, payment_method, charge_id, status from orders where order_id = ${id}`
+  )[0]
+const many = async (table: string, id: string) =>
+  (await sql<{ n: number }[]>`select count(*)::int as n from ${sql(table)} where order_id = ${id}`)[0]?.n
+
+beforeEach(async () => {
+  await sql`truncate sales, products, orders, contacts, mails, events, findings, webhook_endpoints, webhook_deliveries, audit_log, order_notes,
+    invitations, invited_visitors, forgotten_visitors cascade`
+})
+
+test("deletes contacts and their mails after the sale's days, wherever its end has moved", async () => {
+  const [over, fresh, endless] = [await sale(31), await sale(29), await sale(null)]
+  const [gone, kept, old, running] = [
+    await order(over.name, 'ann'),
+    await order(fresh.name, 'ann'),
+    await order(endless.name, 'bob'),
+    await order(endless.name, 'ann'),
+  ]
+  await sql`update contacts set delete_after = now() - interval '1 hour' where order_id in (${old}, ${kept})`
+  for (const one of [over, fresh, endless]) await one.end()
+  await pass()
+  for (const [id, left] of [
+    [gone, 0],
+    [kept, 1],
+    [old, 0],
+    [running, 1],
+  ] as const)
+    expect([await many('contacts', id), await many('mails', id)]).toEqual([left, left])
+})
+
+test('makes orders anonymous in time, and keeps what was paid', async () => {
+  const [over, fresh] = [await sale(401), await sale(399)]
+  const ids = await Promise.all(Array.from({ length: 3 }, () => order(over.name, 'ann')))
+  // On either side of the name that they get.
+  ids.push(await order(over.name, 'zoe'))
+  const kept = await order(fresh.name, 'ann')
+  for (const one of [over, fresh]) await one.end()
+  await pass()
+  for (const id of ids) {
+    expect(await row(id)).toEqual({
+      visitor: 'forgotten',
+      idempotency_key: id,
+      request_hash: '',
+      payment_method: null,
+      charge_id: `ch_${id}`,
+      status: 'confirmed',
+    })
+    expect(await many('order_notes', id)).toBe(0)
+  }
+  expect(await row(kept)).toMatchObject({ visitor: 'ann', payment_method: 'pm_ok' })
+  expect(await sql`select sale_id from invited_visitors`).toEqual([{ sale_id: fresh.name }])
+})
+
+test('leaves a sale alone whose units are held', async () => {
+  const stuck = await sale(500)
+  const id = await order(stuck.name, 'ann', { sold: false })
+  await stuck.end()
+  await pass()
+  expect(await row(id)).toMatchObject({ visitor: 'ann' })
+  expect(await many('contacts', id)).toBe(1)
+})
+
+test('ends events, closed findings, deliveries and the audit log in time', async () => {
+  await sql`insert into events (type, at) select 'sale.opened', now() - days * interval '1 day' from unnest(array[401, 399]) days`
+  await sql`insert into findings (sale_id, product_id, kind, subject, closed_at) select '', '', 'drift', days::text, now() - days * interval '1 day'
+    from unnest(array[401, 399]) days`
+  await sql`insert into findings (sale_id, product_id, kind, subject, first_seen_at) values ('', '', 'drift', 'open', now() - interval '999 days')`
+  const endpoint = randomUUID()
+  await sql`insert into webhook_endpoints (endpoint_id, url, events, secrets) values (${endpoint}, 'https://shop.example', '{}', '[]')`
+  await sql`insert into webhook_deliveries (endpoint_id, message_id, type, lane, body, state, created_at)
+    select ${endpoint}, days::text, 'x', 'x', '{}', state, now() - days * interval '1 day'
+    from (values (31, 'delivered'), (31, 'pending'), (29, 'dead')) as d (days, state)`
+  await sql`insert into audit_log (actor, action, sale_id, at) select 'eve', days::text, '', now() - days * interval '1 day' from unnest(array[3651, 3649]) days`
+  await pass()
+  expect(await sql`select 1 from events`).toHaveLength(1)
+  expect((await sql`select subject from findings order by subject`).map(({ subject }) => subject)).toEqual([
+    '399',
+    'open',
+  ])
+  expect(await sql`select message_id, state from webhook_deliveries order by delivery_id`).toEqual([
+    { message_id: '31', state: 'pending' },
+    { message_id: '29', state: 'dead' },
+  ])
+  expect((await sql`select action from audit_log`).map(({ action }) => action)).toEqual(['3649'])
+})
+
+test('ends the runs of scheduled actions in time', async () => {
+  const { name } = await sale(null)
+  const [action_id, operator] = [randomUUID(), 'eve']
+  await sql`insert into scheduled_actions ${sql({ action_id, sale_id: name, effect: { action: 'resume' }, operator } as never)}`
+  for (const days of [401, 399])
+    await sql`insert into scheduled_runs (action_id, due_at, late) values (${action_id}, now() - ${days} * interval '1 day', false)`
+  await pass()
+  expect(await sql`select from scheduled_runs where action_id = ${action_id}`).toHaveLength(1)
+})
+
+test('goes through more than a batch, and leaves the rest to who is at it', async () => {
+  await sql`insert into events (type, at) select 'sale.opened', now() - interval '500 days' from generate_series(1, 1200)`
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('retention'))`
+    await pass()
+  })
+  expect(await sql`select 1 from events`).toHaveLength(1200)
+  await pass()
+  expect(await sql`select 1 from events`).toHaveLength(0)
+  expect(await metrics.registry.metrics()).toMatch(/retention_rows_total\{kind="events"\} 120\d/)
+})
+
+test('forgets a visitor at once, and in a running sale when it is over', async () => {
+  const [over, running] = [await sale(2), await sale(null)]
+  const [past, present, other] = [
+    await order(over.name, 'ann'),
+    await order(running.name, 'ann'),
+    await order(running.name, 'bob'),
+  ]
+  await over.end()
+  expect(await forgetVisitor(sql, 'ann', 'eve')).toEqual({ contacts: 2, notes: 2, orders: 1, orders_later: 1 })
+  expect(await row(past)).toMatchObject({ visitor: 'forgotten' })
+  expect(await row(present)).toMatchObject({ visitor: 'ann' })
+  expect([await many('contacts', past), await many('contacts', present), await many('contacts', other)]).toEqual([
+    0, 0, 1,
+  ])
+  expect([await many('mails', present), await many('order_notes', present)]).toEqual([0, 0])
+  const entries = await sql`select actor, action, after from audit_log where action = 'visitor_forgotten'`
+  expect(entries).toMatchObject([{ actor: 'eve', action: 'visitor_forgotten', after: { orders_later: 1 } }])
+  expect(JSON.stringify(entries)).not.toContain('ann')
+
+  await pass()
+  expect(await row(present)).toMatchObject({ visitor: 'ann' })
+  await end(running.name, 2)
+  await pass()
+  expect(await row(present)).toMatchObject({ visitor: 'forgotten' })
+  expect(await row(other)).toMatchObject({ visitor: 'bob' })
+  expect(await sql`select visitor from invited_visitors`).toEqual([{ visitor: 'bob' }])
+  expect(await sql`select 1 from forgotten_visitors`).toHaveLength(0)
+})

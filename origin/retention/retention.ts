@@ -1,0 +1,89 @@
+/**
+ * Deletes, or makes anonymous, what is kept no longer: once an hour, one short batch after the other with pauses, by one worker
+ * at a time. No sale is slower for it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import {
+  anonymizeOrders,
+  deleteAudit,
+  deleteContacts,
+  deleteDeliveries,
+  deleteEvents,
+  deleteFindings,
+  deleteInvited,
+  deleteRuns,
+  finishForgetting,
+  RETENTION_BATCH,
+} from './retention-queries.ts'
+
+const EVERY_MS = 3_600_000
+const PAUSE_MS = 250
+
+type Days =
+  | 'RETENTION_ORDERS_DAYS'
+  | 'RETENTION_EVENTS_DAYS'
+  | 'RETENTION_FINDINGS_DAYS'
+  | 'RETENTION_DELIVERIES_DAYS'
+  | 'RETENTION_AUDIT_DAYS'
+
+interface RetentionDeps {
+  readonly config: Pick<Config, Days>
+  readonly sql: Sql
+  readonly metrics: Pick<Metrics, 'retention'>
+}
+
+type Step = (tx: Queryable, config: Pick<Config, Days>) => Promise<number>
+
+/** By what they end. */
+const STEPS: readonly (readonly [kind: string, step: Step])[] = [
+  ['contacts', deleteContacts],
+  ['forgotten_orders', finishForgetting],
+  ['orders', (tx, days) => anonymizeOrders(tx, days.RETENTION_ORDERS_DAYS)],
+  ['invited_visitors', (tx, days) => deleteInvited(tx, days.RETENTION_ORDERS_DAYS)],
+  ['events', (tx, days) => deleteEvents(tx, days.RETENTION_EVENTS_DAYS)],
+  ['findings', (tx, days) => deleteFindings(tx, days.RETENTION_FINDINGS_DAYS)],
+  ['scheduled_runs', (tx, days) => deleteRuns(tx, days.RETENTION_EVENTS_DAYS)],
+  ['deliveries', (tx, days) => deleteDeliveries(tx, days.RETENTION_DELIVERIES_DAYS)],
+  ['audit_log', (tx, days) => deleteAudit(tx, days.RETENTION_AUDIT_DAYS)],
+]
+
+export class Retention {
+  readonly #deps: RetentionDeps
+  #next = 0
+  #restsUntilMs = 0
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps
+  }
+
+  /** One batch. True if it is to be followed by another one. */
+  async round(): Promise<boolean> {
+    if (performance.now() < this.#restsUntilMs) return false
+    if (this.#next === STEPS.length) {
+      this.#next = 0
+      this.#restsUntilMs = performance.now() + EVERY_MS
+      return false
+    }
+    const rows = await this.#batch()
+    // Another worker is at it.
+    if (rows === 'busy') this.#next = STEPS.length
+    else if (rows >= RETENTION_BATCH) this.#next--
+    await sleep(PAUSE_MS)
+    return true
+  }
+
+  async #batch(): Promise<number | 'busy'> {
+    const { sql, config, metrics } = this.#deps
+    // If it fails, the others have their turn.
+    const [kind, step] = STEPS[this.#next++] as (typeof STEPS)[number]
+    const rows = await sql.begin(async (tx) => {
+      const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(hashtext('retention')) as free`
+      return lock?.free ? step(tx, config) : 'busy'
+    })
+    if (rows !== 'busy') metrics.retention.inc({ kind }, rows)
+    return rows
+  }
+}

@@ -1,0 +1,98 @@
+/** A sale with its state, as the operators' API returns it: units, line and rates. */
+
+import { roomName } from '../../shared/api/access.ts'
+import type { Arrivals } from '../queue/arrivals.ts'
+import type { HealthOf } from '../queue/edge-routes.ts'
+import type { QueueReports } from '../queue/queue-reports.ts'
+import type { Reconciler } from '../stock/reconciler.ts'
+import type { ProductRow, SaleRow } from './sale-row.ts'
+import { available, describeSale } from './sale-state.ts'
+import type { Sales } from './sales.ts'
+
+interface InspectDeps {
+  readonly sales: Pick<Sales, 'nowMs'>
+  readonly reconciler: Pick<Reconciler, 'agrees'>
+  readonly arrivals: Pick<Arrivals, 'counts'>
+  readonly queueReports: Pick<QueueReports, 'latest'>
+  readonly healthOf: HealthOf
+}
+
+export type State = Awaited<ReturnType<typeof inspectSale>>
+
+export async function inspectSale(deps: InspectDeps, sale: SaleRow) {
+  const agrees = await deps.reconciler.agrees(sale)
+  const lines = sale.lines.map(({ line }) => lineNow(deps, sale.sale_id, line))
+  const [first] = lines
+  const nowMs = deps.sales.nowMs()
+  const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
+  const [total, buffer] = [sum((p) => p.total), sum((p) => p.buffer)]
+  const [held, sold] = [sum((p) => p.held), sum((p) => p.sold)]
+  return {
+    ...describeSale(sale, nowMs),
+    ended_at: sale.ended_at?.toISOString() ?? null,
+    paused: sale.paused,
+    access: sale.access,
+    contact: sale.contact,
+    lines: sale.lines,
+    oversell_policy: sale.oversell_policy,
+    invariant: {
+      total,
+      buffer,
+      available: sum(available),
+      held,
+      sold,
+      // Where they cannot be compared, by the ledger's own counters.
+      holds: agrees ?? held + sold <= total - buffer,
+      compared_at: agrees === null ? null : new Date(nowMs).toISOString(),
+    },
+    rates: {
+      admission_per_second: sale.rate_per_second,
+      called_per_second: together(lines, 'called_per_second'),
+      boost: first?.boost ?? null,
+      throttle: first?.throttle ?? null,
+    },
+    queue: {
+      ...deps.arrivals.counts(sale.sale_id),
+      arrivals: together(lines, 'arrivals') ?? 0,
+      numbers_given: together(lines, 'numbers_given'),
+      called: together(lines, 'called'),
+      waiting: together(lines, 'waiting'),
+      wait_seconds: longest(lines),
+      lines,
+    },
+    health: deps.healthOf(sale.sale_id),
+    server_time: new Date(nowMs).toISOString(),
+  }
+}
+
+/** A line's own figures. */
+function lineNow({ arrivals, queueReports }: InspectDeps, saleId: string, line: string) {
+  const room = roomName(saleId, line)
+  const report = queueReports.latest(room)
+  return {
+    line,
+    arrivals: arrivals.counts(room).arrivals,
+    numbers_given: report?.numbers_given ?? null,
+    called: report?.called ?? null,
+    waiting: report?.waiting ?? null,
+    wait_seconds: report?.wait_seconds ?? null,
+    called_per_second: report?.called_per_second ?? null,
+    boost: report?.boost ?? null,
+    throttle: report?.throttle ?? null,
+  }
+}
+
+type Figures = Readonly<
+  Record<'arrivals' | 'numbers_given' | 'called' | 'waiting' | 'wait_seconds' | 'called_per_second', number | null>
+>
+
+/** The sum over all lines; null if none has reported. */
+function together(lines: readonly Figures[], of: keyof Figures): number | null {
+  const known = lines.flatMap((line) => line[of] ?? [])
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one)
+}
+
+function longest(lines: readonly Figures[]): number | null {
+  const waits = lines.flatMap(({ wait_seconds }) => wait_seconds ?? [])
+  return waits.length === 0 ? null : Math.max(...waits)
+}

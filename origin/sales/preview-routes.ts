@@ -1,0 +1,58 @@
+/** Links to the previews of a sale's pages, which the edge makes. */
+import { Hono } from 'hono'
+import * as v from 'valibot'
+import { parse } from '../../shared/parse.ts'
+import { previewQuery } from '../../shared/preview-link.ts'
+import { problem } from '../../shared/problem.ts'
+import type { Config } from '../config.ts'
+import { refuse } from '../lib/request.ts'
+
+/** As long as somebody looks at them. */
+const LASTS_MS = 3_600_000
+const TIMEOUT_MS = 3_000
+
+const Query = v.object({
+  from: v.pipe(
+    v.string('the scheme and host of the console is required'),
+    v.check(
+      (text) => URL.canParse(text) && new URL(text).origin === text,
+      'a scheme and host such as https://console.example is required',
+    ),
+  ),
+})
+const States = v.object({ states: v.array(v.string()) })
+
+interface PreviewDeps {
+  readonly config: Pick<Config, 'EDGE_TOKEN' | 'EDGE_URL' | 'PUBLIC_URL'>
+  readonly nowMs: () => number
+}
+
+/** Below `/admin/sales/{sale}`. */
+export function previewRoutes({ config, nowMs }: PreviewDeps): Hono {
+  const app = new Hono()
+
+  /** Where the pages are, for an hour, to be framed by who asks; and the names of their states. */
+  app.get('/preview', async (c) => {
+    const sale = c.req.param('sale') ?? ''
+    const { from } = parse(Query, c.req.query())
+    const shop = config.PUBLIC_URL ?? config.EDGE_URL
+    if (shop === undefined)
+      return refuse(problem('conflict', { detail: 'EDGE_URL is not set: the edge makes the pages.' }))
+    const expiresMs = Math.floor(nowMs()) + LASTS_MS
+    const query = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
+    const states = await statesAt(`${config.EDGE_URL ?? shop}/sales/${sale}/preview?${query}`)
+    if (!states) return refuse(problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 }))
+    return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(query), states })
+  })
+
+  return app
+}
+
+async function statesAt(url: string): Promise<readonly string[] | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return v.parse(States, await response.json()).states
+  } catch {
+    return undefined
+  }
+}

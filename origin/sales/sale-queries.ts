@@ -1,0 +1,284 @@
+/** Sales and their products: reads, writes, the operator's switches and restocks. */
+import type { SaleConfig } from '../../shared/api/operator.ts'
+import type { Texts } from '../../shared/api/public.ts'
+import { invalidField, ProblemError, problem } from '../../shared/problem.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import { ADMIN_NAME, audit, changed } from '../operators/audit.ts'
+import type { SaleRow } from './sale-row.ts'
+import { describeSale, phaseEvents, phaseOf } from './sale-state.ts'
+
+/**
+ * A sale without held units is in use until this long after its end. Intents of its last minutes may wait in Redis while the
+ * ledger is away for hours.
+ */
+const IN_USE_AFTER_END_MS = 24 * 3_600_000
+
+/** Whether the sale `s` of a query may still have holds, intents or gates. */
+export const isInUse = (sql: Queryable) => sql`(
+  (coalesce(s.ended_at, s.ends_at) < clock_timestamp() - ${IN_USE_AFTER_END_MS} * interval '1 millisecond') is not true
+  or exists (select from products p where p.sale_id = s.sale_id and p.held > 0))`
+
+/** The sales in use and those with these ids, and the ledger's time (ms since the epoch), which is the clock of all processes. */
+export async function readSales(
+  sql: Queryable,
+  ids: readonly string[],
+  onlyThese = false,
+): Promise<{ nowMs: number; sales: SaleRow[] }> {
+  const rows = await sql<(SaleRow & { now_ms: number })[]>`
+    select s.*, now_ms,
+      (select json_agg(json_build_object(
+          'product_id', p.product_id, 'name', p.name, 'unit_price_minor', p.unit_price_minor, 'currency', p.currency,
+          'total', p.total, 'buffer', p.buffer, 'held', p.held, 'sold', p.sold) order by p.place)
+        from products p where p.sale_id = s.sale_id) as products,
+      (select coalesce(json_agg(json_build_object(
+          'rule', r.rule_id::text, 'when', r.when, 'action', r.action, 'note', r.note, 'met', r.met) order by r.rule_id), '[]')
+        from rules r where r.sale_id = s.sale_id) as rules,
+      (select json_build_object('id', a.announcement_id, 'level', a.level, 'text', a.text,
+          'since', to_char(a.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        from announcements a where a.sale_id = s.sale_id and a.until is null) as announcement
+    from (select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms) clock left join (
+      select s.*, ${isInUse(sql)} as in_use
+      from sales s) s on (in_use and ${!onlyThese}) or sale_id = any(${ids as string[]}::text[])`
+  const [first] = rows
+  if (!first) throw new Error('the ledger returned no time')
+  return { nowMs: first.now_ms, sales: rows.filter((row) => row.sale_id !== null) }
+}
+
+export const ENDED_FOR_GOOD = 'The sale has been ended, which is for good.'
+
+const conflict = (detail: string) => new ProblemError(problem('conflict', { detail }))
+
+/**
+ * Creates or changes a sale as a whole. Throws, and changes nothing, if the sale has been ended, or if orders would lose
+ * their units or their product.
+ */
+export async function writeSale(
+  sql: Sql,
+  saleId: string,
+  config: SaleConfig,
+  operator = ADMIN_NAME,
+  { onlyNew = false } = {},
+): Promise<'created' | 'changed'> {
+  return sql.begin(async (tx) => {
+    const before = await configOf(tx, saleId)
+    const [written] = await tx<{ created: boolean; ended: boolean; test: boolean }[]>`
+      insert into sales (sale_id, name, opens_at, ends_at, pre_queue_opens_at, hold_seconds, limit_per_visitor,
+                         rate_per_second, max_inside, oversell_policy, access, lines, expected_visitors,
+                         ticket_shards, max_unpaid_orders, contact, indexed, test)
+      values (${saleId}, ${config.name}, greatest(${config.opens_at}::timestamptz, clock_timestamp()), ${config.ends_at},
+              ${config.pre_queue_opens_at}, ${config.hold_seconds}, ${config.limit_per_visitor},
+              ${config.admission.rate_per_second}, ${config.admission.max_inside}, ${config.oversell_policy},
+              ${tx.json(config.access)}, ${tx.json(config.lines)}, ${config.expected_visitors},
+              ${shardsFor(config.expected_visitors)}, ${config.max_unpaid_orders}, ${tx.json(config.contact)},
+              ${config.indexed}, ${config.test})
+      on conflict (sale_id) do update set
+        name = excluded.name,
+        -- "In the past means now" applies to a sale that is not open. An open one keeps its time.
+        opens_at = case when sales.opens_at <= clock_timestamp() and ${config.opens_at}::timestamptz <= clock_timestamp()
+                        then sales.opens_at else excluded.opens_at end,
+        ends_at = excluded.ends_at, pre_queue_opens_at = excluded.pre_queue_opens_at,
+        hold_seconds = excluded.hold_seconds, limit_per_visitor = excluded.limit_per_visitor,
+        rate_per_second = excluded.rate_per_second, max_inside = excluded.max_inside,
+        oversell_policy = excluded.oversell_policy, access = excluded.access, lines = excluded.lines,
+        expected_visitors = excluded.expected_visitors, max_unpaid_orders = excluded.max_unpaid_orders,
+        contact = excluded.contact, indexed = excluded.indexed
+      returning xmax = 0 as created, ended_at is not null as ended, test`
+    if (onlyNew && !written?.created)
+      throw new ProblemError(
+        problem('conflict', {
+          detail: `There is a sale ${saleId} already.`,
+          errors: [{ field: 'sale', detail: 'there is a sale with this id already' }],
+        }),
+      )
+    if (written?.ended) throw conflict(ENDED_FOR_GOOD)
+    if (written && written.test !== config.test)
+      throw new ProblemError(invalidField('test', `is ${written.test} since the sale was created, and stays so`))
+    const kept = config.products.map((p) => p.product_id)
+    // Only removed products are checked for orders: for a product without any, the check reads all orders of the sale.
+    const present = await tx<{ product_id: string; held: number; sold: number; ordered: boolean }[]>`
+      select p.product_id, p.held, p.sold, p.product_id <> all(${kept}::text[]) and exists (
+        select 1 from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as ordered
+      from products p where p.sale_id = ${saleId} order by p.product_id for no key update of p`
+    for (const { product_id, held, sold, ordered } of present) {
+      const product = config.products.find((p) => p.product_id === product_id)
+      if (!product && ordered) throw conflict(`${product_id} has orders and cannot be removed`)
+      if (!product) continue
+      const { total, buffer } = product
+      if (total - buffer < held + sold)
+        throw conflict(
+          `${product_id}: ${held} held and ${sold} sold, the total cannot be lowered to ${total}${buffer ? ` with a buffer of ${buffer}` : ''}`,
+        )
+    }
+    await tx`delete from products where sale_id = ${saleId} and product_id <> all(${kept}::text[])`
+    for (const [place, p] of config.products.entries()) {
+      await tx`
+        insert into products (sale_id, product_id, place, name, unit_price_minor, currency, total, buffer)
+        values (${saleId}, ${p.product_id}, ${place}, ${p.name}, ${p.unit_price_minor}, ${p.currency}, ${p.total}, ${p.buffer})
+        on conflict (sale_id, product_id) do update set place = excluded.place, name = excluded.name,
+          unit_price_minor = excluded.unit_price_minor, currency = excluded.currency, total = excluded.total, buffer = excluded.buffer`
+    }
+    await publishPhase(tx, saleId)
+    const action = written?.created ? 'created' : 'changed'
+    await audit(tx, [{ actor: operator, action, sale: saleId, ...changed(before, await configOf(tx, saleId)) }])
+    return action
+  })
+}
+
+/** Each expected visitor may join within the same few seconds; a shard records some hundreds a second. */
+const VISITORS_PER_SHARD = 10_000
+const MAX_SHARDS = 256
+
+const shardsFor = (visitors: number | null) =>
+  visitors === null ? null : Math.min(MAX_SHARDS, Math.ceil(visitors / VISITORS_PER_SHARD))
+
+/**
+ * Writes to the log what has become of a sale since the last time, each change once: the row's lock lets one caller after the
+ * other look. `restocked`: units were added, which is published also for a sale that was not sold out.
+ */
+export async function publishPhase(sql: Queryable, saleId: string, restocked = false): Promise<void> {
+  await inTransaction(sql, async (tx) => {
+    await tx`select from sales where sale_id = ${saleId} for no key update`
+    const { nowMs, sales } = await readSales(tx, [saleId], true)
+    const [sale] = sales
+    if (!sale) return
+    const { events, phase } = phaseEvents(sale.published_phase, phaseOf(sale, nowMs))
+    const types = restocked ? [...new Set(['sale.restocked' as const, ...events])] : events
+    const data = JSON.stringify(describeSale(sale, nowMs))
+    if (types.length > 0)
+      await tx`
+        insert into events (type, sale_id, data)
+        select unnest(${types}::text[]), ${saleId}, ${data}::text::jsonb`
+    if (phase !== sale.published_phase) await tx`update sales set published_phase = ${phase} where sale_id = ${saleId}`
+  })
+}
+
+const inTransaction = <T>(sql: Queryable, work: (tx: Queryable) => Promise<T>) =>
+  'begin' in sql ? sql.begin(work) : work(sql)
+
+/** What an operator has set of a sale, with its row locked; empty if there is none. */
+async function configOf(tx: Queryable, saleId: string): Promise<Record<string, unknown>> {
+  const [row] = await tx<{ config: Record<string, unknown> }[]>`
+    select to_jsonb(s) - array['sale_id', 'created_at', 'ticket_shards', 'published_phase'] || jsonb_build_object('products', (
+      select jsonb_object_agg(p.product_id, to_jsonb(p) - array['sale_id', 'product_id', 'held', 'sold', 'version'])
+      from products p where p.sale_id = s.sale_id)) as config
+    from sales s where sale_id = ${saleId} for no key update of s`
+  return row?.config ?? {}
+}
+
+/** A change of a sale with its audit entry and its events. */
+function audited(action: string, change: (tx: Queryable, saleId: string) => PromiseLike<unknown>) {
+  return (sql: Queryable, saleId: string, operator = ADMIN_NAME) =>
+    inTransaction(sql, async (tx) => {
+      const before = await configOf(tx, saleId)
+      await change(tx, saleId)
+      await publishPhase(tx, saleId)
+      await audit(tx, [{ actor: operator, action, sale: saleId, ...changed(before, await configOf(tx, saleId)) }])
+    })
+}
+
+/** The operator's switches. For an unknown sale they change nothing; the caller checks that it exists. */
+export const switches = {
+  open: audited(
+    'opened',
+    (tx, saleId) =>
+      tx`update sales set opens_at = least(opens_at, date_trunc('milliseconds', clock_timestamp())), paused = false,
+           pause_reason = null
+         where sale_id = ${saleId} and ended_at is null`,
+  ),
+  resume: audited(
+    'resumed',
+    (tx, saleId) => tx`update sales set paused = false, pause_reason = null where sale_id = ${saleId}`,
+  ),
+  end: audited(
+    'ended',
+    (tx, saleId) => tx`update sales set ended_at = coalesce(ended_at, clock_timestamp()) where sale_id = ${saleId}`,
+  ),
+} as const
+
+/** `reason`: why, by language, as visitors read it. */
+export const pauseSale = (sql: Queryable, saleId: string, reason: Texts | null, operator = ADMIN_NAME) =>
+  audited(
+    'paused',
+    (tx) => tx`
+      update sales set paused = true, pause_reason = ${reason && JSON.stringify(reason)}::text::jsonb
+      where sale_id = ${saleId}`,
+  )(sql, saleId, operator)
+
+export const setRate = (sql: Queryable, saleId: string, ratePerSecond: number, operator = ADMIN_NAME) =>
+  audited('rate set', (tx) => tx`update sales set rate_per_second = ${ratePerSecond} where sale_id = ${saleId}`)(
+    sql,
+    saleId,
+    operator,
+  )
+
+/** What later orders cost; those that exist keep their price. Throws for an unknown product. */
+export const setPrice = (
+  sql: Queryable,
+  saleId: string,
+  productId: string,
+  priceMinor: number,
+  operator = ADMIN_NAME,
+) =>
+  audited('price set', async (tx) => {
+    const { count } = await tx`
+      update products set unit_price_minor = ${priceMinor} where sale_id = ${saleId} and product_id = ${productId}`
+    if (count === 0) throw new ProblemError(problem('unknown-product'))
+  })(sql, saleId, operator)
+
+/** A sale and the ledger's time, with the sale's row locked until the transaction ends. */
+export async function lockSale(
+  tx: Queryable,
+  saleId: string,
+): Promise<{ readonly sale: SaleRow | undefined; readonly nowMs: number }> {
+  await tx`select from sales where sale_id = ${saleId} for no key update`
+  const { nowMs, sales } = await readSales(tx, [saleId], true)
+  return { nowMs, sale: sales[0] }
+}
+
+/** A restock's key is remembered this long. */
+const RESTOCK_KEY_HOURS = 24
+/** Entries of the audit log searched for a key: more than a sale has in a day, unless it is badly oversold. */
+const RESTOCK_KEY_ENTRIES = 10_000
+
+/**
+ * Adds units to a product, once per key. Throws, and changes nothing, if the key came with another quantity, the sale has
+ * been ended, or the total would exceed `max`.
+ */
+export async function restock(
+  sql: Queryable,
+  saleId: string,
+  productId: string,
+  {
+    quantity,
+    key,
+    max,
+    operator = ADMIN_NAME,
+  }: { quantity: number; key: string | null; max: number; operator?: string },
+): Promise<'restocked' | 'replay'> {
+  return inTransaction(sql, async (tx) => {
+    // Before the product's row, as each batch of orders does.
+    await tx`select from sales where sale_id = ${saleId} for no key update`
+    // The lock lets a simultaneous call with the same key see the first one's entry.
+    const [row] = await tx<{ total: number; ended: boolean }[]>`
+      select total, ended_at is not null as ended from products join sales using (sale_id)
+      where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
+    if (key !== null) {
+      const [earlier] = await tx<{ quantity: number }[]>`
+        select (after -> 'quantity')::int as quantity from (
+          select * from audit_log where sale_id = ${saleId} order by entry_id desc limit ${RESTOCK_KEY_ENTRIES}) latest
+        where action = 'restocked' and product_id = ${productId} and after ->> 'key' = ${key}
+          and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
+      if (earlier && earlier.quantity !== quantity) throw new ProblemError(problem('idempotency-key-reused'))
+      if (earlier) return 'replay'
+    }
+    if (!row) throw new ProblemError(problem('unknown-product'))
+    if (row.ended) throw conflict(ENDED_FOR_GOOD)
+    if (row.total + quantity > max) throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
+    const after = { total: row.total + quantity, quantity, key }
+    await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`
+    const before = { total: row.total }
+    await audit(tx, [{ actor: operator, action: 'restocked', sale: saleId, product: productId, before, after }])
+    await publishPhase(tx, saleId, true)
+    return 'restocked'
+  })
+}

@@ -1,0 +1,17 @@
+/** A sale as the ledger's queries return it. */
+import type { Rule } from '../../shared/api/operator.ts'
+import type { Announcement } from '../../shared/api/public.ts'
+import type { products, sales } from '../ledger/schema/sales.ts'
+
+/** A product as a sale shows it. */
+export type ProductRow = Readonly<Omit<typeof products.$inferSelect, 'sale_id' | 'place' | 'version'>>
+
+/** A sale with all that belongs to it, as readSales returns it. */
+export interface SaleRow extends Readonly<typeof sales.$inferSelect> {
+  /** The sale may still have holds, intents or gates. */
+  readonly in_use: boolean
+  readonly products: readonly ProductRow[]
+  readonly rules: readonly Rule[]
+  /** The announcement that visitors see now. */
+  readonly announcement: Announcement | null
+}

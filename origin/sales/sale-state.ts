@@ -1,0 +1,87 @@
+/** What a sale is at a moment: its phase, what is available, and how it is described. Pure, of its row and the ledger's time. */
+import type { SaleState } from '../../shared/api/internal.ts'
+import type { ProductRow, SaleRow } from './sale-row.ts'
+
+const early = new WeakMap<SaleRow, Map<string, SaleRow>>()
+
+/** The sale as a line has it: its lobby and its turns may begin earlier. As it is for a line that is not in the list. */
+export function inLine(sale: SaleRow, line: string): SaleRow {
+  const ms = 1000 * (sale.lines.find((one) => one.line === line)?.opens_early_seconds ?? 0)
+  if (ms === 0) return sale
+  const known = early.get(sale) ?? new Map<string, SaleRow>()
+  early.set(sale, known)
+  const { opens_at, pre_queue_opens_at: lobby } = sale
+  const earlier = (at: Date) => new Date(at.getTime() - ms)
+  const made = known.get(line) ?? {
+    ...sale,
+    opens_at: earlier(opens_at),
+    pre_queue_opens_at: lobby && earlier(lobby),
+  }
+  known.set(line, made)
+  return made
+}
+
+/** Units that are or were for sale: all but the buffer. */
+export const forSale = (p: Pick<ProductRow, 'total' | 'buffer'>) => p.total - p.buffer
+
+export const available = (p: Pick<ProductRow, 'total' | 'buffer' | 'held' | 'sold'>) =>
+  Math.max(0, forSale(p) - p.held - p.sold)
+
+/** As everyone sees them: what is withheld is not there. */
+export const publicProducts = ({ products }: SaleRow) =>
+  products.map(({ buffer, total, ...p }) => ({
+    ...p,
+    total: total - buffer,
+    available: available({ ...p, total, buffer }),
+  }))
+
+/** Units of a product as the ledger had them a moment ago. */
+export function remainingIn(sale: SaleRow, product: string): number {
+  const found = sale.products.find((p) => p.product_id === product)
+  return found ? available(found) : 0
+}
+
+/** The phase of a sale at a time of the ledger's clock. */
+export function phaseOf(sale: SaleRow, nowMs: number): SaleState['phase'] {
+  if (sale.ended_at !== null || (sale.ends_at !== null && nowMs >= sale.ends_at.getTime())) return 'ended'
+  if (nowMs < sale.opens_at.getTime()) return 'upcoming'
+  if (sale.paused) return 'paused'
+  const sum = (of: (p: ProductRow) => number) => sale.products.reduce((units, p) => units + of(p), 0)
+  if (sum(available) > 0) return 'open'
+  return sum((p) => p.held) > 0 ? 'all_in_carts' : 'sold_out'
+}
+
+/** The events to publish when a sale moves from one phase to another, and the phase to store. */
+export function phaseEvents(was: string, phase: SaleState['phase']): { events: readonly SaleEvent[]; phase: string } {
+  // Units go into carts and come back all the time.
+  const now = phase === 'all_in_carts' ? 'open' : phase
+  if (now === was) return { events: [], phase: now }
+  if (now === 'open') return { events: [was === 'sold_out' ? 'sale.restocked' : 'sale.opened'], phase: now }
+  // Sold out within its first second: it opened before.
+  if (now === 'sold_out')
+    return { events: was === 'upcoming' ? ['sale.opened', 'sale.sold_out'] : ['sale.sold_out'], phase: now }
+  return { events: now === 'upcoming' ? [] : [`sale.${now}`], phase: now }
+}
+
+type SaleEvent = 'sale.opened' | 'sale.paused' | 'sale.sold_out' | 'sale.restocked' | 'sale.ended'
+
+export function describeSale(sale: SaleRow, nowMs: number) {
+  return {
+    sale: sale.sale_id,
+    name: sale.name,
+    phase: phaseOf(sale, nowMs),
+    pre_queue_opens_at: (sale.pre_queue_opens_at ?? sale.created_at).toISOString(),
+    opens_at: sale.opens_at.toISOString(),
+    ends_at: sale.ends_at?.toISOString() ?? null,
+    hold_seconds: sale.hold_seconds,
+    limit_per_visitor: sale.limit_per_visitor,
+    products: sale.products.map((p) => ({ ...p, available: available(p) })),
+    admission: { rate_per_second: sale.rate_per_second, max_inside: sale.max_inside },
+    expected_visitors: sale.expected_visitors,
+    max_unpaid_orders: sale.max_unpaid_orders,
+    announcement: sale.announcement,
+    pause_reason: sale.paused ? sale.pause_reason : null,
+    indexed: sale.indexed,
+    test: sale.test,
+  }
+}

@@ -1,0 +1,84 @@
+/** Scheduled actions and their runs. A run's row is written in the transaction of its effect, so it happens once. */
+import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { scheduledActions, scheduledRuns } from '../ledger/schema/sales.ts'
+
+export type ScheduledRow = Readonly<typeof scheduledActions.$inferSelect>
+type RunRow = Readonly<Omit<typeof scheduledRuns.$inferSelect, 'action_id'>>
+
+/** A run that began later than this after its time is marked late. */
+const LATE_AFTER_MS = 5_000
+/** Runs shown of one action. */
+const RUNS_SHOWN = 20
+
+/** Adds an action. False if there is one with its id. */
+export async function addAction(
+  tx: Queryable,
+  action: Pick<ScheduledRow, 'action_id' | 'sale_id' | 'effect' | 'cron' | 'operator'> & { readonly next_at: Date },
+): Promise<boolean> {
+  const { action_id, sale_id, effect, cron, operator, next_at } = action
+  const { count } = await tx`
+    insert into scheduled_actions (action_id, sale_id, effect, cron, next_at, operator)
+    values (${action_id}, ${sale_id}, ${JSON.stringify(effect)}::text::jsonb, ${cron}, ${next_at}, ${operator})
+    on conflict do nothing`
+  return count > 0
+}
+
+/** The actions of a sale with their latest runs: those to come first, by their time. */
+export const listActions = (sql: Sql, saleId: string, limit: number) => sql<
+  (ScheduledRow & { readonly runs: readonly Readonly<Record<keyof RunRow, string | boolean | null>>[] })[]
+>`
+  select a.*, (
+    select coalesce(json_agg(json_build_object(
+        'due_at', to_char(r.due_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'ran_at', to_char(r.ran_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'late', r.late, 'error', r.error) order by r.due_at desc), '[]')
+      from (select * from scheduled_runs r where r.action_id = a.action_id order by due_at desc limit ${RUNS_SHOWN}) r) as runs
+  from scheduled_actions a where sale_id = ${saleId}
+  order by next_at nulls last, created_at desc, action_id limit ${limit}`
+
+/** How many actions of a sale are still to come. */
+export async function countToCome(tx: Queryable, saleId: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from scheduled_actions where sale_id = ${saleId} and next_at is not null`
+  return row?.count ?? 0
+}
+
+export async function findAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
+  const [row] = await tx<ScheduledRow[]>`select * from scheduled_actions where action_id = ${actionId}`
+  return row
+}
+
+/** An action, with its row locked: of several workers with the same run, one after the other looks whether it is due. */
+export async function lockAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {
+  const [row] = await tx<ScheduledRow[]>`
+    select * from scheduled_actions where action_id = ${actionId} for no key update`
+  return row
+}
+
+export async function cancelAction(tx: Queryable, actionId: string): Promise<void> {
+  await tx`
+    update scheduled_actions set cancelled_at = clock_timestamp(), next_at = null where action_id = ${actionId}`
+}
+
+/** Writes what became of an action at a time, and when it happens next. */
+export async function writeRun(
+  tx: Queryable,
+  { action_id, next_at: due_at }: ScheduledRow,
+  { error, next }: { readonly error: string | null; readonly next: Date | null },
+): Promise<RunRow> {
+  const [run] = await tx<RunRow[]>`
+    insert into scheduled_runs (action_id, due_at, ran_at, late, error)
+    values (${action_id}, ${due_at}, clock_timestamp(),
+            clock_timestamp() > ${due_at}::timestamptz + ${LATE_AFTER_MS} * interval '1 millisecond', ${error})
+    returning due_at, ran_at, late, error`
+  await tx`update scheduled_actions set next_at = ${next} where action_id = ${action_id}`
+  if (!run) throw new Error('no row')
+  return run
+}
+
+/** Runs that nobody has begun for so long: their job was lost, or its worker was. The longest overdue first. */
+export const overdueRuns = (sql: Sql, { ms, limit }: { readonly ms: number; readonly limit: number }) => sql<
+  { action: string; due_at: Date }[]
+>`
+  select action_id as action, next_at as due_at from scheduled_actions
+  where next_at < clock_timestamp() - ${ms} * interval '1 millisecond' order by next_at limit ${limit}`

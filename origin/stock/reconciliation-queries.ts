@@ -1,0 +1,179 @@
+/**
+ * What reconciliation reads and repairs: the counters of a product, the sum of its orders, and its live orders, from which
+ * the fast gate is rebuilt.
+ */
+import { HELD, LIVE, SOLD } from '../../shared/order-status.ts'
+import type { Queryable, Sql } from '../ledger/connection.ts'
+
+/** One product of a sale, by their ids. */
+export interface ProductRef {
+  readonly sale: string
+  readonly product: string
+}
+
+interface Counters {
+  readonly total: number
+  /** Units of the total that are withheld from sale. */
+  readonly buffer: number
+  readonly held: number
+  readonly sold: number
+}
+
+export async function readCounters(sql: Queryable, { sale, product }: ProductRef): Promise<Counters> {
+  const [row] = await sql<Counters[]>`
+    select total, buffer, held, sold from products where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
+}
+
+// -- Rebuilding the gate -----------------------------------------------------------------------------------------
+
+/** A live order as the gate stores it. */
+export interface LiveOrder {
+  readonly order: string
+  readonly visitor: string
+  readonly key: string
+  readonly hash: string
+  readonly quantity: number
+  /** End of its hold, milliseconds since the epoch; null if it is sold. */
+  readonly holdEndsAtMs: number | null
+}
+
+/** A rebuild may wait this long between its statements: for the gate, and for other transactions. */
+const REBUILD_TIMEOUT = '10min'
+/** Orders read at once. */
+const LIVE_CHUNK = 5_000
+
+/** True if this transaction may rebuild the gate: one at a time per product, until the transaction or its connection ends. */
+export async function lockRebuild(tx: Queryable, { sale, product }: ProductRef): Promise<boolean> {
+  const [lock] = await tx<{ taken: boolean }[]>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`rebuild ${sale}:${product}`}, 0)) as taken,
+      set_config('idle_in_transaction_session_timeout', ${REBUILD_TIMEOUT}, true)`
+  return lock?.taken === true
+}
+
+/**
+ * The live orders of a product at one moment, each read once, within a transaction. A cursor, not pages: with the wrong plan
+ * each page reads all orders of the sale, or of other sales.
+ */
+export async function* liveOrdersOf(tx: Queryable, { sale, product }: ProductRef): AsyncGenerator<LiveOrder[]> {
+  // By default a cursor is planned for a reader who stops after the first rows.
+  await tx`select set_config('cursor_tuple_fraction', '1', true)`
+  await tx`
+    declare live no scroll cursor for
+    select order_id as "order", visitor, idempotency_key as key, request_hash as hash, quantity,
+      case when status in ${tx(HELD)} then extract(epoch from reserved_until)::float8 * 1000 end as "holdEndsAtMs"
+    from orders
+    where sale_id = ${sale} and product_id = ${product} and status in ${tx(LIVE)}`
+  for (;;) {
+    const orders = await tx.unsafe<LiveOrder[]>(`fetch ${LIVE_CHUNK} from live`)
+    if (orders.length === 0) return
+    yield orders
+  }
+}
+
+/** The oldest transaction in progress. */
+export async function oldestTransaction(sql: Sql): Promise<string> {
+  const [row] = await sql<{ xid: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::xid::text as xid`
+  if (!row) throw new Error('the ledger returned no snapshot')
+  return row.xid
+}
+
+interface CountersSince extends Counters {
+  /** Changed orders that hold units now. */
+  readonly begun: readonly LiveOrder[]
+  /** Changed orders that hold none. */
+  readonly ended: readonly (Omit<LiveOrder, 'hash' | 'holdEndsAtMs'> & { readonly how: 'sell' | 'release' })[]
+}
+
+/**
+ * The counters, and the orders changed by the transaction `since` or a later one. One statement is one snapshot, so the
+ * counters include each order in the state in which it is returned. updated_at would not do: it is written before the commit.
+ */
+export async function countersSince(sql: Sql, { sale, product }: ProductRef, since: string): Promise<CountersSince> {
+  const [row] = await sql<CountersSince[]>`
+    select total, buffer, held, sold, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'key', idempotency_key,
+          'hash', request_hash, 'quantity', quantity, 'holdEndsAtMs', extract(epoch from reserved_until)::float8 * 1000)), '[]')
+      from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and status in ${sql(HELD)}
+        and age(o.xmin) <= age(${since}::xid)) as begun, (
+      select coalesce(json_agg(json_build_object('order', order_id, 'visitor', visitor, 'quantity', quantity,
+          'key', idempotency_key, 'how', case when status in ${sql(SOLD)} then 'sell' else 'release' end)), '[]')
+      from orders o
+      where o.sale_id = p.sale_id and o.product_id = p.product_id and status not in ${sql(HELD)}
+        and age(o.xmin) <= age(${since}::xid)) as ended
+    from products p where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
+}
+
+// -- Recounting the orders ---------------------------------------------------------------------------------------
+
+export interface OrderCount extends Counters {
+  readonly version: number
+  /** The sum of the orders. */
+  readonly orders: { readonly held: number; readonly sold: number }
+}
+
+/** One statement is one snapshot: orders and counters change in the same transactions. */
+export async function countOrders(sql: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
+  const [row] = await sql<OrderCount[]>`
+    select version, total, buffer, held, sold, (
+      select json_build_object('held', coalesce(sum(quantity) filter (where status in ${sql(HELD)}), 0),
+                               'sold', coalesce(sum(quantity) filter (where status in ${sql(SOLD)}), 0))
+      from orders o where o.sale_id = p.sale_id and o.product_id = p.product_id) as orders
+    from products p where sale_id = ${sale} and product_id = ${product}`
+  return row ?? unknownProduct({ sale, product })
+}
+
+/** The same with the product locked, in the order in which everyone takes locks. */
+export async function lockAndCount(tx: Queryable, { sale, product }: ProductRef): Promise<OrderCount> {
+  await tx`select 1 from sales where sale_id = ${sale} for no key update`
+  await tx`select 1 from products where sale_id = ${sale} and product_id = ${product} for no key update`
+  return countOrders(tx, { sale, product })
+}
+
+/** Sets the counters; with a version only if the row still has it. Returns whether it was set. */
+export async function setCounters(
+  tx: Queryable,
+  { sale, product }: ProductRef,
+  { total, buffer, held, sold }: Counters,
+  version?: number,
+): Promise<boolean> {
+  const { count } = await tx`
+    update products set total = ${total}, buffer = ${buffer}, held = ${held}, sold = ${sold}
+    where sale_id = ${sale} and product_id = ${product} and version = coalesce(${version ?? null}::bigint, version)`
+  return count > 0
+}
+
+/** What is fulfilled stays fulfilled. */
+export const CANCELLABLE = [...HELD, 'confirmed'] as const
+
+/** Locks the latest orders that together have these units, and returns their status by id. */
+export async function lockLatestOrders(
+  tx: Queryable,
+  { sale, product }: ProductRef,
+  units: number,
+): Promise<Map<string, string>> {
+  const rows = await tx<{ order_id: string; status: string }[]>`
+    with latest as (
+      select order_id, sum(quantity) over (order by created_at desc, order_id desc) - quantity as before
+      from orders
+      where sale_id = ${sale} and product_id = ${product} and status in ${tx(CANCELLABLE)}
+    )
+    select order_id, status from orders
+    where order_id in (select order_id from latest where before < ${units}) and status in ${tx(CANCELLABLE)}
+    order by order_id for no key update`
+  return new Map(rows.map(({ order_id, status }) => [order_id, status]))
+}
+
+/** Whether the last count of the orders of a sale found a difference that is not repaired. */
+export async function isMiscounted(sql: Queryable, saleId: string): Promise<boolean> {
+  const [row] = await sql<{ open: boolean }[]>`
+    select exists (select from findings where sale_id = ${saleId} and kind in ('miscounted', 'oversold')
+                   and closed_at is null) as open`
+  return row?.open === true
+}
+
+function unknownProduct({ sale, product }: ProductRef): never {
+  throw new Error(`no product ${product} in sale ${sale}`)
+}

@@ -1,0 +1,208 @@
+/** Support finds an order by whatever a buyer can tell of it. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { eventually, reservationOf, saleOf } from '../../test/origin-process.ts'
+import { useLedger } from '../../test/servers.ts'
+import { advanceOrders, moveOrders } from '../ledger/orders.ts'
+import { record } from '../ledger/record.ts'
+import { writeSale } from '../sales/sale-queries.ts'
+import { insertNote } from './history-queries.ts'
+import { backlogRounds, searchRounds } from './indexer.ts'
+import { noteProbes, OrderSearch, type Search } from './order-search.ts'
+
+const sql = await useLedger(4)
+const search = new OrderSearch(sql, pino({ level: 'silent' }))
+const find = async (text: string, rest: Partial<Search> = {}) => (await search.find({ text, limit: 50, ...rest })).ids
+
+const product = (product_id: string, name: string) => ({
+  product_id,
+  name,
+  unit_price_minor: 1000,
+  currency: 'EUR',
+  total: 100,
+  buffer: 0,
+})
+
+const round = searchRounds(sql, Number.POSITIVE_INFINITY)
+/** Until the reader is at the end: transactions of other tests, in other databases too, hold the log back. */
+const follow = () =>
+  eventually(
+    async () => {
+      await round()
+      return sql`select from events e, readers r where r.reader = 'search' and (e.xid, e.seq) > (r.xid, r.seq) limit 1`
+    },
+    (unread) => unread.length === 0,
+  )
+
+interface Details {
+  readonly visitor?: string
+  readonly number?: number
+  readonly product?: string
+  readonly email?: string
+  readonly address?: string
+}
+
+async function order(
+  sale: string,
+  { visitor = randomUUID(), number = 1, product = 'one', email, address }: Details = {},
+) {
+  const reservation = { ...reservationOf(sale), visitor, number, product, key: randomUUID() }
+  await record(sql, sale, [reservation], false)
+  if (email || address)
+    await sql`insert into contacts (order_id, sale_id, email, address, delete_after)
+      values (${reservation.order}, ${sale}, ${email ?? null}, ${address ?? null}, now() + interval '1 day')`
+  return reservation.order
+}
+
+beforeAll(async () => {
+  await writeSale(sql, 'spring', saleOf(100, { products: [product('one', 'Runner Nine'), product('two', 'Blue Cap')] }))
+  await writeSale(sql, 'autumn', saleOf(100, { products: [product('one', 'Parka')] }))
+})
+
+describe('an order is found', async () => {
+  let id: string
+  beforeAll(async () => {
+    id = await order('spring', {
+      visitor: 'user:kim-7',
+      number: 4711,
+      email: 'Anna.Schmidt@example.com',
+      address: '203.0.113.9',
+    })
+    for (let i = 0; i < 20; i++) await order('spring', { email: `someone.else${i}@example.com`, number: 5000 + i })
+    await moveOrders(sql, [id], { from: ['reserved'], to: 'paying' })
+    await advanceOrders(sql, [{ order: id, charge: 'ch_Abc123xyz' }], { from: ['paying'], to: 'confirmed' })
+    await follow()
+    await insertNote(sql, id, { operator: 'eva', text: 'The parcel was damaged; sends a photograph tomorrow.' })
+  })
+
+  test.each([
+    ['its number', () => id],
+    ['its number in capitals, without dashes', () => id.replaceAll('-', '').toUpperCase()],
+    ['the beginning of its number', () => id.slice(0, 30)],
+    ['its visitor', () => 'user:kim-7'],
+    ['its account', () => 'kim-7'],
+    ['the beginning of its account', () => 'kim'],
+    ['its address', () => '203.0.113.9'],
+    ['the beginning of its address', () => '203.0.'],
+    ['its mail address', () => 'anna.schmidt@EXAMPLE.com'],
+    ['the beginning of its mail address', () => 'anna.s'],
+    ['its charge', () => 'ch_Abc123xyz'],
+    ['the beginning of its charge', () => 'ch_Abc'],
+    ['its ticket number', () => '4711'],
+    ['its sale and ticket number', () => 'spring #4711'],
+    ['words of its note', () => 'photograph parcel'],
+    ['the beginning of a word of its note', () => 'photogr'],
+    ['the beginnings of several words of its note', () => 'parc photogr'],
+    ['its mail address with a letter too few', () => 'ana.schmidt@example.com'],
+    ['its mail address with letters swapped', () => 'anna.schimdt'],
+    ['a word of its note with a wrong letter', () => 'fotograph'],
+    ['a word of its note with letters swapped', () => 'photogarph'],
+  ])('by %s', async (_, text) => {
+    expect(await find(text())).toEqual([id])
+  })
+
+  test('and not by the ticket number of another sale, nor by what is in none', async () => {
+    for (const text of ['autumn #4711', 'no such thing', `'); --`, '%', '\\', 'a:b & !c'])
+      expect(await find(text)).toEqual([])
+  })
+
+  test('no more by a contact that was deleted, and still by its number', async () => {
+    const gone = await order('spring', { email: 'forgotten.person@example.com', address: '198.51.100.77' })
+    await follow()
+    expect(await find('forgotten.person')).toEqual([gone])
+    await sql`delete from contacts where order_id = ${gone}`
+    for (const text of ['forgotten.person@example.com', 'forgoten.person', '198.51.100.77'])
+      expect(await find(text)).toEqual([])
+    expect(await find(gone)).toEqual([gone])
+    await sql`update orders set visitor = 'forgotten' where order_id = ${gone}`
+    expect(await find('forgotten')).toEqual([gone])
+    await sql`delete from orders where order_id = ${gone}`
+    expect(await find(gone)).toEqual([])
+  })
+})
+
+test('beginnings of words of notes are looked for as the words that begin so, of which there may be none', () => {
+  expect(noteProbes(['dam', 'parcel'], [['damaged', "dam's"], null])).toMatchObject([
+    { by: 'note', words: "('damaged' | 'dam''s') & parcel:*" },
+  ])
+  expect(noteProbes(['damaged', 'xq'], [['damaged'], []])).toEqual([])
+})
+
+test('by its product, filtered and page after page, each order once', async () => {
+  await writeSale(sql, 'winter', saleOf(100, { products: [product('one', 'Ice Skates')] }))
+  const all: string[] = []
+  for (let i = 0; i < 7; i++) all.push(await order('winter'))
+  // Of those made in one millisecond, either may be the newer.
+  all.sort().reverse()
+  await setTimeout(2)
+  const [cap, cancelled = ''] = [await order('spring', { product: 'two' }), all[3]]
+  await moveOrders(sql, [cancelled], { from: ['reserved'], to: 'cancelled' })
+  await follow()
+  expect(await find('skates')).toEqual(all)
+  expect(await find('blue cap')).toEqual([cap])
+  expect(await find('', { sale: 'spring', product: 'two' })).toEqual([cap])
+  expect(await find('', { sale: 'winter', statuses: ['cancelled'] })).toEqual([cancelled])
+  expect(await find('skates', { statuses: ['cancelled'] })).toEqual([cancelled])
+  expect(await find('skates', { sale: 'spring' })).toEqual([])
+  expect((await find('')).slice(0, 1)).toEqual([cap])
+  for (const text of ['skates', '']) {
+    const seen: string[] = []
+    let after: string | null | undefined
+    do {
+      const page = await search.find({ text, sale: 'winter', limit: 3, ...(after && { after }) })
+      seen.push(...page.ids)
+      after = page.next
+    } while (after)
+    expect(seen).toEqual(all)
+  }
+})
+
+test('the orders of the version before are copied in the background', async () => {
+  const visitor = randomUUID()
+  const old = await order('autumn', { visitor })
+  await follow()
+  await sql`delete from order_search where order_id = ${old}`
+  await sql`insert into search_backlog values ('00000000-0000-0000-0000-000000000000')`
+  expect(await find(visitor)).toEqual([])
+  await backlogRounds(sql)()
+  expect(await find(visitor)).toEqual([old])
+  expect(await sql`select from search_backlog`).toHaveLength(0)
+})
+
+test('without trigrams it says so once, and finds what is typed right', async () => {
+  const id = await order('autumn')
+  await follow()
+  await insertNote(sql, id, { operator: 'eva', text: 'quarantine' })
+  await sql`alter index words_alike rename to away`
+  const lines: string[] = []
+  const plain = new OrderSearch(sql, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }))
+  const found = async (text: string) => (await plain.find({ text, limit: 50 })).ids
+  expect([await found('quarantine'), await found('quarntine')]).toEqual([[id], []])
+  await sql`alter index away rename to words_alike`
+  expect(await find('quarntine')).toEqual([id])
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain('pg_trgm')
+  await sql`delete from order_notes where order_id = ${id}`
+  expect([await find('quarantine'), await sql`select from note_words where word = 'quarantine'`]).toEqual([[], []])
+})
+
+test('in a rush the copies wait, and buyers come first', async () => {
+  await follow()
+  // One copy in a hundred seconds.
+  const slow = searchRounds(sql, 0.01)
+  const first = await order('spring', { email: 'rush@example.org' })
+  await eventually(
+    async () => {
+      await slow()
+      return sql`select from order_search where order_id = ${first}`
+    },
+    (rows) => rows.length === 1,
+  )
+  const later = await order('spring', { email: 'later@example.org' })
+  for (let i = 0; i < 3; i++) expect(await slow()).toBe(false)
+  expect(await sql`select from order_search where order_id = ${later}`).toHaveLength(0)
+  await follow()
+  expect(await find('later@example.org')).toEqual([later])
+})

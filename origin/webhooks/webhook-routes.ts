@@ -1,0 +1,130 @@
+/** The operators' calls for webhooks out: the endpoints, what was sent to each, and sending it again. */
+import { randomUUID } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import * as v from 'valibot'
+import { parse } from '../../shared/parse.ts'
+import { invalidField, problem } from '../../shared/problem.ts'
+import { closeAbout } from '../findings/findings.ts'
+import type { Sql } from '../ledger/connection.ts'
+import { operatorOf, readBody, refuse } from '../lib/request.ts'
+import { requireRole } from '../operators/operator-auth.ts'
+import { DeliveryQuery, ReplayRequest, WebhookChange, WebhookConfig } from './requests.ts'
+import type { Sender } from './sender.ts'
+import { liveSecrets, maskSecret, newSecret, rotate } from './signing.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type Endpoint,
+  findEndpoint,
+  MAX_REPLAY,
+  readDeliveries,
+  readEndpoints,
+  removeEndpoint,
+  replayDeliveries,
+} from './webhook-queries.ts'
+
+interface WebhookDeps {
+  readonly sql: Sql
+  readonly sender: Pick<Sender, 'refusal'>
+}
+
+/** Below `/admin/webhooks`. An endpoint takes buyers' data out of the shop, so only owners create one or replay. */
+export function webhookRoutes({ sql, sender }: WebhookDeps): Hono {
+  const app = new Hono()
+  const owner = requireRole('owner')
+
+  const idOf = (c: Context) => {
+    const id = c.req.param('endpoint') ?? ''
+    return v.is(v.pipe(v.string(), v.uuid()), id) ? id : refuse(problem('not-found', { detail: NO_ENDPOINT }))
+  }
+  const orNone = <T>(found: T | undefined) => found ?? refuse(problem('not-found', { detail: NO_ENDPOINT }))
+  const checkUrl = (url: string) => {
+    const refusal = sender.refusal(new URL(url))
+    if (refusal !== null) refuse(invalidField('url', refusal))
+  }
+
+  app.get('/', async (c) => c.json({ webhooks: (await readEndpoints(sql)).map((one) => describe(one)) }))
+
+  app.post('/', owner, async (c) => {
+    const { secret = newSecret(), ...wanted } = await readBody(c, WebhookConfig)
+    checkUrl(wanted.url)
+    const added = await addEndpoint(sql, { ...wanted, endpoint_id: randomUUID(), secrets: [{ secret }] }, operatorOf(c))
+    return c.json(describe(added, secret), 201)
+  })
+
+  app.get('/:endpoint', async (c) => c.json(describe(orNone(await findEndpoint(sql, idOf(c))))))
+
+  app.patch('/:endpoint', owner, async (c) => {
+    const { rotate: rotates, secret: given, ...wanted } = await readBody(c, WebhookChange)
+    if (wanted.url !== undefined) checkUrl(wanted.url)
+    const secret = rotates ? newSecret() : given
+    const secretsOf = ({ secrets }: Endpoint) =>
+      secret === undefined ? {} : { secrets: rotate(secrets, secret, Date.now()) }
+    const id = idOf(c)
+    const changed = await changeEndpoint(sql, id, (before) => ({ ...wanted, ...secretsOf(before) }), operatorOf(c))
+    await closeAbout(sql, 'webhook_failed', [id], 'changed by an operator')
+    return c.json(describe(orNone(changed), secret))
+  })
+
+  app.delete('/:endpoint', owner, async (c) => {
+    const id = idOf(c)
+    if (!(await removeEndpoint(sql, id, operatorOf(c)))) refuse(problem('not-found', { detail: NO_ENDPOINT }))
+    await closeAbout(sql, 'webhook_failed', [id], 'the endpoint was deleted')
+    return c.body(null, 204)
+  })
+
+  app.get('/:endpoint/deliveries', async (c) => {
+    const { endpoint_id } = orNone(await findEndpoint(sql, idOf(c)))
+    const query = parse(DeliveryQuery, c.req.query())
+    const rows = await readDeliveries(sql, endpoint_id, query)
+    const deliveries = rows.map((d) => ({
+      delivery: String(d.delivery_id),
+      message_id: d.message_id,
+      type: d.type,
+      state: d.state,
+      attempts: d.attempts,
+      status: d.status,
+      error: d.error,
+      created_at: d.created_at.toISOString(),
+      next_attempt_at: d.state === 'pending' ? d.next_at.toISOString() : null,
+      delivered_at: d.delivered_at?.toISOString() ?? null,
+      body: JSON.parse(d.body),
+    }))
+    return c.json({ deliveries, next: rows.length === query.limit ? deliveries.at(-1)?.delivery : null })
+  })
+
+  app.post('/:endpoint/replay', owner, async (c) => {
+    const id = idOf(c)
+    const wanted = await readBody(c, ReplayRequest)
+    const replayed = await sql.begin(async (tx) => {
+      const { state } = orNone(await findEndpoint(tx, id))
+      const count = await replayDeliveries(tx, id, wanted, operatorOf(c))
+      if (count > MAX_REPLAY) refuse(invalidField('to', `more than ${MAX_REPLAY} messages: take a shorter range`))
+      if (count === 0 && 'delivery' in wanted)
+        refuse(problem('not-found', { detail: 'The endpoint has no such delivery, or it is still to be sent.' }))
+      // A paused one still needs somebody.
+      if (count > 0 && state === 'active') await closeAbout(tx, 'webhook_failed', [id], 'sent again by an operator')
+      return count
+    })
+    return c.json({ replayed }, 202)
+  })
+
+  return app
+}
+
+const NO_ENDPOINT = 'There is no such webhook endpoint.'
+
+/** An endpoint as the API returns it; `secret` is returned once, to its creator. */
+function describe({ endpoint_id, url, events, secrets, state, note, created_at }: Endpoint, secret?: string) {
+  const [first = '', ...others] = liveSecrets(secrets, Date.now())
+  return {
+    endpoint: endpoint_id,
+    url,
+    events,
+    state,
+    note,
+    secret: secret ?? maskSecret(first),
+    secrets_live: 1 + others.length,
+    created_at: created_at.toISOString(),
+  }
+}
