@@ -1,9 +1,8 @@
 /** Every page in every state, checked by axe against WCAG 2.2 AA: in both looks, on a phone and on a desk, and from right to left. */
 import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { builtPages } from '../dev/previews.ts'
-import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
 import type { Language } from '../edge/pages/words/words.ts'
 
 const ALL = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }
@@ -21,10 +20,10 @@ const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1280, height: 900 }
 const { samples, assets } = await builtPages()
 
-describe.skipIf(!findChromium())('axe', () => {
+describe.skipIf(!inject('browser'))('axe', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
   })
   afterAll(() => browser?.close())
 

@@ -1,7 +1,13 @@
 /** A whole sale in a real browser: with the page's script, without any, in two tabs, and through a lost connection. */
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type DemoShop, startDemoShop } from '../dev/servers/demo-shop.ts'
 import { type System, startSystem } from '../dev/system.ts'
 import { commitmentOf } from '../shared/draw.ts'
@@ -20,7 +26,7 @@ const FOCUSED = 'document.activeElement?.textContent'
 /** What the browser reports when the visitor comes back to the page, which then fetches at once. */
 const RETURNING = `document.dispatchEvent(new Event('visibilitychange'))`
 
-describe.skipIf(!findChromium())('in a browser', () => {
+describe.skipIf(!inject('browser'))('in a browser', () => {
   let system: System
   let shop: DemoShop
   let browser: Browser
@@ -30,7 +36,7 @@ describe.skipIf(!findChromium())('in a browser', () => {
   beforeAll(async () => {
     shop = await startDemoShop()
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: shop.vars })
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
   }, 120_000)
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close()

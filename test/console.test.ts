@@ -1,9 +1,8 @@
 /** The console in a real browser: signing in, a sale live, what each role may press, and every page checked by axe (WCAG 2.2 AA). */
 import { randomBytes } from 'node:crypto'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import type { Role } from '../shared/api/roles.ts'
 
@@ -25,7 +24,7 @@ const PAGES = [
 ]
 const OTHER_PAGES = ['/orders', '/queues', '/audit?sale=live', '/operators', '/nothing']
 
-describe.skipIf(!findChromium())('the console', () => {
+describe.skipIf(!inject('browser'))('the console', () => {
   let system: System
   let browser: Browser
   const contexts: BrowserContext[] = []
@@ -33,7 +32,7 @@ describe.skipIf(!findChromium())('the console', () => {
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' } })
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
     const created = await admin('PUT', '/sales/live', {
       name: 'Friday drop',
       opens_at: new Date(Date.now() - 1000).toISOString(),

@@ -3,9 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import { startStripe } from './stand-ins/stripe.ts'
 
@@ -33,7 +32,7 @@ async function serveScript(): Promise<Server> {
 }
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-describe.skipIf(!findChromium())('the payment page', () => {
+describe.skipIf(!inject('browser'))('the payment page', () => {
   let stripe: Awaited<ReturnType<typeof startStripe>>
   let scripts: Server
   let system: System
@@ -59,7 +58,7 @@ describe.skipIf(!findChromium())('the payment page', () => {
         STRIPE_JS_URL: `${urlOf(scripts)}/stripe.js`,
       },
     })
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
   }, 120_000)
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close()

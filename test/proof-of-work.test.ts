@@ -1,19 +1,18 @@
 /** What entry costs in a real browser: the widgets do their work when the form is sent, by mouse or by keyboard. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findChromium, launchChromium } from '../dev/servers/chromium.ts'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
 import { createSale, saleOf } from './origin-process.ts'
 
-describe.skipIf(!findChromium())('with a proof of work', () => {
+describe.skipIf(!inject('browser'))('with a proof of work', () => {
   let system: System
   let browser: Browser
 
   beforeAll(async () => {
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars: { POW_DIFFICULTY: '5000' } })
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
     const opens_at = new Date(Date.now() + 600_000).toISOString()
     await createSale(system, 'priced', saleOf(5, { opens_at }))
   }, 120_000)
@@ -47,7 +46,7 @@ describe.skipIf(!findChromium())('with a proof of work', () => {
   })
 })
 
-describe.skipIf(!findChromium())('where the sale asks', () => {
+describe.skipIf(!inject('browser'))('where the sale asks', () => {
   const access = { sign_in: 'optional', invitation: 'off', proof_of_work: 'off', turnstile: false } as const
   const opens_at = new Date(Date.now() + 600_000).toISOString()
   const TOKEN = 'a-token-of-the-widget'
@@ -68,7 +67,7 @@ describe.skipIf(!findChromium())('where the sale asks', () => {
       TURNSTILE_VERIFY_URL: `http://127.0.0.1:${(siteverify.address() as AddressInfo).port}`,
     }
     system = await startSystem({ originEnv: { LOG_LEVEL: 'warn' }, edgeVars })
-    browser = await launchChromium()
+    browser = await chromium.connect(inject('browser'))
     await createSale(system, 'ruled', saleOf(5, { opens_at, access }))
     await createSale(system, 'checked', saleOf(5, { opens_at, access: { ...access, turnstile: true } }))
     await createSale(

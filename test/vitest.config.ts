@@ -12,6 +12,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const edge = fileURLToPath(new URL('../edge/vitest.config.ts', import.meta.url))
 const leaveWithTheRunner = fileURLToPath(new URL('./leave-with-the-runner.ts', import.meta.url))
+const oneBrowser = fileURLToPath(new URL('./one-browser.ts', import.meta.url))
 const onePostgres = fileURLToPath(new URL('./one-postgres.ts', import.meta.url))
 
 /** The files that run whole systems. */
@@ -71,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: SYSTEMS,
-          globalSetup: [onePostgres],
+          globalSetup: [onePostgres, oneBrowser],
           setupFiles: [leaveWithTheRunner],
           expect: { poll: { timeout: 60_000 } },
           retry: RETRY,

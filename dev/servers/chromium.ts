@@ -1,6 +1,6 @@
 /** A Chromium for the browser tests and pictures: the machine's, or Debian's, which is installed where that is possible. */
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 import { ensureProgram, findOnPath } from './install.ts'
 
 const BINARIES = ['chromium', 'chromium-browser', 'google-chrome']
@@ -18,8 +18,8 @@ export async function ensureChromium(say?: (line: string) => void): Promise<stri
   return findChromium() ?? ensureProgram({ ...program, otherwise: 'set CHROMIUM_PATH' }, say)
 }
 
-/** A browser that makes no requests of its own. */
-export async function launchChromium(): Promise<Browser> {
+/** How to launch one that makes no requests of its own. */
+export async function chromiumOptions(): Promise<LaunchOptions> {
   const args = [
     '--no-sandbox',
     '--disable-gpu',
@@ -28,5 +28,7 @@ export async function launchChromium(): Promise<Browser> {
     '--disable-sync',
     '--no-first-run',
   ]
-  return chromium.launch({ executablePath: await ensureChromium(), args })
+  return { executablePath: await ensureChromium(), args }
 }
+
+export const launchChromium = async (): Promise<Browser> => chromium.launch(await chromiumOptions())
