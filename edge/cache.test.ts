@@ -2,7 +2,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { KEPT, keptFor, purgeSale, tagOf, withCacheRule } from './cache.ts'
-import type { Call } from './http.ts'
+import type { Call } from './call.ts'
 import { call, edgeEnv, product, requestsTo, TestSale } from './testing/visitors.ts'
 
 const WITHIN = { timeout: 30_000 }

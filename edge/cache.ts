@@ -2,8 +2,9 @@
  * The cache before the Worker: what it may keep, and how it is taken back. On Cloudflare that is Workers Cache, which serves a
  * kept response without running the Worker; elsewhere it is any HTTP cache that takes a PURGE request with tags.
  */
+
+import { type Call, NO_STORE } from './call.ts'
 import type { RoomConfig } from './config.ts'
-import { type Call, NO_STORE } from './http.ts'
 
 /** On every kept response of a sale, in all its forms: a purge takes them back together. */
 export const tagOf = (sale: string) => `sale-${sale}`

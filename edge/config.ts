@@ -18,10 +18,10 @@ import {
   webCryptoKey,
 } from '../shared/keys.ts'
 import { optional, required, setting, settingDocs } from '../shared/lib/settings.ts'
-import { derivedKey, type VisitorKey, visitorKey } from './auth/visitor-secret.ts'
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
+import { derivedKey, type VisitorKey, visitorKey } from './visitor/visitor-secret.ts'
 
 const url = v.pipe(
   v.string(),

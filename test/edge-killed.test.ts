@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type System, startSystem } from '../dev/system.ts'
-import { identityOf, type VisitorKey, visitorKey } from '../edge/auth/visitor-secret.ts'
+import { identityOf, type VisitorKey, visitorKey } from '../edge/visitor/visitor-secret.ts'
 import type { QueueAnswer } from '../shared/api/public.ts'
 import { createSale, eventually, saleOf } from './origin-process.ts'
 import { ledgerDatabase } from './servers.ts'

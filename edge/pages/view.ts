@@ -2,7 +2,7 @@
 import type { Order, PublicSale } from '../../shared/api/public.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { Place, Schedule } from '../../shared/schedule.ts'
-import type { InvitationFault } from '../access/invitations.ts'
+import type { InvitationFault } from '../admission/proofs/invitation.ts'
 import type { StripePage } from '../config.ts'
 import type { Brand } from './brand.ts'
 import type { Html } from './html.ts'

@@ -3,15 +3,15 @@
  * to the line, and everything else passes as it is. The site can check the admission that comes with each request.
  */
 import { isEdgeToken } from '../../shared/tokens.ts'
-import { refuseBlocked, refuseBlockedIn } from '../access/admit.ts'
-import { readCookie, setCookie, withoutOurs } from '../auth/cookies.ts'
-import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../auth/credentials.ts'
-import { authenticate, isVisitor } from '../auth/visitor.ts'
+import { refuseBlocked, refuseBlockedIn } from '../admission/admit.ts'
 import { TARGETED } from '../cache.ts'
+import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../call.ts'
 import type { Config } from '../config.ts'
-import { type Call, NO_STORE, refuse, seeOther, wantsHtml } from '../http.ts'
 import { refuseLeft } from '../queue/numbers.ts'
 import { publicNow, saleNow } from '../queue/sale-cache.ts'
+import { readCookie, setCookie, withoutOurs } from '../visitor/cookies.ts'
+import { bearer, extendAdmission, findAdmission, issueAdmission, refuseAdmission } from '../visitor/credentials.ts'
+import { authenticate, isVisitor } from '../visitor/visitor.ts'
 
 /** Where the site finds the visitor's admission. */
 const ADMISSION_HEADER = 'x-admission-token'

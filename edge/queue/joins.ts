@@ -7,7 +7,7 @@
  * request in its own context (flag `handle_cross_request_promise_resolution`, the default since 2024-10-14).
  */
 import { RecentMap } from '../../shared/lib/recent-map.ts'
-import { type Call, isAhead } from '../http.ts'
+import { type Call, isAhead } from '../call.ts'
 import { type JoinRequest, type JoinResponse, RESPONSE_MS, type ShardCalls, shardOf, withRetries } from './rpc.ts'
 
 /** How long a batch gathers while another call to its shard is under way; without one it leaves at once. */

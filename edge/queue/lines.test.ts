@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
 import type { QueueAnswer } from '../../shared/api/public.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
-import { deriveKey } from '../access/proof-of-work.ts'
+import { deriveKey } from '../admission/proofs/proof-of-work.ts'
 import { call, cookiesOf, stub, TestSale } from '../testing/visitors.ts'
 
 type Access = Policy['lines'][number]['access']

@@ -8,7 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { Policy } from '../../shared/api/access.ts'
-import { GOOD_FOR_SECONDS } from '../access/proof-of-work.ts'
+import { GOOD_FOR_SECONDS } from '../admission/proofs/proof-of-work.ts'
 import type { Env } from '../config.ts'
 import { CountSum } from './counts.ts'
 import { Block, Demand, LEASE_MS, MAX_LEASE } from './lease.ts'

@@ -4,7 +4,7 @@
  */
 import { LANGUAGES, type Language } from '../../shared/api/public.ts'
 import { framerOf } from '../../shared/preview-link.ts'
-import { type Call, NO_STORE, refuse, sendJson } from '../http.ts'
+import { type Call, NO_STORE, refuse, sendJson } from '../call.ts'
 import { style } from '../pages/assets.ts'
 import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'
 import { samplePages } from '../pages/samples.ts'

@@ -8,7 +8,7 @@
  * request was meant for until it is served, through queues on our side and through retries. So a slow server cannot
  * improve its figures by slowing down, or turning away, those who measure it.
  */
-import type { VisitorKey } from '../../../edge/auth/visitor-secret.ts'
+import type { VisitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { isDrawn } from '../../../shared/schedule.ts'
 import { DrawTable } from '../../invariants/draw-table.ts'
 import type { End } from '../../invariants/evidence.ts'

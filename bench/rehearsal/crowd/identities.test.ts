@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { networksOf } from '../../../edge/access/networks.ts'
+import { networksOf } from '../../../edge/admission/limits/networks.ts'
 import { seeded } from '../../lib/random.ts'
 import { botAddress, homeAddress, Issuer, Shop } from './identities.ts'
 

@@ -20,7 +20,7 @@ const Asked = v.object({
   }),
 })
 
-/** Half of the numbers are tried on average: 100,000 take a phone half a second (edge/access/difficulty.ts). */
+/** Half of the numbers are tried on average: 100,000 take a phone half a second (edge/admission/proofs/difficulty.ts). */
 const PHONE_MS_PER_DIFFICULTY = 0.005
 /** An attacker rents a server with sixteen processors, each as fast as three phones. */
 const SERVER_PHONES = 16 * 3

@@ -1,0 +1,376 @@
+/** What a sale asks of newcomers, over the Worker: blocks, rules, sign-in, invitations, proof. */
+import { type Challenge, solveChallenge } from 'altcha-lib'
+import { expect, it } from 'vitest'
+import { OPEN_TO_ALL, type Policy } from '../../shared/api/access.ts'
+import type { JoinCounts } from '../../shared/api/internal.ts'
+import { call, cookiesOf, edgeEnv, orderOf, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { deriveKey } from './proofs/proof-of-work.ts'
+
+type Access = Policy['lines'][number]['access']
+
+function policyOf(access: Partial<Access>, changes: Partial<Policy> = {}): Policy {
+  const [line] = OPEN_TO_ALL.lines
+  if (!line) throw new Error('no line')
+  return {
+    ...OPEN_TO_ALL,
+    version: crypto.randomUUID(),
+    lines: [{ ...line, access: { ...line.access, ...access } }],
+    ...changes,
+  }
+}
+
+const saleWith = (access: Partial<Access>, changes?: Partial<Policy>) =>
+  new TestSale().publish({ policy: policyOf(access, changes) })
+
+const ruled = (when: Policy['rules'][number]['when'], action: Policy['rules'][number]['action']) =>
+  saleWith({}, { rules: [{ rule: '1', when, action }] })
+
+const from = (address: string) => ({ 'cf-connecting-ip': address })
+const BROWSER = { 'sec-fetch-site': 'same-origin' }
+/** It has the form of the origin's order tokens. */
+const tokenOf = (claims: object) => `e30.${btoa(JSON.stringify(claims)).replaceAll('=', '')}.${'A'.repeat(43)}`
+
+const joinWith = (sale: TestSale, body: unknown, headers?: Record<string, string>) => sale.joinWith(body, headers)
+
+it('refuses who is blocked, also in their place, and within two seconds of the block', async () => {
+  const sale = await new TestSale().publish({ policy: policyOf({}) })
+  const address = from('192.0.2.7')
+  const { queue_token } = await sale.joined(address)
+  await sale.publish({ policy: policyOf({}, { blocks: [{ address: '192.0.2.0/24' }] }) })
+  await sale.push()
+  await expect.poll(async () => (await sale.status(queue_token, address)).status).toBe(403)
+  const refused = await sale.join(address)
+  expect(refused.status).toBe(403)
+  expect(await refused.json()).toMatchObject({ type: '/problems/refused' })
+  expect((await sale.join(from('198.51.100.7'))).status).toBe(201)
+})
+
+it('refuses who is blocked at their page, at their turn, at checkout and for orders', async () => {
+  const sale = await new TestSale().publish()
+  const address = from('192.0.2.7')
+  const order = crypto.randomUUID()
+  await stub(`/sales/${sale.name}/checkout`, 201, orderOf(sale.name, order))
+  await stub(`/orders/${order}`, 200, orderOf(sale.name, order))
+  await stub(`/orders/${order}/payment`, 202, orderOf(sale.name, order))
+  const joined = await sale.join({ ...address, ...BROWSER })
+  // The line page brings the admission only once the turn has come.
+  await sale.ready({ ...address, cookie: cookiesOf(joined) })
+  const line = await sale.line({ ...address, cookie: cookiesOf(joined) })
+  const { admission_token } = await sale.ready(address)
+  const orderToken = tokenOf({ sub: order, sale: sale.name })
+  const cookie = `${cookiesOf(joined)}; ${cookiesOf(line)}; order-${order}=${orderToken}`
+  const bearer = (token: string) => ({ ...address, authorization: `Bearer ${token}` })
+  const html = { ...address, cookie, accept: 'text/html' }
+  const key = { 'idempotency-key': 'a-key-of-sixteen-letters' }
+  const checkout = {
+    method: 'POST',
+    headers: { ...bearer(admission_token ?? ''), ...key, 'content-type': 'application/json' },
+    body: '{}',
+  }
+  const statuses = async () => {
+    const calls = [
+      sale.line(html),
+      call(`/sales/${sale.name}/checkout`, checkout),
+      sale.form('/buy', { product_id: 'lamp' }, html),
+      call(`/sales/${sale.name}/order/${order}`, { headers: html }),
+      sale.form(`/order/${order}/payment`, { payment_method: 'pm_ok' }, html),
+      sale.form(`/order/${order}/cancel`, {}, html),
+      call(`/orders/${order}`, { headers: bearer(orderToken) }),
+      call(`/orders/${order}`, { headers: bearer(admission_token ?? '') }),
+      call(`/orders/${order}/payment`, { ...checkout, headers: bearer(orderToken) }),
+    ]
+    return (await Promise.all(calls)).map(({ status }) => status)
+  }
+  const open = [200, 201, 303, 200, 303, 303, 200, 200, 202]
+  expect(await statuses()).toEqual(open)
+  await sale.publish({ policy: policyOf({}, { blocks: [{ address: '192.0.2.0/24' }] }) })
+  await sale.push()
+  await expect.poll(statuses).toEqual(open.map(() => 403))
+})
+
+it('lets an order through by its token while nothing is known of the sale', async () => {
+  const [sale, order] = [new TestSale().name, crypto.randomUUID()]
+  await stub(`/orders/${order}`, 200, orderOf(sale, order))
+  const headers = { authorization: `Bearer ${tokenOf({ sub: order, sale })}` }
+  expect((await call(`/orders/${order}`, { headers })).status).toBe(200)
+})
+
+it('lets a rule refuse, ask for a proof, send to the end, and allow', async () => {
+  const headers = { ...from('192.0.2.7'), 'user-agent': 'curl/8' }
+  const refused = await (await ruled({ address: '192.0.2.0/24' }, 'refuse')).join(headers)
+  expect([refused.status, (await refused.json<{ type: string }>()).type]).toEqual([403, '/problems/refused'])
+  const proving = await ruled({ user_agent: 'curl' }, 'prove')
+  const proof = await proving.join(headers)
+  expect(await proof.json()).toMatchObject({
+    type: '/problems/proof-required',
+    kind: 'altcha',
+    challenge: `/sales/${proving.name}/challenge`,
+  })
+  expect((await call(`/sales/${proving.name}/challenge`, { headers })).status).toBe(200)
+  expect((await proving.join(from('192.0.2.7'))).status).toBe(201)
+
+  const lobby = new TestSale(60_000)
+  await lobby.publish({
+    policy: policyOf({}, { rules: [{ rule: '1', when: { address: '192.0.2.7' }, action: 'last' }] }),
+  })
+  const last = await lobby.join(headers)
+  expect(last.status).toBe(425)
+  expect(await last.json()).toMatchObject({
+    type: '/problems/not-open',
+    detail: expect.stringContaining('end of the line'),
+  })
+  expect((await lobby.join(from('192.0.2.8'))).status).toBe(201)
+  await lobby.publish({ opensInMs: -1_000 })
+  await lobby.push()
+  await lobby.until(({ draw_seed }) => draw_seed !== null)
+  expect((await lobby.join(headers)).status).toBe(201)
+
+  const costly = await saleWith(
+    { proof_of_work: 5_000 },
+    { rules: [{ rule: '1', when: { address: '192.0.2.7' }, action: 'allow' }] },
+  )
+  expect((await costly.join(headers)).status).toBe(201)
+  expect((await costly.join(from('192.0.2.8'))).status).toBe(401)
+})
+
+it('asks for a session where the sale requires it, and says where to sign in and to come back to', async () => {
+  const shop = {
+    SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/jwks`,
+    SHOP_ISSUER: 'shop',
+    SHOP_AUDIENCE: 'sale',
+    SHOP_SIGN_IN_URL: 'https://shop.test/sign-in?to={return}',
+  }
+  const sale = await saleWith({ sign_in: 'required' })
+  const url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}`)}`
+  const refused = await sale.join({}, { ...edgeEnv, ...shop })
+  expect(refused.status).toBe(401)
+  expect(await refused.json()).toMatchObject({ type: '/problems/sign-in-required', sign_in_url: url })
+  const landing = await (await sale.page({}, { ...edgeEnv, ...shop })).text()
+  expect(landing).toContain(`href="${url.replaceAll('&', '&amp;')}"`)
+  const page = await sale.form('/queue', {}, { accept: 'text/html' }, { ...edgeEnv, ...shop })
+  expect(await page.text()).toContain(`href="${url}"`)
+  // Without the shop's settings nobody can come in, and hears so.
+  expect(await (await sale.join()).json()).toMatchObject({ sign_in_url: null })
+})
+
+it('lets a visitor in by an invitation, by JSON or form, and says what is wrong with one', async () => {
+  const sale = await saleWith({ invitation: 'required' })
+  const verdict = (status: number, body: object) => stub(`/internal/sales/${sale.name}/redeem`, status, body)
+  const without = await sale.join()
+  expect(without.status).toBe(403)
+  expect(await without.json()).toMatchObject({ type: '/problems/invitation-required' })
+  for (const [answer, detail] of [
+    ['unknown', 'no such invitation'],
+    ['used_up', 'used by others'],
+  ] as const) {
+    await verdict(200, { verdict: answer })
+    const response = await joinWith(sale, { invitation: 'SUMMER-24' })
+    expect([response.status, (await response.json<{ detail: string }>()).detail]).toEqual([
+      403,
+      expect.stringContaining(detail),
+    ])
+  }
+  await verdict(500, {})
+  expect((await joinWith(sale, { invitation: 'SUMMER-24' })).status).toBe(503)
+  await verdict(200, { verdict: 'redeemed' })
+  expect((await joinWith(sale, { invitation: 'SUMMER-24' })).status).toBe(201)
+  const form = await sale.form('/queue', { invitation: 'SUMMER-24' }, { accept: '*/*' })
+  expect(form.status).toBe(201)
+  // Whoever has a place is not asked again.
+  expect((await sale.join({ cookie: cookiesOf(form) })).status).toBe(200)
+  expect(await (await sale.page()).text()).toContain('name="invitation"')
+})
+
+it('refuses a body that cannot be read, before anything is done', async () => {
+  const sale = await new TestSale().publish()
+  for (const [status, body] of [
+    [400, '{'],
+    [400, '[]'],
+    [422, { line: 'no such/line' }],
+    [422, { invitation: 7 }],
+    [422, { surprise: true }],
+    [413, { altcha: 'x'.repeat(100_000) }],
+  ] as const)
+    expect((await joinWith(sale, body)).status, JSON.stringify(body).slice(0, 40)).toBe(status)
+  expect((await joinWith(sale, '')).status).toBe(201)
+  expect((await joinWith(sale, {})).status).toBe(201)
+})
+
+it('sends the origin what was counted of those who join, once', async () => {
+  const [refused, asked] = ['1', '2'] as const
+  const rules: Policy['rules'] = [
+    { rule: refused, when: { address: '192.0.2.0/24' }, action: 'refuse' },
+    { rule: asked, when: { user_agent: 'curl' }, action: 'prove' },
+  ]
+  const sale = await saleWith({}, { rules })
+  const one = await sale.joined()
+  await sale.joined()
+  await sale.join({ authorization: `Bearer ${one.queue_token}` })
+  for (let i = 0; i < 3; i++) await sale.join(from('192.0.2.7'))
+  const curl = { 'user-agent': 'curl/8' }
+  await sale.join(curl)
+  const challenge = await challengeOf(sale, curl)
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  for (const status of [201, 200]) expect((await joinWith(sale, { altcha }, curl)).status).toBe(status)
+  const sent = async () => {
+    // A count travels with a request that is made anyway; a ticket shard that has just made one waits for the next.
+    await call(`/sales/${sale.name}/schedule`)
+    const { requests } = await requestsTo(`/internal/sales/${sale.name}`)
+    const counts = requests.flatMap(({ query }) => JSON.parse(new URLSearchParams(query).get('counts') ?? '[]'))
+    const sum = (of: (one: JoinCounts) => number | undefined) => counts.reduce((all, c) => all + (of(c) ?? 0), 0)
+    return {
+      joins: sum((c) => c.joins),
+      solved: sum((c) => c.proofs),
+      refused: sum((c) => c.refusals.refused),
+      proof: sum((c) => c.refusals['proof-required']),
+      met: sum((c) => c.met[refused]),
+      asked: sum((c) => c.met[asked]),
+    }
+  }
+  await expect.poll(sent).toEqual({ joins: 3, solved: 1, refused: 3, proof: 1, met: 3, asked: 3 })
+})
+
+// -- Proofs ------------------------------------------------------------------------------------------------------------
+
+const challengeOf = async (sale: TestSale, headers = {}) =>
+  (await call(`/sales/${sale.name}/challenge`, { headers })).json<Challenge>()
+const difficultyIn = ({ parameters }: Challenge) => Number(parameters.data?.difficulty)
+
+it('asks a network that takes most challenges for many times as much, and the others for the usual', async () => {
+  const sale = await saleWith({ proof_of_work: 'auto' })
+  const usual = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
+  for (let i = 0; i < 60; i++) await challengeOf(sale, from('192.0.2.7'))
+  const bots = difficultyIn(await challengeOf(sale, from('192.0.2.7')))
+  expect(bots).toBeGreaterThan(5 * usual)
+  expect(difficultyIn(await challengeOf(sale, from('198.51.100.7')))).toBe(usual)
+  const fixed = await saleWith({ proof_of_work: 1_000 })
+  for (let i = 0; i < 30; i++) await challengeOf(fixed, from('192.0.2.7'))
+  expect(difficultyIn(await challengeOf(fixed, from('192.0.2.7')))).toBe(1_000)
+})
+
+it('spares whoever a rule allows, and gives the widget of their page next to nothing to do', async () => {
+  const rules = [{ rule: '1', when: { address: '192.0.2.7' }, action: 'allow' }] as const
+  const sale = await saleWith({ proof_of_work: 200_000 }, { rules: [...rules] })
+  expect(difficultyIn(await challengeOf(sale, from('192.0.2.7')))).toBe(1)
+  expect(difficultyIn(await challengeOf(sale, from('192.0.2.8')))).toBe(200_000)
+  expect((await sale.join(from('192.0.2.7'))).status).toBe(201)
+})
+
+it('shows whoever a rule asks for a proof a form with the widget, which keeps what was entered', async () => {
+  const sale = await saleWith(
+    { invitation: 'required' },
+    { rules: [{ rule: '1', when: { user_agent: 'curl' }, action: 'prove' }] },
+  )
+  await stub(`/internal/sales/${sale.name}/redeem`, 200, { verdict: 'redeemed' })
+  const headers = { 'user-agent': 'curl/8' }
+  expect(await (await sale.page(headers)).text()).not.toContain('<altcha-widget')
+  const refused = await sale.form('/queue', { invitation: 'SUMMER-24' }, headers)
+  expect(refused.status).toBe(401)
+  const page = await refused.text()
+  expect(page).toContain(`<form method="post" action="/sales/${sale.name}/queue"`)
+  expect(page).toContain('<input type="hidden" name="invitation" value="SUMMER-24">')
+  expect(page).toContain(`challenge="/sales/${sale.name}/challenge"`)
+  const challenge = await challengeOf(sale, headers)
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const joined = await sale.form('/queue', { invitation: 'SUMMER-24', altcha }, { ...headers, accept: '*/*' })
+  expect(joined.status).toBe(201)
+})
+
+/** The edge with Turnstile, and a stand-in of siteverify that answers as Cloudflare documents it. */
+async function withTurnstile(status: number, body: unknown) {
+  const path = `/siteverify-${crypto.randomUUID()}`
+  await stub(path, status, body)
+  const TURNSTILE = {
+    TURNSTILE_SITE_KEY: '1x00000000000000000000AA',
+    TURNSTILE_SECRET_KEY: '1x0000000000000000000000000000000AA',
+    TURNSTILE_VERIFY_URL: edgeEnv.ORIGIN_URL + path,
+  }
+  const settings = { ...edgeEnv, ...TURNSTILE }
+  const join = (sale: TestSale, turnstile?: string) =>
+    turnstile === undefined
+      ? sale.join({}, settings)
+      : sale.form('/queue', { turnstile }, { accept: '*/*', ...from('192.0.2.7') }, settings)
+  return { settings, path, join }
+}
+const GOOD = {
+  success: true,
+  'error-codes': [],
+  challenge_ts: '2026-11-27T12:00:00.000Z',
+  hostname: 'edge.test',
+  action: '',
+  cdata: '',
+}
+
+it("lets a visitor in by a token of Turnstile's that siteverify confirms", async () => {
+  const sale = await saleWith({ turnstile: true })
+  const { join, path } = await withTurnstile(200, GOOD)
+  const refused = await join(sale)
+  expect(refused.status).toBe(401)
+  expect(await refused.json()).toMatchObject({
+    type: '/problems/proof-required',
+    kind: 'turnstile',
+    challenge: `/sales/${sale.name}`,
+  })
+  expect((await requestsTo(path)).calls).toBe(0)
+  expect((await join(sale, 'the-token')).status).toBe(201)
+  const [asked] = (await requestsTo(path)).requests
+  expect(asked?.method).toBe('POST')
+  expect(asked?.headers['content-type']).toMatch(/^application\/x-www-form-urlencoded/)
+  expect(Object.fromEntries(new URLSearchParams(asked?.body))).toEqual({
+    secret: '1x0000000000000000000000000000000AA',
+    response: 'the-token',
+    remoteip: '192.0.2.7',
+    idempotency_key: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+})
+
+it("refuses a token of Turnstile's that is bad or used, and says try again where that cannot be known", async () => {
+  const sale = await saleWith({ turnstile: true })
+  for (const code of ['invalid-input-response', 'timeout-or-duplicate']) {
+    const { join } = await withTurnstile(200, { success: false, 'error-codes': [code] })
+    expect((await join(sale, 'the-token')).status, code).toBe(401)
+  }
+  for (const [status, body] of [
+    [200, { success: false, 'error-codes': ['internal-error'] }],
+    [400, { success: false, 'error-codes': ['invalid-input-secret'] }],
+    [502, '<html>Bad gateway</html>'],
+    [0, ''],
+  ] as const) {
+    const { join, path } = await withTurnstile(status, body)
+    expect((await join(sale, 'the-token')).status, String(status)).toBe(503)
+    const { requests } = await requestsTo(path)
+    const keys = requests.map((one) => new URLSearchParams(one.body).get('idempotency_key'))
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1])
+  }
+})
+
+it("asks for Turnstile's check only where the edge has its keys, and names its address only on such pages", async () => {
+  const sale = await saleWith({ turnstile: true })
+  expect((await sale.join()).status).toBe(201)
+  const { settings } = await withTurnstile(200, GOOD)
+  const cloudflare = 'https://challenges.cloudflare.com'
+  const policyIn = (response: Response) => response.headers.get('content-security-policy')
+  const page = await sale.page({}, settings)
+  expect(policyIn(page)).toContain(`script-src 'self' ${cloudflare}; frame-src ${cloudflare};`)
+  expect(await page.text()).toContain('<turnstile-widget data-sitekey="1x00000000000000000000AA"')
+  const refused = await sale.form('/queue', {}, {}, settings)
+  expect(policyIn(refused)).toContain(cloudflare)
+  expect(await refused.text()).toContain('<turnstile-widget')
+  expect(policyIn(await (await saleWith({ turnstile: true })).page())).not.toContain(cloudflare)
+  expect(policyIn(await (await saleWith({})).page({}, settings))).not.toContain(cloudflare)
+})
+
+it('keeps the proof of work of whoever still lacks the token of Turnstile', async () => {
+  const sale = await saleWith({ proof_of_work: 500, turnstile: true })
+  const { settings } = await withTurnstile(200, GOOD)
+  const asked = await call(`/sales/${sale.name}/challenge`)
+  const challenge = await asked.json<Challenge>()
+  const altcha = btoa(JSON.stringify({ challenge, solution: await solveChallenge({ challenge, deriveKey }) }))
+  const cookie = cookiesOf(asked)
+  const refused = await sale.form('/queue', { altcha }, { cookie }, settings)
+  const page = await refused.text()
+  expect(page).toContain(`name="altcha" value="${altcha}"`)
+  expect(page).not.toContain('<altcha-widget')
+  const both = { altcha, turnstile: 'the-token' }
+  expect((await sale.form('/queue', both, { cookie, accept: '*/*' }, settings)).status).toBe(201)
+})

@@ -1,0 +1,39 @@
+/** The body of a join: as JSON from a program or a script, as form fields from a page without one. */
+import * as v from 'valibot'
+import { JoinRequest } from '../../shared/api/access.ts'
+import { bodyTooLarge, MAX_BODY_BYTES, parse, parseJson } from '../../shared/parse.ts'
+import { ProblemError } from '../../shared/problem.ts'
+import { type Call, formFields, refuse } from '../call.ts'
+
+const NOTHING: JoinRequest = {}
+/** The fields of a form that this page's own script or ALTCHA's widget adds beside ours. */
+const FormFields = v.object(JoinRequest.entries)
+
+const requests = new WeakMap<Call, Promise<JoinRequest>>()
+
+/** Read once per request. Throws `invalid-request`, `invalid-fields` or `body-too-large`. */
+export function readJoin(call: Call): Promise<JoinRequest> {
+  const known = requests.get(call)
+  if (known) return known
+  const read = readOnce(call)
+  requests.set(call, read)
+  return read
+}
+
+async function readOnce({ request }: Call): Promise<JoinRequest> {
+  const { headers } = request
+  const type = headers.get('content-type')
+  // Nearly all joins have no body, and reading `body` makes the runtime create a stream.
+  if (type === null || headers.get('content-length') === '0' || request.body === null) return NOTHING
+  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(type)
+  // Too large, or without a length: no client of ours sends that.
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  if (length > MAX_BODY_BYTES || (isJson && Number.isNaN(length))) throw new ProblemError(bodyTooLarge())
+  if (!isJson) return parse(FormFields, withoutEmpty((await formFields(request)) ?? {}))
+  const text = await request.text().catch(() => refuse('invalid-request', { detail: 'The body is cut off.' }))
+  return text === '' ? NOTHING : parseJson(JoinRequest, text)
+}
+
+/** A form sends every field, filled in or not. */
+const withoutEmpty = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))

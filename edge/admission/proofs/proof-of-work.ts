@@ -1,0 +1,101 @@
+/**
+ * Proof of work (ALTCHA) for each ticket number, where a sale asks for it. It identifies nobody; it makes a thousand places
+ * cost a thousand times as much as one. Its function is hard on memory, so that a graphics card gains little over a phone.
+ *
+ * To make a challenge costs the edge one try. To verify a solution costs two signatures and no try, since the challenge
+ * holds a signature of the key that solves it.
+ *
+ * A challenge is for one visitor and one sale, and a visitor has one number: a solution is good for one number, however often
+ * and to any shard it is sent. A number gained after leaving or missing a turn needs a new one.
+ */
+import { scrypt } from '@noble/hashes/scrypt.js'
+import { type Challenge, createChallenge, type DeriveKeyFunction, randomInt, verifySolution } from 'altcha-lib'
+import { base64url } from 'jose'
+import * as v from 'valibot'
+import { type Call, refuse } from '../../call.ts'
+import { readJoin } from '../join-request.ts'
+
+/** For clients without a form. */
+const PROOF_HEADER = 'x-proof-of-work'
+/** Long enough for the slowest phone and a visitor who is called away. */
+export const GOOD_FOR_SECONDS = 600
+const MAX_PROOF_BYTES = 4_096
+
+/** scrypt over N * 128 * r bytes: half a megabyte for each try. */
+const TRY = { algorithm: 'SCRYPT', cost: 512, memoryCost: 8, parallelism: 1 } as const
+/** A try takes a browser about as long as so many SHA-256 hashes, by which difficulties are counted. */
+const HASHES_PER_TRY = 250
+
+const Payload = v.object({
+  challenge: v.object({
+    parameters: v.looseObject({
+      data: v.object({
+        sale: v.string(),
+        visitor: v.string(),
+        // A challenge of the version before has none, and needs none.
+        difficulty: v.optional(v.number(), Number.POSITIVE_INFINITY),
+      }),
+    }),
+    signature: v.string(),
+  }),
+  solution: v.object({ counter: v.number(), derivedKey: v.string() }),
+})
+
+const secretsOf = ({ config }: Call) => ({
+  hmacSignatureSecret: config.keys.proof,
+  hmacKeySignatureSecret: config.keys.proof,
+})
+
+/** A challenge for a visitor, to be solved before they join. */
+export function challengeFor(sale: string, visitor: string, difficulty: number, call: Call): Promise<Challenge> {
+  return createChallenge({
+    ...TRY,
+    counter: randomInt(Math.ceil(difficulty / HASHES_PER_TRY)),
+    deriveKey,
+    data: { sale, visitor, difficulty },
+    expiresAt: Math.floor(call.nowMs / 1000) + GOOD_FOR_SECONDS,
+    ...secretsOf(call),
+  })
+}
+
+/** In JavaScript: the platform's own needs a compatibility flag that brings Node's globals along. */
+export const deriveKey: DeriveKeyFunction = async ({ cost, memoryCost, parallelism, keyLength }, salt, password) => ({
+  derivedKey: scrypt(password, salt, { N: cost, r: memoryCost ?? 8, p: parallelism ?? 1, dkLen: keyLength ?? 32 }),
+})
+
+export interface Proof {
+  /** The visitor whose challenge it solves. */
+  readonly visitor: string
+  /** Identifies the proof, so that a second use is noticed. */
+  readonly paidWith: string
+}
+
+/** The proof in a request. Throws `proof-required` without a valid one for this sale, at least as difficult as asked for now. */
+export async function requireProof(sale: string, line: string | null, difficulty: number, call: Call): Promise<Proof> {
+  const payload = await payloadOf(call)
+  if (!payload) return refuseProof(sale, line)
+  const { challenge, solution } = payload
+  const { data } = challenge.parameters
+  const signed = challenge as unknown as Challenge
+  const { verified } = await verifySolution({ challenge: signed, solution, deriveKey, ...secretsOf(call) })
+  if (!verified || data.sale !== sale || data.difficulty < difficulty) return refuseProof(sale, line)
+  return { visitor: data.visitor, paidWith: challenge.signature }
+}
+
+/** Names the line's challenge, where a sale has several lines. */
+export function refuseProof(sale: string, line: string | null): never {
+  const challenge = `/sales/${sale}/challenge${line === null ? '' : `?line=${line}`}`
+  return refuse('proof-required', { kind: 'altcha', challenge })
+}
+
+async function payloadOf(call: Call): Promise<v.InferOutput<typeof Payload> | null> {
+  try {
+    const text = call.request.headers.get(PROOF_HEADER) ?? (await readJoin(call)).altcha
+    if (text === undefined || text.length > MAX_PROOF_BYTES) return null
+    const bytes = base64url.decode(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
+    const payload = v.safeParse(Payload, JSON.parse(new TextDecoder().decode(bytes)))
+    return payload.success ? payload.output : null
+  } catch {
+    return null
+  }
+}

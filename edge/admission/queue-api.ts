@@ -1,0 +1,124 @@
+/**
+ * The queue's API: join, status, leave, challenge. A place is a signed token that says everything, so a status is a signature
+ * check and one line of arithmetic; only a new visitor's number comes from somewhere else.
+ */
+import { PUBLIC_LINE, roomName } from '../../shared/api/access.ts'
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { problemIn } from '../../shared/problem.ts'
+import { isDrawn, isFinal, type Place as PlaceNow, pollAfterMs } from '../../shared/schedule.ts'
+import { type Call, isBrowser, lineAsked, refuse, sendJson, sendNothing } from '../call.ts'
+import { forgetLine, giveUp, lineOf, numberOf, refuseLeft } from '../queue/numbers.ts'
+import { type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import {
+  deleteAdmissionCookie,
+  deletePlaceCookie,
+  issueAdmission,
+  type Place,
+  renewPlace,
+} from '../visitor/credentials.ts'
+import { authenticate, requirePlace, setSecretCookie, visitorOf } from '../visitor/visitor.ts'
+import { bestLine, challengeDifficulty, refuseBlocked } from './admit.ts'
+import { takePlace } from './join.ts'
+import { limitAddress, limitVisitor } from './limits/rate-limits.ts'
+import { challengeFor } from './proofs/proof-of-work.ts'
+
+/** `POST /sales/{sale}/queue` */
+export async function join(sale: string, call: Call): Promise<Response> {
+  const { now, place, first } = await takePlace(sale, call)
+  return respond(first ? 201 : 200, now, place, true, call)
+}
+
+/** `GET /sales/{sale}/queue/status` */
+export async function status(sale: string, call: Call): Promise<Response> {
+  const { config } = call
+  limitAddress('status', config.STATUS_PER_ADDRESS, call)
+  const place = await requirePlace(sale, call)
+  limitVisitor('status', place.claims.sub, config.STATUS_PER_VISITOR, call)
+  let now: SaleNow
+  try {
+    now = await saleNow(sale, call, place.claims.line)
+  } catch (error) {
+    if (problemIn(error).status !== 503) throw error
+    // The sale's state is unknown at this moment, but the token holds the place.
+    return sendJson(bodyOf(place.claims, UNKNOWN))
+  }
+  await refuseBlocked(place.claims.sub, now.policy, call)
+  if (now.place(place.claims.num).status === 'ready') await refuseLeft(place.claims, now.ticketShards, call)
+  const renewed = await renewPlace(place, now.schedule, call)
+  return respond(200, now, renewed ?? place, renewed !== null, call)
+}
+
+/**
+ * `DELETE /sales/{sale}/queue`. A visitor who comes back after the opening joins at the end. Before it they get their old
+ * number again: otherwise leaving and joining would be a way to hold many.
+ */
+export async function leave(sale: string, call: Call): Promise<Response> {
+  const { config } = call
+  limitAddress('leave', config.JOINS_PER_ADDRESS, call)
+  const { claims } = await requirePlace(sale, call)
+  const { sub, num } = claims
+  limitVisitor('leave', sub, config.JOINS_PER_VISITOR, call)
+  try {
+    const now = await saleNow(sale, call, claims.line)
+    const { schedule, ticketShards, line } = now
+    if (isDrawn(schedule) && !isFinal(schedule.phase))
+      await Promise.all([giveUp(claims, ticketShards, call), forgetLine(sale, sub, now, call)])
+    else if (!isFinal(schedule.phase))
+      await Promise.all([
+        numberOf({ sale: roomName(sale, line), visitor: sub, has: num }, ticketShards, call),
+        lineOf(sale, sub, { wanted: line }, now, call),
+      ])
+  } catch (error) {
+    // Where the line's objects cannot be reached, the visitor leaves nevertheless.
+    problemIn(error)
+  }
+  deletePlaceCookie(sale, call)
+  deleteAdmissionCookie(sale, call)
+  return sendNothing()
+}
+
+/** `GET /sales/{sale}/challenge`: what to solve before joining, where a sale requires a proof of work. */
+export async function challenge(sale: string, call: Call): Promise<Response> {
+  limitAddress('challenge', call.config.JOINS_PER_ADDRESS, call)
+  // Also for a holder of a place: if its turn has passed, they need a new number.
+  const { place } = await authenticate(sale, call)
+  const visitor = await visitorOf(place, call)
+  const known = await saleNow(sale, call)
+  const line = await bestLine(known.policy, visitor.name, { line: lineAsked(call) }, call)
+  const now = line === known.line ? known : await saleNow(sale, call, line)
+  const difficulty = await challengeDifficulty(sale, visitor.name, now, call)
+  if (difficulty === 0) refuse('not-found')
+  const challenge = await challengeFor(sale, visitor.name, difficulty, call)
+  setSecretCookie(visitor, call)
+  return sendJson(challenge)
+}
+
+/** What join and status respond; the place's token only where it is new to the caller. */
+async function respond(
+  httpStatus: 200 | 201,
+  now: SaleNow,
+  place: Place,
+  isNew: boolean,
+  call: Call,
+): Promise<Response> {
+  const { num } = place.claims
+  const current = now.place(num)
+  const admission = current.status === 'ready' ? await issueAdmission(place.claims, call) : null
+  const inCookies = isBrowser(call.request)
+  const body: QueueAnswer = {
+    ...bodyOf(place.claims, current),
+    queue_token: inCookies || !isNew ? undefined : place.token,
+    admission_token: inCookies ? undefined : admission?.token,
+    admission_expires_at: admission ? new Date(admission.claims.exp * 1000).toISOString() : undefined,
+  }
+  return sendJson(body, httpStatus)
+}
+
+const nothing = { position: null, position_in_queue: null, estimated_wait_time: null }
+const UNKNOWN: PlaceNow = { status: 'paused', now_serving: 0, ...nothing }
+
+function bodyOf({ num: number, line = PUBLIC_LINE }: Place['claims'], current: PlaceNow): QueueAnswer {
+  const { status, position_in_queue, now_serving, estimated_wait_time } = current
+  const poll_after_ms = pollAfterMs(current, Math.random())
+  return { status, line, number, position_in_queue, now_serving, estimated_wait_time, poll_after_ms }
+}

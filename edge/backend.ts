@@ -1,0 +1,37 @@
+/** What other programs call: the origin, backends that check admissions, a health check. */
+import { timingSafeEqual } from 'hono/utils/buffer'
+import { purgeOwnCache } from './cache.ts'
+import { type Call, refuse, sendJson, sendNothing } from './call.ts'
+import { roomOf, withRetries } from './queue/rpc.ts'
+import { storeSnapshot } from './queue/sale-cache.ts'
+
+/** `POST /internal/sales/{room}/refresh`: the origin says that something has changed for a line of a sale. */
+export async function refresh(sale: string, call: Call): Promise<Response> {
+  const { env, nowMs } = call
+  await requireEdgeToken(call)
+  const response = await withRetries(() => roomOf(sale, env).refresh({ sale }))
+  if (response?.known === false && response.reason === 'unknown-sale') refuse('unknown-sale')
+  if (!response?.known) return refuse('try-again', { retry_after_seconds: 1 })
+  storeSnapshot(sale, response.bulletin, nowMs)
+  return sendNothing()
+}
+
+/** `POST /internal/sales/{sale}/purge`: the waiting room says that what caches keep of the sale is out of date. */
+export async function purge(sale: string, call: Call): Promise<Response> {
+  await requireEdgeToken(call)
+  return (await purgeOwnCache(sale, call)) ? sendNothing() : refuse('try-again', { retry_after_seconds: 1 })
+}
+
+async function requireEdgeToken({ request, config }: Call): Promise<void> {
+  if (!(await timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${config.EDGE_TOKEN}`)))
+    refuse('unauthorized')
+}
+
+/** `GET /.well-known/jwks.json` */
+export function jwks({ config }: Call): Response {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
+  return new Response(config.keys.jwks, { headers })
+}
+
+/** `GET /healthz`, with the id of the key that signs admissions: it shows a rotation, and identifies this edge. */
+export const health = ({ config }: Call) => sendJson({ status: 'ok', kid: config.keys.kid })

@@ -1,0 +1,86 @@
+/**
+ * The pages' plain forms: a checkout, a payment, a cancellation become the contract's calls. A form leads to the order's
+ * page, or shows the problem it met on the sale's page, with the form to send again where that may help.
+ */
+import { isLive } from '../../shared/order-status.ts'
+import { invalidField, ProblemError, problemIn } from '../../shared/problem.ts'
+import { refuseBlockedHolder } from '../admission/admit.ts'
+import { type Call, type Fields, formFields, refuse, seeOther } from '../call.ts'
+import type { Again } from '../pages/view.ts'
+import { publicNow } from '../queue/sale-cache.ts'
+import { visitorPage } from '../sale/visitor-page.ts'
+import { findOrderToken, refuseAdmission, setOrderCookie } from '../visitor/credentials.ts'
+import { aboutBuyer, callOrigin, requireBuyer } from './checkout.ts'
+import { ALREADY, limitOrders, orderIn } from './own-orders.ts'
+
+/** `POST /sales/{sale}/buy` */
+export async function buyForm(sale: string, call: Call): Promise<Response> {
+  const sent = await formFields(call.request)
+  const fields = sent && { ...sent, idempotency_key: sent.idempotency_key || crypto.randomUUID() }
+  const form = { action: `/sales/${sale}/buy`, fields: fields ?? {} }
+  return orProblemPage(sale, form, call, () => buy(sale, fields, call))
+}
+
+async function buy(sale: string, fields: Fields | null, call: Call): Promise<Response> {
+  const { token } = await requireBuyer(sale, call)
+  if (!fields) return refuse('invalid-request')
+  const { product_id, quantity, payment_method, email, idempotency_key = '' } = fields
+  // Without a product the origin takes the sale's first one, which the visitor has not chosen.
+  if (!product_id) throw new ProblemError(invalidField('product_id', 'is required'))
+  const request = {
+    product_id,
+    ...(quantity && { quantity: Number(quantity) }),
+    ...(payment_method && { payment_method }),
+    ...(email && { contact: { email } }),
+  }
+  const headers = { ...jsonHeaders(token), ...aboutBuyer(call), 'idempotency-key': idempotency_key }
+  const body = JSON.stringify(request)
+  const response = await callOrigin(`/sales/${sale}/checkout`, { method: 'POST', headers, body }, call)
+  const order = await orderIn(response)
+  if (order.order_token) setOrderCookie(order.order_id, order.order_token, call)
+  // Another order than the one asked for: the visitor has as many as one may have.
+  const already = response.status === 200 && isLive(order.status)
+  return seeOther(`/sales/${sale}/order/${order.order_id}${already ? `?${ALREADY}` : ''}`)
+}
+
+/** `POST /sales/{sale}/order/{order}/payment` and `/cancel` */
+export async function orderForm(sale: string, order: string, change: 'payment' | 'cancel', call: Call) {
+  const fields = (await formFields(call.request)) ?? {}
+  const page = `/sales/${sale}/order/${order}`
+  return orProblemPage(sale, { action: `${page}/${change}`, fields }, call, async () => {
+    limitOrders(call)
+    const token = await findOrderToken(order, call, sale)
+    if (token === null) return refuseAdmission(sale)
+    await refuseBlockedHolder(token, call)
+    const headers = jsonHeaders(token)
+    const body = JSON.stringify({ payment_method: fields.payment_method })
+    const response =
+      change === 'payment'
+        ? await callOrigin(`/orders/${order}/payment`, { method: 'POST', headers, body }, call)
+        : await callOrigin(`/orders/${order}`, { method: 'DELETE', headers }, call)
+    // In conflict with what the order has become meanwhile, which its page shows.
+    if (!response.ok && response.status !== 409) await orderIn(response)
+    await response.body?.cancel()
+    return seeOther(page)
+  })
+}
+
+/**
+ * What a form led to, or the sale's page with the problem. The form to send again holds its idempotency key: should the
+ * first request have come through after all, the second finds what it did.
+ */
+async function orProblemPage(sale: string, form: Again, call: Call, send: () => Promise<Response>) {
+  try {
+    return await send()
+  } catch (error) {
+    const problem = problemIn(error)
+    const mayHelp = problem.status === 503 || problem.type === '/problems/all-in-carts'
+    const shows = { kind: 'problem', problem, again: mayHelp ? form : undefined } as const
+    return visitorPage(sale, await publicNow(sale, call), shows, call)
+  }
+}
+
+const jsonHeaders = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  'content-type': 'application/json',
+})

@@ -1,0 +1,160 @@
+/**
+ * A visitor's orders: the contract's calls, passed on to the origin; their list; the page of each and its receipt. A browser
+ * has a cookie for each order that it made, for a day. After that, and on an account's other devices, the origin gives the
+ * edge the tokens of the visitor's orders.
+ */
+import * as v from 'valibot'
+import { EDGE_VISITOR_HEADER } from '../../shared/api/internal.ts'
+import { Order } from '../../shared/api/public.ts'
+import { isLive, isSold } from '../../shared/order-status.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { type Problem, ProblemError, problemIn } from '../../shared/problem.ts'
+import { ADMISSION } from '../../shared/tokens.ts'
+import { refuseBlockedHolder } from '../admission/admit.ts'
+import { limitAddress, limitVisitor } from '../admission/limits/rate-limits.ts'
+import { type Call, isBrowser, refuse, seeOther, sendJson, wantsHtml } from '../call.ts'
+import type { Wanted } from '../pages/view.ts'
+import { publicNow } from '../queue/sale-cache.ts'
+import { visitorPage } from '../sale/visitor-page.ts'
+import {
+  bearer,
+  claimsIn,
+  findAdmission,
+  findOrderToken,
+  refuseOrder,
+  requireAdmission,
+  setOrderCookie,
+} from '../visitor/credentials.ts'
+import { accountOf } from '../visitor/session.ts'
+import { authenticate, placeOf, visitorOf } from '../visitor/visitor.ts'
+import { callOrigin, passOn } from './checkout.ts'
+
+/** In the address of an order's page: it is the order that the visitor had, not one they just asked for. */
+export const ALREADY = 'already'
+
+/** `/orders/{order}` and below */
+export async function passOrder(path: string, order: string, call: Call): Promise<Response> {
+  limitOrders(call)
+  const token = await findOrderToken(order, call)
+  if (token === null) return refuseOrder(order, call)
+  await refuseBlockedHolder(token, call)
+  return passOn(path, token, call)
+}
+
+/** Only the origin can verify an order token, so calls are limited by address. */
+export const limitOrders = (call: Call) => limitAddress('order', call.config.STATUS_PER_ADDRESS, call)
+
+/** `GET /sales/{sale}/order/{order}` */
+export async function showOrder(sale: string, order: string, call: Call): Promise<Response> {
+  const [now, shows] = await Promise.all([publicNow(sale, call), orderShown(sale, order, call)])
+  return visitorPage(sale, now, shows, call)
+}
+
+async function orderShown(sale: string, order_id: string, call: Call) {
+  try {
+    const order = await orderOf(sale, order_id, call)
+    // The address stays when the order is over.
+    const alreadyHas = call.request.url.endsWith(`?${ALREADY}`) && isLive(order.status)
+    return { kind: 'order', order, alreadyHas } satisfies Wanted
+  } catch (error) {
+    const problem = problemIn(error)
+    const path = problem.retry_after_seconds === undefined ? undefined : `/sales/${sale}/order/${order_id}`
+    return { kind: 'problem', problem, path } satisfies Wanted
+  }
+}
+
+/** `GET /sales/{sale}/order/{order}/receipt` */
+export async function showReceipt(sale: string, order_id: string, call: Call): Promise<Response> {
+  const shows = await orderShown(sale, order_id, call)
+  if (shows.kind === 'problem') return visitorPage(sale, await publicNow(sale, call), shows, call)
+  const { order } = shows
+  if (!isSold(order.status)) return seeOther(`/sales/${sale}/order/${order_id}`)
+  return visitorPage(sale, await publicNow(sale, call), { kind: 'receipt', order }, call)
+}
+
+/** `GET /sales/{sale}/order/{order}/pay`: Stripe's form, or what the bank asks for; for any other order the way to its page. */
+export async function showPayment(sale: string, order_id: string, call: Call): Promise<Response> {
+  const { stripe } = call.config
+  if (!stripe) refuse('not-found')
+  const shows = await orderShown(sale, order_id, call)
+  if (shows.kind === 'problem') return visitorPage(sale, await publicNow(sale, call), shows, call)
+  const { order } = shows
+  const confirms = order.payment?.status === 'requires_action' && order.payment.client_secret !== undefined
+  const now = await publicNow(sale, call)
+  // A test sale takes the sandbox's methods, which the order's page offers.
+  if ((order.status !== 'reserved' && !confirms) || now.facts.test) return seeOther(`/sales/${sale}/order/${order_id}`)
+  return visitorPage(sale, now, { kind: 'payment', order, stripe }, call)
+}
+
+async function orderOf(sale: string, id: string, call: Call): Promise<Order> {
+  limitOrders(call)
+  const token = await findOrderToken(id, call, sale)
+  if (token !== null) {
+    await refuseBlockedHolder(token, call)
+    try {
+      return await orderIn(await callOrigin(`/orders/${id}`, { headers: { authorization: `Bearer ${token}` } }, call))
+    } catch (error) {
+      // An admission may be another visitor's than the account's.
+      if (!/(unknown-order|not-admitted)$/.test(problemIn(error).type)) throw error
+    }
+  }
+  const found = (await listOrders(sale, call)).find(({ order_id }) => order_id === id) ?? refuse('unknown-order')
+  const { order_token, ...order } = found
+  // For its stream of changes, and to pay it or give it back.
+  if (order_token) setOrderCookie(id, order_token, call)
+  return order
+}
+
+// -- The list ------------------------------------------------------------------------------------------------------------
+
+/** `GET /sales/{sale}/orders` */
+export async function ownOrders(sale: string, call: Call): Promise<Response> {
+  limitOrders(call)
+  const orders = await listOrders(sale, call)
+  if (wantsHtml(call.request)) return visitorPage(sale, await publicNow(sale, call), { kind: 'orders', orders }, call)
+  // A browser's tokens are out of reach of page script.
+  return sendJson({ orders: isBrowser(call.request) ? orders.map(({ order_token: _, ...order }) => order) : orders })
+}
+
+const Orders = v.object({ orders: v.array(Order) })
+
+/** The caller's orders of a sale, of the last days; none for someone who is not known. */
+async function listOrders(sale: string, call: Call): Promise<Order[]> {
+  const name = await ownName(sale, call)
+  if (name === null) return []
+  limitVisitor('orders', name, call.config.STATUS_PER_VISITOR, call)
+  const headers = { [EDGE_VISITOR_HEADER]: encodeURIComponent(name) }
+  const response = await callOrigin(`/sales/${sale}/orders`, { headers }, call)
+  const body: unknown = await response.json().catch(() => null)
+  const orders = response.ok ? tryParse(Orders, body)?.orders : undefined
+  return orders ?? refuseAs(response, body)
+}
+
+/** Whose orders: by a token sent along; else the account's, on any device; else the browser's. */
+async function ownName(sale: string, call: Call): Promise<string | null> {
+  const token = bearer(call.request)
+  const sent = token !== null
+  // One for another sale, or too old, is refused as at a checkout.
+  if (sent && claimsIn(token).aud === ADMISSION.audience) return (await requireAdmission(sale, call)).claims.sub
+  const account = sent ? null : await accountOf(call)
+  if (account !== null) return account
+  const admission = await findAdmission(sale, call)
+  if (admission) return admission.claims.sub
+  const caller = await authenticate(sale, call)
+  const { name, known } = await visitorOf(sent ? placeOf(sale, caller, call) : caller.place, call)
+  return known ? name : null
+}
+
+/** The order in a response of the origin; throws the problem in it otherwise. */
+export async function orderIn(response: Response): Promise<Order> {
+  const body: unknown = await response.json().catch(() => null)
+  const order = response.ok ? tryParse(Order, body) : undefined
+  if (order) return order
+  return refuseAs(response, body)
+}
+
+function refuseAs(response: Response, body: unknown): never {
+  const { type, title } = Object(body) as Partial<Problem>
+  if (!response.ok && typeof type === 'string' && typeof title === 'string') throw new ProblemError(body as Problem)
+  return refuse('try-again', { retry_after_seconds: 2 })
+}

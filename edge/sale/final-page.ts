@@ -1,0 +1,53 @@
+/**
+ * Final responses: sold out, and ended. They are the same for all and come from memory: no object and no origin is asked for
+ * them, and the cache before the Worker keeps them.
+ */
+import { bytesToHex } from '@noble/hashes/utils.js'
+import type { Schedule } from '../../shared/schedule.ts'
+import { KEPT, keptFor } from '../cache.ts'
+import { type Call, isCached, wantsJson } from '../call.ts'
+import { renderSale } from '../pages/index.ts'
+import { languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import type { SaleNow } from '../queue/sale-cache.ts'
+
+type FinalPhase = 'sold_out' | 'ended'
+
+/** As the runtime wants it: an object of headers or a string it takes apart for each of a great many requests. */
+interface Final {
+  readonly body: Uint8Array
+  readonly etag: string
+  readonly headers: Headers
+}
+
+/** For each final schedule: the page by its language, and the document. */
+const finals = new WeakMap<Schedule, Map<string, Final>>()
+
+export async function finalResponse(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Response> {
+  const { request } = call
+  const known = finals.get(now.schedule) ?? new Map<string, Final>()
+  finals.set(now.schedule, known)
+  const kind = wantsJson(request) ? 'json' : languageOf(request)
+  const final = known.get(kind) ?? (await render(sale, phase, now, call))
+  known.set(kind, final)
+  const { body, etag, headers } = final
+  return isCached(request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+async function render(sale: string, phase: FinalPhase, now: SaleNow, call: Call): Promise<Final> {
+  const isJson = wantsJson(call.request)
+  // As of the moment it took effect, so that every isolate and every data centre responds the same, byte for byte.
+  const then = { ...now, atMs: now.schedule.server_time_ms }
+  const text = isJson
+    ? JSON.stringify(publicSale(then))
+    : renderSale(viewOf(sale, then, null, { kind: 'final', phase }, call))
+  const body = new TextEncoder().encode(text)
+  const digest = await crypto.subtle.digest('SHA-256', body)
+  const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+  const headers = new Headers({
+    ...PAGE_HEADERS,
+    ...(isJson && { 'content-type': 'application/json' }),
+    ...keptFor(sale, KEPT.final),
+    etag,
+  })
+  return { body, etag, headers }
+}

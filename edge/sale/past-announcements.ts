@@ -1,0 +1,73 @@
+/**
+ * What was announced before, in pages from the oldest on: a full page never changes, and is kept for long. Nothing here
+ * reads a cookie.
+ */
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { ANNOUNCEMENTS_A_PAGE, PastAnnouncements } from '../../shared/api/public.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { tryParse } from '../../shared/parse.ts'
+import { limitAddress } from '../admission/limits/rate-limits.ts'
+import { KEPT, keptFor } from '../cache.ts'
+import { type Call, isAhead, isCached, pollWhile, refuse } from '../call.ts'
+import { callOrigin } from '../checkout/checkout.ts'
+import { publicNow } from '../queue/sale-cache.ts'
+
+/** The number of a page, below 1,000: more than any sale has. Larger numbers do not reach the origin. */
+const PAGE = /^[1-9]\d{0,2}$/
+const MAX_PAGES_KNOWN = 1_000
+/** How long an isolate sends the same page. */
+const PAGE_MS = 5_000
+/** How long a request waits for another that loads the page. */
+const WAIT_MS = 2_000
+
+interface Page {
+  readonly body: string
+  readonly etag: string
+  readonly isFull: boolean
+  readonly atMs: number
+}
+
+const pages = new RecentMap<string, Page>(MAX_PAGES_KNOWN)
+/** Until when others wait for the request that loads a page. */
+const loading = new RecentMap<string, number>(MAX_PAGES_KNOWN)
+
+/** `GET /sales/{sale}/announcements`: the newest page, which names the one before as `older`; `?page=2` that one. */
+export async function announcements(sale: string, call: Call): Promise<Response> {
+  limitAddress('announcements', call.config.STATUS_PER_ADDRESS, call)
+  const wanted = new URL(call.request.url).searchParams.get('page')
+  if (wanted !== null && !PAGE.test(wanted)) refuse('not-found')
+  const { schedule } = await publicNow(sale, call)
+  // Another announcement ends the one before.
+  const key = `${sale} ${wanted} ${schedule.announcement?.id}`
+  const isLoading = (atMs: number) => isAhead(loading.get(key) ?? 0, atMs, WAIT_MS)
+  if (isLoading(Date.now())) await pollWhile((atMs) => !fresh(key, atMs) && isLoading(atMs))
+  const { body, etag, isFull } = fresh(key, Date.now()) ?? (await load(key, sale, wanted, call))
+  const kept = keptFor(sale, isFull ? KEPT.past : KEPT.landing)
+  const headers = { 'content-type': 'application/json', etag, ...kept }
+  return isCached(call.request, etag) ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+function fresh(key: string, atMs: number): Page | undefined {
+  const page = pages.get(key)
+  return page && isAhead(page.atMs + PAGE_MS, atMs, PAGE_MS) ? page : undefined
+}
+
+async function load(key: string, sale: string, wanted: string | null, call: Call): Promise<Page> {
+  loading.set(key, Date.now() + WAIT_MS)
+  try {
+    const headers = { authorization: `Bearer ${call.config.EDGE_TOKEN}` }
+    const query = wanted === null ? '' : `?page=${wanted}`
+    const response = await callOrigin(`/internal/sales/${sale}/announcements${query}`, { headers }, call)
+    if (response.status === 404) refuse('not-found')
+    const found = response.ok ? tryParse(PastAnnouncements, await response.json()) : null
+    if (!found) return refuse('try-again', { retry_after_seconds: 2 })
+    const body = JSON.stringify(found)
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
+    const etag = `"${bytesToHex(new Uint8Array(digest)).slice(0, 32)}"`
+    const page = { body, etag, isFull: found.announcements.length === ANNOUNCEMENTS_A_PAGE, atMs: Date.now() }
+    pages.set(key, page)
+    return page
+  } finally {
+    loading.delete(key)
+  }
+}

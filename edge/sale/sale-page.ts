@@ -1,0 +1,108 @@
+/** The sale as all its visitors see it: the landing page, the public document, the schedule. Nothing here reads a cookie. */
+import { isFinal, type Schedule } from '../../shared/schedule.ts'
+import { linkedInvitation } from '../admission/proofs/invitation.ts'
+import { KEPT, keptFor } from '../cache.ts'
+import { type Call, hostOf, isCached, lineAsked, NO_STORE, refuse, wantsJson } from '../call.ts'
+import { renderSale } from '../pages/index.ts'
+import { openingCalendar } from '../pages/parts/calendar.ts'
+import { headersOf, languageOf, PAGE_HEADERS, publicSale, viewOf } from '../pages/respond.ts'
+import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import { finalResponse } from './final-page.ts'
+
+/** `GET /sales/{sale}`: the page, or the public document for those who ask for JSON. */
+export async function showSale(sale: string, call: Call): Promise<Response> {
+  const now = await publicNow(sale, call)
+  const { phase } = now.schedule
+  if (isFinal(phase)) return finalResponse(sale, phase, now, call)
+  if (wantsJson(call.request)) return publicDocument(sale, now)
+  return invitedPage(sale, now, call) ?? landingPage(sale, now, call)
+}
+
+/** The landing page behind an invitation's link: with the code filled in, and never cached, since the cache has one page for all. */
+function invitedPage(sale: string, now: SaleNow, call: Call): Response | null {
+  const code = linkedInvitation(call)
+  if (code === null) return null
+  const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+  if (!view.invites && !view.othersInvite) return null
+  const page = renderSale({ ...view, invitation: { code, fault: null } })
+  return new Response(page, { headers: { ...headersOf(view), 'cache-control': NO_STORE } })
+}
+
+function publicDocument(sale: string, now: SaleNow): Response {
+  const headers = { 'content-type': 'application/json', vary: PAGE_HEADERS.vary, ...keptFor(sale, KEPT.document) }
+  return new Response(JSON.stringify(publicSale(now)), { headers })
+}
+
+/** How long an isolate sends the same landing page. */
+const LANDING_PAGE_MS = 200
+
+interface Landing {
+  readonly page: Uint8Array
+  readonly headers: Headers
+  readonly atMs: number
+  readonly host: string
+}
+
+/** For each schedule, by language. */
+const landings = new WeakMap<Schedule, Map<string, Landing>>()
+
+function landingPage(sale: string, now: SaleNow, call: Call): Response {
+  const { schedule, atMs } = now
+  const known = landings.get(schedule) ?? new Map<string, Landing>()
+  landings.set(schedule, known)
+  const lang = languageOf(call.request)
+  const host = hostOf(call)
+  let landing = known.get(lang)
+  // It names its own address: no visitor may put another one there.
+  if (landing?.host !== host || atMs < landing.atMs || atMs - landing.atMs >= LANDING_PAGE_MS) {
+    const view = viewOf(sale, now, null, { kind: 'landing' }, call)
+    const page = new TextEncoder().encode(renderSale(view))
+    landing = { page, headers: new Headers({ ...headersOf(view), ...keptFor(sale, KEPT.landing) }), atMs, host }
+    known.set(lang, landing)
+  }
+  return new Response(landing.page, { headers: landing.headers })
+}
+
+/** `GET /sales/{sale}/schedule`; with `?line=members` that of another line. */
+export async function schedule(sale: string, call: Call): Promise<Response> {
+  const now = await lineNow(sale, lineAsked(call), call)
+  const second = Math.floor(now.atMs / 1000)
+  let written = schedules.get(now.schedule)
+  if (written?.second !== second) {
+    const { server_time_ms: _, ...rest } = now.schedule
+    // A line paused for lack of updates keeps its version: the phase distinguishes the two. And the second, since a
+    // cache to which nothing has changed hands out its copy as if it were of this moment, time and all.
+    const { version, phase, line } = now.schedule
+    const etag = `W/"${line === undefined ? '' : `${line}-`}${version}-${phase}-${second}"`
+    const headers = new Headers({ 'content-type': 'application/json', etag, ...keptFor(sale, KEPT.schedule) })
+    written = { second, json: JSON.stringify(rest).slice(0, -1), etag, headers }
+    schedules.set(now.schedule, written)
+  }
+  const { json, etag, headers } = written
+  if (isCached(call.request, etag)) return new Response(null, { status: 304, headers })
+  return new Response(`${json},"server_time_ms":${now.atMs}}`, { headers })
+}
+
+/** `GET /sales/{sale}/opening.ics`; with `?line=members` that of another line. */
+export async function calendar(sale: string, call: Call): Promise<Response> {
+  const now = await lineNow(sale, lineAsked(call), call)
+  const ics = openingCalendar(viewOf(sale, now, null, { kind: 'landing' }, call))
+  const headers = {
+    'content-type': 'text/calendar; charset=utf-8',
+    vary: PAGE_HEADERS.vary,
+    ...keptFor(sale, KEPT.landing),
+  }
+  return new Response(ics, { headers })
+}
+
+async function lineNow(sale: string, line: string | undefined, call: Call): Promise<SaleNow> {
+  const now = await publicNow(sale, call)
+  if (line === undefined || line === now.line) return now
+  return now.policy.lines.some((one) => one.line === line) ? saleNow(sale, call, line) : refuse('not-found')
+}
+
+/** Schedules as they are sent within one second, except the time: a great many ask for the same one. */
+const schedules = new WeakMap<
+  Schedule,
+  { readonly second: number; readonly json: string; readonly etag: string; readonly headers: Headers }
+>()

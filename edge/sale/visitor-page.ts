@@ -1,0 +1,126 @@
+/** A visitor's own page: their place, their turn, or what they asked for. No cache keeps it. */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
+import { type Problem, problem, problemIn } from '../../shared/problem.ts'
+import { isFinal } from '../../shared/schedule.ts'
+import { refuseBlocked } from '../admission/admit.ts'
+import { takePlace } from '../admission/join.ts'
+import { readJoin } from '../admission/join-request.ts'
+import { faultIn } from '../admission/proofs/invitation.ts'
+import { type Call, NO_STORE, seeOther } from '../call.ts'
+import { renderSale } from '../pages/index.ts'
+import { headersOf, viewOf } from '../pages/respond.ts'
+import type { SaleView, Shows, Wanted } from '../pages/view.ts'
+import { wantedPage } from '../protect/protect.ts'
+import { refuseLeft } from '../queue/numbers.ts'
+import { publicNow, type SaleNow, saleNow } from '../queue/sale-cache.ts'
+import {
+  deleteAdmissionCookie,
+  deletePlaceCookie,
+  findAdmission,
+  issueAdmission,
+  latestOrder,
+  renewPlace,
+} from '../visitor/credentials.ts'
+import { signInUrl } from '../visitor/session.ts'
+import { authenticate, type Caller, isVisitor, visitorOf } from '../visitor/visitor.ts'
+
+/** In the address of the page that a form's join leads to, which explains if the place did not come along. */
+export const JOINED = 'joined'
+
+/** `GET /sales/{sale}/line`: without a place it shows the landing page's content, and after the sale the final page. */
+export async function showLine(sale: string, call: Call): Promise<Response> {
+  const now = await publicNow(sale, call)
+  const { phase } = now.schedule
+  if (!isFinal(phase)) return visitorPage(sale, now, null, call)
+  // Not by a redirect: until it is purged, a kept landing page may lead back here.
+  return pageOf(viewOf(sale, now, null, { kind: 'final', phase }, call), 200)
+}
+
+/** `POST /sales/{sale}/queue` by a page's script, which shows the response: so a join is one request. */
+export async function joinAndShow(sale: string, call: Call): Promise<Response> {
+  const { now, place, first } = await takePlace(sale, call)
+  const { num } = place.claims
+  const isReady = now.place(num).status === 'ready'
+  const admission = isReady ? await issueAdmission(place.claims, call) : null
+  const onwards = admission && wantedPage(sale, call)
+  if (onwards !== null) return seeOther(onwards)
+  const shows = ownPlace(num, admission?.claims.exp, now)
+  const view = { ...viewOf(sale, now, num, shows, call), order: latestOrder(sale, call) }
+  return pageOf(view, first ? 201 : 200)
+}
+
+/** The page after a join, or the landing page again with the fault of the invitation. */
+export async function orAskAgain(sale: string, call: Call, joined: Promise<Response>): Promise<Response> {
+  try {
+    return await joined
+  } catch (error) {
+    const fault = faultIn(problemIn(error))
+    if (fault === null) throw error
+    const view = viewOf(sale, await publicNow(sale, call), null, { kind: 'landing' }, call)
+    const code = await readJoin(call).then(
+      ({ invitation = '' }) => invitation,
+      () => '',
+    )
+    return pageOf({ ...view, order: latestOrder(sale, call), invitation: { code, fault } }, 403)
+  }
+}
+
+/** A page for one visitor: what they asked for, or else their own place. */
+export async function visitorPage(
+  sale: string,
+  publicly: SaleNow,
+  wanted: Wanted | null,
+  call: Call,
+): Promise<Response> {
+  const caller = await authenticate(sale, call)
+  const { place, refusal } = caller
+  const admitted = await findAdmission(sale, call)
+  const holder = place ?? admitted
+  const line = holder ? (holder.claims.line ?? PUBLIC_LINE) : publicly.line
+  const now = line === publicly.line ? publicly : await saleNow(sale, call, line)
+  if (holder) await refuseBlocked(holder.claims.sub, now.policy, call)
+  // A turn lasts while its admission is valid, whatever has been called since; without one it begins when the place is called.
+  const isReady = place !== null && now.place(place.claims.num).status === 'ready'
+  if (isReady && !admitted) await refuseLeft(place.claims, now.ticketShards, call)
+  const admission = admitted ?? (isReady ? await issueAdmission(place.claims, call) : null)
+  const onwards = admission && wantedPage(sale, call)
+  if (onwards !== null) {
+    if (await isVisitor(admission?.claims.sub ?? '', call)) return seeOther(onwards)
+    // The site would send them back here forever: with somebody else's tokens they can only join again.
+    deletePlaceCookie(sale, call)
+    deleteAdmissionCookie(sale, call)
+    return pageOf({ ...viewOf(sale, now, null, { kind: 'landing' }, call), order: null }, 200)
+  }
+
+  if (place) await renewPlace(place, now.schedule, call)
+  if (refusal === 'invalid-token') {
+    deletePlaceCookie(sale, call)
+    deleteAdmissionCookie(sale, call)
+  }
+  const number = place?.claims.num ?? admission?.claims.num ?? null
+  const missing = admission ? null : await missingPlace(sale, caller, call)
+  const shows = wanted ?? missing ?? ownPlace(number, admission?.claims.exp, now)
+  const view = { ...viewOf(sale, now, number, shows, call), order: latestOrder(sale, call) }
+  return pageOf(view, wanted?.kind === 'problem' ? wanted.problem.status : 200)
+}
+
+function ownPlace(number: number | null, admittedUntilSeconds: number | undefined, now: SaleNow): Shows {
+  if (admittedUntilSeconds !== undefined) return { kind: 'turn', untilMs: admittedUntilSeconds * 1000 }
+  return number === null ? { kind: 'landing' } : { kind: 'line', place: now.place(number), number }
+}
+
+/** Why a browser does not show the place that it was given. */
+async function missingPlace(sale: string, { place, refusal }: Caller, call: Call) {
+  const shows = (problem: Problem) => ({ kind: 'problem', problem }) as const
+  if (refusal === 'signed-out') return shows(problem('signed-out', { sign_in_url: signInUrl(sale, call) }))
+  const { url, headers } = call.request
+  // Sent there by our own form, and not by a link from somebody else.
+  const hasJoined = url.endsWith(`?${JOINED}`) && headers.get('sec-fetch-site') === 'same-origin'
+  if (place || refusal || !hasJoined) return null
+  // The address stays when the place was given up: a visitor who is still known has a browser that keeps cookies.
+  const { known, untagged } = await visitorOf(null, call)
+  return known || untagged ? null : shows(problem('cookies-required'))
+}
+
+const pageOf = (view: SaleView, status: number) =>
+  new Response(renderSale(view), { status, headers: { ...headersOf(view), 'cache-control': NO_STORE } })

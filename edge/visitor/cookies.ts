@@ -1,0 +1,68 @@
+/**
+ * Cookies as this Worker uses them: HttpOnly, out of reach of page script; SameSite=Lax, so that a visitor who arrives by a link
+ * keeps their place; over https with the `__Host-` prefix, so that no neighbouring host can plant one.
+ */
+import * as v from 'valibot'
+import { OrderId } from '../../shared/api/public.ts'
+import type { Call } from '../call.ts'
+
+const PREFIX = '__Host-'
+const fullName = (name: string, secure: boolean) => (secure ? PREFIX + name : name)
+
+export function readCookie(name: string, { request, secure }: Call): string | null {
+  return readShopCookie(fullName(name, secure), request)
+}
+
+/** A cookie of the shop's own, under its own name. */
+export function readShopCookie(name: string, request: Request): string | null {
+  const header = request.headers.get('cookie') ?? ''
+  const wanted = `${name}=`
+  for (let from = header.indexOf(wanted); from !== -1; from = header.indexOf(wanted, from + 1)) {
+    // Nothing but spaces before it in its pair: within another cookie's value a neighbouring host can write any name.
+    let before = from
+    while (header[before - 1] === ' ') before--
+    if (before > 0 && header[before - 1] !== ';') continue
+    const end = header.indexOf(';', from)
+    return header.slice(from + wanted.length, end === -1 ? undefined : end)
+  }
+  return null
+}
+
+/** What follows this prefix in the names of our cookies, in the order in which the browser sends them. */
+export function cookiesNamed(prefix: string, { request, secure }: Call): string[] {
+  const full = fullName(prefix, secure)
+  return (request.headers.get('cookie') ?? '')
+    .split(';')
+    .map((pair) => pair.trimStart().split('=', 1)[0] ?? '')
+    .filter((name) => name.startsWith(full))
+    .map((name) => name.slice(full.length))
+}
+
+export function setCookie(name: string, value: string, maxAgeSeconds: number, call: Call): void {
+  const { secure, setCookies } = call
+  const common = `Path=/; Max-Age=${Math.max(0, Math.floor(maxAgeSeconds))}; HttpOnly; SameSite=Lax`
+  setCookies.push(`${fullName(name, secure)}=${value}; ${common}${secure ? '; Secure' : ''}`)
+}
+
+export const deleteCookie = (name: string, call: Call) => setCookie(name, '', 0, call)
+
+/** Not `visitor`: under that name an earlier version kept the visitor's public name. */
+export const SECRET_COOKIE = 'visitor-secret'
+const OURS = new RegExp(`^${PREFIX}(${SECRET_COOKIE}$|queue-|admission-|return-|order-)`)
+
+/**
+ * The header without our cookies, for somebody else's server, which may have cookies with names like ours. Over https ours
+ * have the prefix; without it they are recognized by the sale.
+ */
+export function withoutOurs(header: string, sale: string, secure: boolean): string {
+  const ours = new Set([SECRET_COOKIE, `queue-${sale}`, `admission-${sale}`, `return-${sale}`])
+  const isOurs = (name: string) =>
+    secure
+      ? OURS.test(name)
+      : ours.has(name) || (name.startsWith('order-') && v.is(OrderId, name.slice('order-'.length)))
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !isOurs(pair.split('=', 1)[0] ?? ''))
+    .join('; ')
+}

@@ -1,0 +1,185 @@
+/**
+ * The shop's own session: a JWT whose keys are at the shop's JWKS URL. Its subject is the account that a visitor is
+ * signed in with.
+ */
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { ACCOUNT_PREFIX } from '../../shared/api/access.ts'
+import { RecentMap } from '../../shared/lib/recent-map.ts'
+import { type Call, isAhead, pollWhile, refuse } from '../call.ts'
+import { readShopCookie } from './cookies.ts'
+
+/** For clients without cookies. */
+const SESSION_HEADER = 'x-shop-authorization'
+/** With the prefix no longer than a token's subject may be. */
+const MAX_SUBJECT = 190
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+/** The keys are fetched again after so long; sooner for a key that is new, but no more often than the second. */
+const KEYS_TTL_MS = 5 * 60_000
+const RETRY_MS = 30_000
+/** Without any keys: as often as refused visitors try again. */
+const MISSING_RETRY_MS = 2_000
+const FETCH_TIMEOUT_MS = 3_000
+
+/** Sessions remembered as verified, until the keys are fetched again: some 15 MB, as sessions are about a kilobyte long. */
+const MAX_VERIFIED = 8_000
+/** Longer ones are verified each time. */
+const MAX_REMEMBERED_LENGTH = 4_096
+
+/** An account that is signed in at the shop, and its claims. */
+interface Session {
+  readonly account: string
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+type Shop = NonNullable<Call['config']['shop']>
+
+const sessions = new WeakMap<Call, Promise<Session | null>>()
+
+/**
+ * The session of a request; null without a valid one. Throws `try-again` while the shop's keys cannot be fetched: an account
+ * must not be taken for somebody else, and lose its place by that. Read once per request.
+ */
+export function sessionOf(call: Call): Promise<Session | null> {
+  const known = sessions.get(call)
+  if (known) return known
+  const session = readSession(call)
+  sessions.set(call, session)
+  return session
+}
+
+/** The visitor's name by the account they are signed in with. */
+export async function accountOf(call: Call): Promise<string | null> {
+  const session = await sessionOf(call)
+  return session && ACCOUNT_PREFIX + session.account
+}
+
+/**
+ * True if the caller may use a token of this visitor: an account's token only with a session of that account, so that a
+ * copied or sold one admits nobody else.
+ */
+export async function mayUse(visitor: string, call: Call): Promise<boolean> {
+  return !visitor.startsWith(ACCOUNT_PREFIX) || visitor === (await accountOf(call))
+}
+
+/** Where visitors sign in and come back to the sale from; null where the shop has not said. */
+export function signInUrl(sale: string, { config, request }: Call): string | null {
+  const template = config.shop?.SHOP_SIGN_IN_URL
+  if (template === undefined) return null
+  return template.replace('{return}', encodeURIComponent(new URL(`/sales/${sale}`, request.url).href))
+}
+
+async function readSession(call: Call): Promise<Session | null> {
+  const { request, config } = call
+  const { shop } = config
+  if (!shop) return null
+  const header = request.headers.get(SESSION_HEADER)
+  const token = header?.replace(/^bearer /i, '') ?? readShopCookie(shop.SHOP_COOKIE, request)
+  if (!token) return null
+  try {
+    const claims = await verifySession(token, shop, call)
+    return claims.sub && isName(claims.sub) ? { account: claims.sub, claims } : null
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
+  }
+}
+
+/** The ledger refuses other text, and with it a whole batch of orders. */
+const isName = (sub: string) => sub.length <= MAX_SUBJECT && sub.isWellFormed() && !/\p{Cc}/u.test(sub)
+
+// -- The shop's keys ---------------------------------------------------------------------------------------------------
+
+/** Plain values, since promises are not shared between requests. */
+interface ShopKeys {
+  readonly shop: Shop
+  /** Null until they could be fetched. */
+  find: ReturnType<typeof createLocalJWKSet> | null
+  fetchedAtMs: number
+  /** While another request fetches them. */
+  fetchingUntilMs: number
+  /** The last fetch failed; older keys are used meanwhile. */
+  failed: boolean
+  /** The claims of sessions by their token: a signature takes longer to verify than all else about a request. */
+  verified: RecentMap<string, JWTPayload>
+}
+
+let shopKeys: ShopKeys | null = null
+
+function refuseForNow(): never {
+  const detail = 'It cannot be seen who you are. You keep your place.'
+  return refuse('try-again', { detail, retry_after_seconds: MISSING_RETRY_MS / 1000 })
+}
+
+/** Verifies with the keys at hand, renewed behind the response; waits only for the first keys, or for a key that is new. */
+async function verifySession(token: string, shop: Shop, call: Call): Promise<JWTPayload> {
+  const keys = keysOf(shop)
+  if (!keys.find) await awaitKeys(keys, MISSING_RETRY_MS, call)
+  else if (ageMs(keys, call.nowMs) >= (keys.failed ? RETRY_MS : KEYS_TTL_MS))
+    call.ctx.waitUntil(fetchKeys(keys, call.nowMs))
+  const verify = async () => {
+    const { find, verified } = keys
+    if (!find) return refuseForNow()
+    const known = verified.get(token)
+    if (known && isInTime(known, call)) return known
+    const [issuer, audience, currentDate] = [shop.SHOP_ISSUER, shop.SHOP_AUDIENCE, new Date(call.nowMs)]
+    const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp'], currentDate }
+    const { payload } = await jwtVerify(token, find, rules)
+    if (token.length <= MAX_REMEMBERED_LENGTH) verified.set(token, payload)
+    return payload
+  }
+  try {
+    return await verify()
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+    await awaitKeys(keys, RETRY_MS, call)
+    // Whether the shop has such a key by now is unknown.
+    if (keys.failed) refuseForNow()
+    return verify()
+  }
+}
+
+/** As jose checks it, which then says what is wrong. */
+function isInTime({ exp = 0, nbf = 0 }: JWTPayload, { nowMs }: Call): boolean {
+  const nowSeconds = Math.floor(nowMs / 1000)
+  return nbf <= nowSeconds && nowSeconds < exp
+}
+
+function keysOf(shop: Shop): ShopKeys {
+  const isSame = (name: keyof Shop) => shopKeys?.shop[name] === shop[name]
+  if (shopKeys && isSame('SHOP_JWKS_URL') && isSame('SHOP_ISSUER') && isSame('SHOP_AUDIENCE')) return shopKeys
+  const verified = new RecentMap<string, JWTPayload>(MAX_VERIFIED)
+  shopKeys = { shop, find: null, fetchedAtMs: Number.NEGATIVE_INFINITY, fetchingUntilMs: 0, failed: false, verified }
+  return shopKeys
+}
+
+/** A clock that was put back must not keep the keys from being fetched. */
+const ageMs = ({ fetchedAtMs }: ShopKeys, nowMs: number) => Math.abs(nowMs - fetchedAtMs)
+
+/** Waits for the request that fetches the keys; without one fetches them, unless that was done a short time ago. */
+async function awaitKeys(keys: ShopKeys, retryMs: number, { ctx, nowMs }: Call): Promise<void> {
+  if (isAhead(keys.fetchingUntilMs, Date.now(), FETCH_TIMEOUT_MS))
+    return pollWhile((atMs) => isAhead(keys.fetchingUntilMs, atMs, FETCH_TIMEOUT_MS))
+  if (ageMs(keys, nowMs) < retryMs) return
+  const fetched = fetchKeys(keys, nowMs)
+  // Others wait for it as well, should this visitor go away.
+  ctx.waitUntil(fetched)
+  return fetched
+}
+
+async function fetchKeys(keys: ShopKeys, nowMs: number): Promise<void> {
+  keys.fetchedAtMs = nowMs
+  keys.fetchingUntilMs = Date.now() + FETCH_TIMEOUT_MS
+  try {
+    const response = await fetch(keys.shop.SHOP_JWKS_URL, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
+    if (!response.ok) throw new Error(`status ${response.status}`)
+    keys.find = createLocalJWKSet((await response.json()) as JSONWebKeySet)
+    // What a key signed that the shop has dropped is not good any more.
+    keys.verified = new RecentMap(MAX_VERIFIED)
+    keys.failed = false
+  } catch (error) {
+    keys.failed = true
+    console.warn(JSON.stringify({ msg: 'failed to fetch shop keys', why: String(error) }))
+  }
+  keys.fetchingUntilMs = 0
+}

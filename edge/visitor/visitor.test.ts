@@ -1,0 +1,391 @@
+/** Visitors: signed in with the shop, or known by a cookie. */
+import { runInDurableObject } from 'cloudflare:test'
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { beforeAll, expect, it, vi } from 'vitest'
+import type { QueueAnswer } from '../../shared/api/public.ts'
+import { QUEUE, signToken } from '../../shared/tokens.ts'
+import type { Call } from '../call.ts'
+import { type Env, readConfig } from '../config.ts'
+import { call, cookiesOf, edgeEnv, keySet, knownCookie, requestsTo, stub, TestSale } from '../testing/visitors.ts'
+import { authenticate, visitorOf } from './visitor.ts'
+
+const env: Env = {
+  ...edgeEnv,
+  SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/jwks`,
+  SHOP_ISSUER: 'the shop',
+  SHOP_AUDIENCE: 'the line',
+  SHOP_SIGN_IN_URL: 'https://shop.test/sign-in?to={return}',
+}
+
+let keys: Awaited<ReturnType<typeof generateKeyPair>>
+beforeAll(async () => {
+  keys = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await stub('/shop/jwks', 200, { keys: [jwk] })
+})
+
+interface Session {
+  readonly key: CryptoKey
+  readonly issuer: string
+  readonly audience: string
+  readonly expires: string | null
+  readonly kid: string
+}
+
+function session(subject: string, changed: Partial<Session> = {}) {
+  const { issuer = 'the shop', audience = 'the line', expires = '5m', kid = 'one' } = changed
+  const jwt = new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid })
+    .setSubject(subject)
+    .setIssuer(issuer)
+    .setAudience(audience)
+  if (expires !== null) jwt.setExpirationTime(expires)
+  return jwt.sign(changed.key ?? keys.privateKey)
+}
+
+const signedIn = async (subject: string) => ({ 'x-shop-authorization': `Bearer ${await session(subject)}` })
+
+const join = (sale: TestSale, headers: Record<string, string>, settings = env) => sale.joined(headers, settings)
+
+it('gives an account one number on all its devices', async () => {
+  const sale = await new TestSale().publish()
+  const phone = await join(sale, await signedIn('ada'))
+  const laptop = await join(sale, {
+    cookie: `shop_session=${await session('ada')}; visitor-secret=another-machine-of-hers`,
+  })
+  expect(laptop.number).toBe(phone.number)
+  expect((await join(sale, await signedIn('grace'))).number).not.toBe(phone.number)
+})
+
+it('lists an account’s orders on each of its devices, and on none where it has signed out', async () => {
+  const sale = await new TestSale().publish()
+  const path = `/sales/${sale.name}/orders`
+  await stub(path, 200, { orders: [] })
+  const device = await sale.join({ 'sec-fetch-site': 'same-origin', ...(await signedIn('ada')) }, env)
+  const cookie = cookiesOf(device)
+  for (const headers of [await signedIn('ada'), { cookie, ...(await signedIn('ada')) }, { cookie }])
+    expect((await call(path, { headers }, env)).status).toBe(200)
+  const { calls, requests } = await requestsTo(path)
+  expect(calls).toBe(2)
+  for (const { headers } of requests) expect(decodeURIComponent(headers['edge-visitor'] ?? '')).toMatch(/\bada$/)
+})
+
+it('refuses a place or admission that was copied or sold', async () => {
+  const sale = await new TestSale().publish()
+  const { queue_token } = await join(sale, await signedIn('ada'))
+  const status = (headers: Record<string, string>) => sale.status(queue_token, headers, env)
+  expect((await status({})).status).toBe(401)
+  expect((await status(await signedIn('mallory'))).status).toBe(401)
+  const adas = await signedIn('ada')
+  const ready = await vi.waitUntil(async () => {
+    const now = await (await status(adas)).json<QueueAnswer>()
+    return now.status === 'ready' && now
+  }, WITHIN)
+
+  const order = `/orders/${crypto.randomUUID()}`
+  for (const [method, path] of [
+    ['POST', `/sales/${sale.name}/checkout`],
+    ['GET', order],
+    ['DELETE', order],
+  ] as const) {
+    await stub(path, 200, { fine: true })
+    const admitted = async (headers: Record<string, string>) => {
+      const authorization = `Bearer ${ready.admission_token}`
+      return (await call(path, { method, headers: { authorization, ...headers } }, env)).status
+    }
+    expect(await admitted(await signedIn('mallory')), method).toBe(429)
+    expect(await admitted({}), method).toBe(429)
+    expect(await admitted(await signedIn('ada')), method).toBe(200)
+  }
+})
+
+it('keeps the place of an account whose session has expired, and offers no other', async () => {
+  const sale = await new TestSale().publish()
+  const { number, queue_token } = await join(sale, await signedIn('ada'))
+  const cookie = `queue-${sale.name}=${queue_token}`
+  const sign_in_url = `https://shop.test/sign-in?to=${encodeURIComponent(`http://edge.test/sales/${sale.name}`)}`
+  const way = (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) =>
+    call(`/sales/${sale.name}${path}`, { ...init, headers: { cookie, ...headers } }, env)
+  for (const [path, method] of [
+    ['/queue/status', 'GET'],
+    ['/queue', 'POST'],
+    ['/queue', 'DELETE'],
+  ] as const) {
+    const response = await way(path, { method })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ type: '/problems/signed-out', sign_in_url })
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  const page = await way('/line')
+  expect(await page.clone().text()).toContain(`class="button" href="${sign_in_url}"`)
+  // The page's script shows it as the current page.
+  expect(page.status).toBe(200)
+  expect(page.headers.getSetCookie()).toEqual([])
+  const text = await page.text()
+  expect(text).toContain('your place is kept')
+  expect(text).not.toContain('<form')
+  expect(await (await way('/queue', { method: 'POST' }, await signedIn('ada'))).json()).toMatchObject({
+    number,
+  })
+  // Somebody else's session: the device has changed hands. The account finds its number again elsewhere.
+  const other = await way('/line', {}, await signedIn('grace'))
+  expect(await other.text()).toContain('<form')
+  expect(cookiesOf(other)).toBe('')
+  expect(other.headers.getSetCookie().length).toBeGreaterThan(0)
+  expect((await join(sale, await signedIn('ada'))).number).toBe(number)
+})
+
+it('ignores a session that is not valid', async () => {
+  const sale = await new TestSale().publish()
+  const stranger = await generateKeyPair('ES256')
+  const sessions = [
+    await session('ada', { key: stranger.privateKey }),
+    await session('ada', { issuer: 'another shop of the same provider' }),
+    await session('ada', { audience: 'another shop' }),
+    await session('ada', { expires: '-1m' }),
+    await session('ada', { expires: null }),
+    'junk',
+  ]
+  const ada = await join(sale, await signedIn('ada'))
+  for (const bad of sessions) {
+    const place = await join(sale, { cookie: `shop_session=${bad}` })
+    expect(place.number).not.toBe(ada.number)
+  }
+})
+
+it('ignores a session whose subject is not plain text or too long for a token', async () => {
+  const sale = await new TestSale().publish()
+  const nameAs = async (subject: string) => decodeJwt((await join(sale, await signedIn(subject))).queue_token).sub
+  for (const subject of ['a\0b', 'a\nb', 'a\ud800b', '\u0085', 'x'.repeat(191)])
+    expect(await nameAs(subject), JSON.stringify(subject)).not.toMatch(/^user:/)
+  for (const subject of ['ada', 'Ädä 🎟', 'idp|123', 'x'.repeat(190)])
+    expect(await nameAs(subject)).toBe(`user:${subject}`)
+})
+
+it('does not accept in a cookie an account’s name, or the public name that an earlier version kept', async () => {
+  const sale = await new TestSale().publish()
+  const ada = await join(sale, await signedIn('ada'))
+  for (const cookie of ['visitor-secret=user:ada', 'visitor=a-name-that-was-exported']) {
+    const [first, second] = [await join(sale, { cookie }), await join(sale, { cookie })]
+    expect(new Set([ada.number, first.number, second.number]).size, cookie).toBe(3)
+    expect(decodeJwt(first.queue_token).sub).not.toBe('user:ada')
+  }
+})
+
+/** Who somebody with this cookie is, and the cookie that they have then. */
+async function joinedWith(sale: TestSale, cookie: string) {
+  const response = await sale.join({ cookie })
+  const { queue_token } = await response.json<{ queue_token: string }>()
+  return { name: decodeJwt(queue_token).sub, secret: /visitor-secret=([^;]+)/.exec(cookiesOf(response))?.[1] }
+}
+
+it('records nobody for a cookie that the edge has not given out', async () => {
+  const sale = await new TestSale().publish({ ticket_shards: 1 })
+  const [secret = '', tag = ''] = knownCookie('a-made-up-secret').replace('visitor-secret=', '').split('.')
+  const otherTag = `${tag.startsWith('A') ? 'B' : 'A'}${tag.slice(1)}`
+  const recorded = () =>
+    runInDurableObject(sale.shard(0), (_, { storage }) => {
+      const hasTable = storage.sql.exec("select 1 from sqlite_master where name = 'visitors'").toArray().length > 0
+      return hasTable ? storage.sql.exec('select count(*) as many from visitors').one().many : 0
+    })
+  for (const made of [secret, `${secret}.${otherTag}`, `${secret}.`, `${secret}.${tag}x`, 'short', 'x'.repeat(65)]) {
+    const numbers = [
+      await sale.joined({ cookie: `visitor-secret=${made}` }),
+      await sale.joined({ cookie: `visitor-secret=${made}` }),
+    ]
+    expect(new Set(numbers.map(({ number }) => number)).size, made).toBe(2)
+    expect(await recorded(), made).toBe(0)
+  }
+  const { number } = await sale.joined({ cookie: knownCookie('a-made-up-secret') })
+  expect(await recorded()).toBe(1)
+  expect((await sale.joined({ cookie: knownCookie('a-made-up-secret') })).number).toBe(number)
+})
+
+it('finds the number of a visitor with a cookie of the version before, and gives them one with a tag', async () => {
+  const sale = await new TestSale().publish({ ticket_shards: 1 })
+  const [cookie, before] = [knownCookie('known-for-a-year'), 'visitor-secret=known-for-a-year']
+  const { name } = await joinedWith(sale, cookie)
+  const { number } = await sale.joined({ cookie })
+  expect((await sale.joined({ cookie: before })).number).toBe(number)
+  expect(await joinedWith(sale, before)).toEqual({ name, secret: cookie.replace('visitor-secret=', '') })
+  // Their place is bound to the secret in both forms.
+  const page = await sale.line({ cookie: before, 'sec-fetch-site': 'none' })
+  expect(await page.text()).not.toContain('This needs cookies')
+  // Who left the line has no number there any more.
+  await sale.until((schedule) => schedule.phase === 'open')
+  const { queue_token } = await sale.joined({ cookie: before })
+  await sale.leave(queue_token)
+  expect((await sale.joined({ cookie: before })).number).toBeGreaterThan(number)
+})
+
+it('knows a visitor by a secret, from which nobody can derive or choose the name', async () => {
+  const sale = await new TestSale().publish()
+  const joined = (cookie: string) => joinedWith(sale, cookie)
+  const { name, secret } = await joined('')
+  expect(secret).not.toBe(name)
+  expect(await joined(`visitor-secret=${secret}`)).toEqual({ name, secret })
+  for (const known of [name, 'a-name-of-ones-own-choice'])
+    expect((await joined(`visitor-secret=${known}`)).name).not.toBe(known)
+})
+
+it('fetches the shop’s new key when it is first used', async () => {
+  const sale = await new TestSale().publish()
+  const fresh = await generateKeyPair('ES256')
+  const jwks = [
+    { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' },
+    { ...(await exportJWK(fresh.publicKey)), kid: 'two', alg: 'ES256' },
+  ]
+  await stub('/other-shop/jwks', 200, { keys: jwks })
+  const other = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/other-shop/jwks` }
+  const token = await session('ada', { key: fresh.privateKey, kid: 'two' })
+  const headers = { 'x-shop-authorization': `Bearer ${token}` }
+  const { number } = await join(sale, headers, other)
+  expect(await join(sale, headers, other)).toMatchObject({ number })
+})
+
+it('reads a known place only until it expires, and only with the key that signed it', async () => {
+  const config = await readConfig(edgeEnv)
+  const nowMs = Date.now()
+  const iat = Math.floor(nowMs / 1000)
+  const claims = { sub: 'somebody', sale: 'drop', num: 7, iat, exp: iat + 60 }
+  const token = await signToken(QUEUE, config.keys.queue, claims)
+  const request = new Request('https://edge/', { headers: { authorization: `Bearer ${token}` } })
+  const ctx = {} as ExecutionContext
+  const shown: Call = { request, env: edgeEnv, ctx, config, secure: true, nowMs, setCookies: [] }
+  const holder = { place: { token, claims }, refusal: null }
+  for (let times = 0; times < 2; times++) expect(await authenticate('drop', shown)).toEqual(holder)
+  const bad = { place: null, refusal: 'invalid-token' }
+  expect(await authenticate('another-drop', shown)).toEqual(bad)
+  expect(await authenticate('drop', { ...shown, nowMs: nowMs + 66_000 })).toEqual(bad)
+  const rotated = await readConfig({ ...edgeEnv, QUEUE_KEYS: keySet('another') })
+  expect(await authenticate('drop', { ...shown, config: rotated })).toEqual(bad)
+  expect(await authenticate('drop', shown)).toEqual(holder)
+})
+
+it('keeps a signed-in visitor’s place while the shop’s keys cannot be fetched', async () => {
+  const sale = await new TestSale().publish()
+  const browser = { 'sec-fetch-site': 'same-origin', cookie: `shop_session=${await session('ada')}` }
+  const first = await sale.join(browser, env)
+  const { number } = await first.json<{ number: number }>()
+  const returning = { ...browser, cookie: `${browser.cookie}; ${cookiesOf(first)}` }
+  await stub('/shop/away', 503, {})
+  const away: Env = { ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}/shop/away` }
+  for (const [method, path] of [
+    ['GET', 'queue/status'],
+    ['POST', 'queue'],
+    ['POST', 'checkout'],
+  ] as const) {
+    const response = await call(`/sales/${sale.name}/${path}`, { method, headers: returning }, away)
+    if (path !== 'checkout') expect([path, response.status]).toEqual([path, 503])
+    expect(response.headers.getSetCookie()).toEqual([])
+  }
+  expect(await join(sale, returning)).toMatchObject({ number })
+})
+
+/** A signed-in visitor of a shop with its keys at this path, who comes at a given time. */
+async function signedInAt(path: string, kid = 'one') {
+  const config = await readConfig({ ...env, SHOP_JWKS_URL: `${edgeEnv.ORIGIN_URL}${path}` })
+  const token = await session('ada', { expires: '2h', kid })
+  const request = new Request('https://edge/', { headers: { 'x-shop-authorization': `Bearer ${token}` } })
+  const ctx = { waitUntil: () => {} } as unknown as ExecutionContext
+  return (nowMs: number) => visitorOf(null, { request, env, ctx, config, secure: true, nowMs, setCookies: [] })
+}
+
+const keysAsked = async (path: string) => (await requestsTo(path)).calls
+const crowd = 50
+const WITHIN = { timeout: 30_000 }
+
+it('refreshes the shop’s keys behind the responses, once for all requests, and uses the old ones meanwhile', async () => {
+  const path = '/hanging/jwks'
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' }
+  await stub(path, 200, { keys: [jwk] })
+  const visitor = await signedInAt(path)
+  const ada = { name: 'user:ada', cookie: null, known: true }
+  const nowMs = Date.now()
+  expect(await visitor(nowMs)).toEqual(ada)
+  await stub(path, 503, {})
+  const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>()
+  const realFetch = fetch
+  const hanging = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+    await isAnswered
+    return realFetch(...request)
+  })
+  for (const laterMs of [300_001, 300_002, 310_000]) {
+    const all = await Promise.all(Array.from({ length: crowd }, () => visitor(nowMs + laterMs)))
+    expect(all).toEqual(all.map(() => ada))
+  }
+  hanging.mockRestore()
+  answer()
+  await expect.poll(() => keysAsked(path)).toBe(2)
+  // The fetch failed: the next one waits.
+  await visitor(nowMs + 320_000)
+  expect(await keysAsked(path)).toBe(2)
+  const later = async () => {
+    await visitor(nowMs + 331_000)
+    return keysAsked(path)
+  }
+  await expect.poll(later).toBe(3)
+})
+
+it('fetches missing or new keys once for all requests, and responds 503 until they are there', async () => {
+  const path = '/new/jwks'
+  const nowMs = Date.now()
+  const comes = async (kid: string, laterMs: number) => {
+    const visitor = await signedInAt(path, kid)
+    const all = Array.from({ length: crowd }, () =>
+      visitor(nowMs + laterMs).then(
+        ({ name }) => name,
+        (error) => error.problem.status,
+      ),
+    )
+    return [...new Set(await Promise.all(all))]
+  }
+  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
+  await stub(path, 503, {}, 100)
+  expect(await comes('one', 0)).toEqual([503])
+  expect(await comes('one', 1_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(1)
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'one' }] }, 100)
+  expect(await comes('one', 2_000)).toEqual(['user:ada'])
+  await stub(path, 503, {}, 100)
+  expect(await comes('two', 60_000)).toEqual([503])
+  expect(await keysAsked(path)).toBe(3)
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'two' }] }, 100)
+  expect(await comes('two', 90_000)).toEqual(['user:ada'])
+  expect(await keysAsked(path)).toBe(4)
+})
+
+it('checks a session’s expiry by the time of the request', async () => {
+  const visitor = await signedInAt('/shop/jwks')
+  const inHours = async (hours: number) => (await visitor(Date.now() + hours * 3_600_000)).name
+  expect(await inHours(1)).toBe('user:ada')
+  expect(await inHours(3)).not.toMatch(/^user:/)
+})
+
+it('verifies a session once, until the shop drops its key', async () => {
+  const path = '/remembered/jwks'
+  const jwk = { ...(await exportJWK(keys.publicKey)), alg: 'ES256' }
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'one' }] })
+  const visitor = await signedInAt(path)
+  const verify = vi.spyOn(crypto.subtle, 'verify')
+  const nowMs = Date.now()
+  const ada = { name: 'user:ada', cookie: null, known: true }
+  for (const laterMs of [0, 1_000, 2_000, 60_000]) expect(await visitor(nowMs + laterMs)).toEqual(ada)
+  expect(verify).toHaveBeenCalledTimes(1)
+  verify.mockRestore()
+  // The keys are old by then, and fetched behind the response.
+  await stub(path, 200, { keys: [{ ...jwk, kid: 'another' }] })
+  expect(await visitor(nowMs + 6 * 60_000)).toEqual(ada)
+  await vi.waitUntil(async () => (await keysAsked(path)) === 2, WITHIN)
+  await vi.waitUntil(async () => !(await visitor(nowMs + 7 * 60_000)).known, WITHIN)
+})
+
+it('prefers the place in the header to that in the cookie, unless the header has other credentials', async () => {
+  const sale = await new TestSale().publish()
+  const [sent, kept] = [await sale.joined(), await sale.joined()]
+  const cookie = `queue-${sale.name}=${kept.queue_token}`
+  const numberWith = async (authorization: string) =>
+    (await sale.status('', { cookie, authorization })).json<{ number: number }>()
+  expect(await numberWith(`Bearer ${sent.queue_token}`)).toMatchObject({ number: sent.number })
+  expect(await numberWith('Basic abc')).toMatchObject({ number: kept.number })
+})

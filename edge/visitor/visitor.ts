@@ -1,0 +1,93 @@
+/**
+ * Who a request comes from. A visitor is the account they are signed in with at the shop, or else the owner of a random secret
+ * in a cookie. The visitor's name is derived from that secret with a key: tokens, orders and operators' lists show it, it
+ * opens nothing, and nobody can choose one.
+ */
+import { base64url } from 'jose'
+import { type Call, refuse } from '../call.ts'
+import { readCookie, SECRET_COOKIE, setCookie } from './cookies.ts'
+import { deletePlaceCookie, type Place, readPlace } from './credentials.ts'
+import { accountOf, mayUse, signInUrl } from './session.ts'
+import { identityOf, NAME_BYTES } from './visitor-secret.ts'
+
+/** The secret, and the tag by which we know our own. */
+const SECRET = /^([A-Za-z0-9_-]{16,64})(?:\.([A-Za-z0-9_-]{22}))?$/
+/** It outlives the sale, so that the next one knows the visitor. */
+const SECRET_TTL_SECONDS = 365 * 24 * 3600
+
+/** What a request shows of the place it comes from. */
+export interface Caller {
+  /** Null for a newcomer, and where the place cannot be used. */
+  readonly place: Place | null
+  /** Why a place cannot be used. One that is `signed-out` is an account's: it is good again after signing in. */
+  readonly refusal: 'signed-out' | 'invalid-token' | null
+}
+
+/** Identifies the caller; once, where a route begins. */
+export async function authenticate(sale: string, call: Call): Promise<Caller> {
+  const place = await readPlace(sale, call)
+  if (place === null) return { place, refusal: null }
+  if (place === 'bad') return { place: null, refusal: 'invalid-token' }
+  if (await mayUse(place.claims.sub, call)) return { place, refusal: null }
+  return { place: null, refusal: (await accountOf(call)) === null ? 'signed-out' : 'invalid-token' }
+}
+
+/** The place of the caller, null for a newcomer; throws where it cannot be used. */
+export function placeOf(sale: string, { place, refusal }: Caller, call: Call): Place | null {
+  return refusal ? refusePlace(sale, refusal, call) : place
+}
+
+/** The same for a route that needs a place. */
+export async function requirePlace(sale: string, call: Call): Promise<Place> {
+  return placeOf(sale, await authenticate(sale, call), call) ?? refusePlace(sale, 'invalid-token', call)
+}
+
+/** A browser's bad cookie is deleted, so that it can join again. */
+function refusePlace(sale: string, refusal: NonNullable<Caller['refusal']>, call: Call): never {
+  if (refusal === 'signed-out') return refuse(refusal, { sign_in_url: signInUrl(sale, call) })
+  deletePlaceCookie(sale, call)
+  return refuse(refusal)
+}
+
+export interface Visitor {
+  readonly name: string
+  /** The cookie's value; null where something else identifies the visitor. */
+  readonly cookie: string | null
+  /** True for a returning visitor, who is looked up and recorded. */
+  readonly known: boolean
+  /**
+   * The cookie has no tag: it is one of the version before (they last for a year), or made up. Whoever has a number finds it;
+   * nobody else is recorded for it.
+   */
+  readonly untagged?: true
+}
+
+/** The visitor behind a request, by their place if they have one; a new one if nothing says who they are. */
+export async function visitorOf(place: Place | null, call: Call): Promise<Visitor> {
+  if (place) return { name: place.claims.sub, cookie: null, known: true }
+  const account = await accountOf(call)
+  if (account !== null) return { name: account, cookie: null, known: true }
+  const key = call.config.keys.visitor
+  const [shown, secret, tag] = SECRET.exec(readCookie(SECRET_COOKIE, call) ?? '') ?? []
+  if (secret !== undefined) {
+    const identity = identityOf(secret, key)
+    if (tag === undefined) return { ...identity, known: false, untagged: true }
+    // Not in constant time: a guessed tag gives no more than any join does.
+    if (identity.cookie === shown) return { ...identity, known: true }
+  }
+  const fresh = base64url.encode(crypto.getRandomValues(new Uint8Array(NAME_BYTES)))
+  return { ...identityOf(fresh, key), known: false }
+}
+
+/**
+ * True if the caller is this visitor by more than a token: by the secret in their cookie, or by the session of
+ * the account. A token alone could be handed to a hundred others.
+ */
+export async function isVisitor(name: string, call: Call): Promise<boolean> {
+  return (await visitorOf(null, call)).name === name
+}
+
+/** Sets the cookie that identifies a returning visitor. */
+export function setSecretCookie({ cookie }: Visitor, call: Call): void {
+  if (cookie !== null) setCookie(SECRET_COOKIE, cookie, SECRET_TTL_SECONDS, call)
+}
