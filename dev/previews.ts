@@ -16,14 +16,14 @@ export async function builtPages() {
   const define = await assetsDefinition()
   // A build defines the constant in which the pages find their assets.
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('../edge/pages/samples.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../edge/preview/samples.ts', import.meta.url))],
     bundle: true,
     format: 'esm',
     write: false,
     define,
   })
   const code = `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`
-  const { samples }: typeof import('../edge/pages/samples.ts') = await import(code)
+  const { samples }: typeof import('../edge/preview/samples.ts') = await import(code)
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { problem } from '../../shared/problem.ts'
+import { samples } from '../preview/samples.ts'
 import { extras, script, style } from './assets.ts'
 import { brandSheet, contrast } from './brand.ts'
 import { html } from './html.ts'
-import { samples } from './samples.ts'
 import { LANGUAGES, type Language, WORDS } from './words/words.ts'
 
 const NOW_MS = Date.parse('2026-11-27T12:00:00Z')

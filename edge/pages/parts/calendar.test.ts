@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { scheduleIn } from '../samples.ts'
+import { scheduleIn } from '../../preview/samples.ts'
 import type { SaleView } from '../view.ts'
 import { WORDS } from '../words/words.ts'
 import { openingCalendar } from './calendar.ts'

@@ -7,8 +7,8 @@ import { framerOf } from '../../shared/preview-link.ts'
 import { type Call, NO_STORE, refuse, sendJson } from '../call.ts'
 import { style } from '../pages/assets.ts'
 import { brandOf, PAGE_HEADERS, publicSale } from '../pages/respond.ts'
-import { samplePages } from '../pages/samples.ts'
 import { publicNow } from '../queue/sale-cache.ts'
+import { samplePages } from './samples.ts'
 
 const LOOKS = ['light', 'dark'] as const
 type Look = (typeof LOOKS)[number]

@@ -5,10 +5,10 @@ import { CANCEL_REASONS, ORDER_STATUSES, type OrderStatus } from '../../shared/o
 import { invalidField, type Problem, type ProblemType, problem } from '../../shared/problem.ts'
 import { isFinal, type Phase, placeOf, type Schedule } from '../../shared/schedule.ts'
 import { ADMISSION_TTL_SECONDS } from '../../shared/tokens.ts'
-import type { Brand } from './brand.ts'
-import { renderProblem, renderSale } from './index.ts'
-import type { SaleView, Shows } from './view.ts'
-import { type Language, WORDS, type Words } from './words/words.ts'
+import type { Brand } from '../pages/brand.ts'
+import { renderProblem, renderSale } from '../pages/index.ts'
+import type { SaleView, Shows } from '../pages/view.ts'
+import { type Language, WORDS, type Words } from '../pages/words/words.ts'
 
 const SEED = '5e'.repeat(32)
 const NUMBER = 4_012
