@@ -44,12 +44,13 @@ interface ModelOrder {
 /** The exact gate's promises in their simplest form. */
 class Model {
   readonly limit: number
-  readonly totals: ReadonlyMap<string, number>
+  /** Units by product, without its buffer. */
+  readonly forSale: ReadonlyMap<string, number>
   readonly orders: ModelOrder[] = []
 
-  constructor(limit: number, totals: ReadonlyMap<string, number>) {
+  constructor(limit: number, forSale: ReadonlyMap<string, number>) {
     this.limit = limit
-    this.totals = totals
+    this.forSale = forSale
   }
 
   held(product: string): number {
@@ -83,7 +84,7 @@ class Model {
         noted?.refusal ??
         (units + r.quantity > this.limit
           ? 'limit'
-          : this.held(r.product) + r.quantity > (this.totals.get(r.product) ?? 0)
+          : this.held(r.product) + r.quantity > (this.forSale.get(r.product) ?? 0)
             ? 'no_stock'
             : 'recorded')
       if (verdict === 'recorded') {
@@ -122,16 +123,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 test('gives every batch the verdicts of the model, and counts what it recorded', async () => {
   let sales = 0
-  const total = fc.integer({ min: 0, max: 8 })
+  const units = fc.integer({ min: 0, max: 8 })
+  const buffer = fc.integer({ min: 0, max: 2 })
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
-      fc.tuple(total, total),
+      fc.tuple(units, units),
+      fc.tuple(buffer, buffer),
       fc.array(step, { minLength: 1, maxLength: 8 }),
-      async (limit, totals, steps) => {
+      async (limit, forSale, buffers, steps) => {
         const sale = `model-${++sales}`
-        const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, totals[i] ?? 0])))
-        await createSale(sale, limit, totals)
+        const model = new Model(limit, new Map(PRODUCTS.map((p, i) => [p, forSale[i] ?? 0])))
+        await createSale(sale, limit, forSale, buffers)
         const earlier: Reservation[] = []
         for (const one of steps) {
           if ('cancel' in one) {
@@ -276,6 +279,24 @@ test('a batch of several products takes all its units or decides one by one', as
   ])
 })
 
+test('sells no unit of a buffer: in a batch of one product, of several, or one by one', async () => {
+  const verdictsOf = async (sale: string, wanted: readonly (readonly [visitor: string, product: string])[]) => {
+    const batch = wanted.map(([visitor, product]) => ({ ...reservation(sale, visitor), product, key: product }))
+    return (await record(sql, sale, batch, false)).map(({ verdict }) => verdict)
+  }
+  await createSale('buffered', 2, [1, 1], [2, 2])
+  expect(await verdictsOf('buffered', [['ann', 'one']])).toEqual(['recorded'])
+  expect(await verdictsOf('buffered', [['bob', 'one']])).toEqual(['no_stock'])
+  const several = [
+    ['cem', 'one'],
+    ['dee', 'two'],
+  ] as const
+  expect(await verdictsOf('buffered', several)).toEqual(['no_stock', 'recorded'])
+  // A visitor with an order of the sale is decided on alone.
+  expect(await verdictsOf('buffered', [['ann', 'two']])).toEqual(['no_stock'])
+  expect(await countersOf('buffered')).toMatchObject([{ held: 1 }, { held: 1 }])
+})
+
 test('returns the prices as written', async () => {
   await createSale('priced', 2, [5])
   await sql`update products set unit_price_minor = 1500, currency = 'CHF' where sale_id = 'priced' and product_id = 'one'`
@@ -287,14 +308,19 @@ test('returns the prices as written', async () => {
 
 const reservation = (sale: string, visitor: string): Reservation => ({ ...reservationOf(sale), visitor })
 
-async function createSale(sale: string, limit: number, totals: readonly number[]): Promise<void> {
+async function createSale(
+  sale: string,
+  limit: number,
+  forSale: readonly number[],
+  buffers: readonly number[] = [],
+): Promise<void> {
   const products = PRODUCTS.map((product_id, i) => ({
     product_id,
     name: product_id,
     unit_price_minor: 100,
     currency: 'EUR',
-    total: totals[i] ?? 0,
-    buffer: 0,
+    total: (forSale[i] ?? 0) + (buffers[i] ?? 0),
+    buffer: buffers[i] ?? 0,
   }))
   await writeSale(sql, sale, saleOf(0, { limit_per_visitor: limit, products }))
 }
