@@ -18,7 +18,7 @@ import type {
   Story,
 } from './evidence.ts'
 import { judge } from './invariants.ts'
-import { inversions, mostWithin } from './queue.ts'
+import { inversions, mostWithin } from './queue-checks.ts'
 
 const seed = 'ab'.repeat(32)
 const DRAWN = 60

@@ -3,13 +3,13 @@
  * says by how much.
  */
 import { n } from '../lib/figures.ts'
-import { attackChecks } from './attackers.ts'
+import { attackChecks } from './attack-checks.ts'
 import { type Check, check, ifAny } from './check.ts'
 import type { Evidence } from './evidence.ts'
-import { orderChecks } from './orders.ts'
-import { queueChecks } from './queue.ts'
-import { refundChecks } from './refunds.ts'
-import { storeChecks } from './stores.ts'
+import { orderChecks } from './order-checks.ts'
+import { queueChecks } from './queue-checks.ts'
+import { refundChecks } from './refund-checks.ts'
+import { storeChecks } from './store-checks.ts'
 
 export const judge = (e: Evidence): Check[] => [
   ...orderChecks(e),

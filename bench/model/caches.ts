@@ -1,5 +1,5 @@
 /** The caches of the model: how often they run the Worker for what the edge lets them keep (`KEPT` in edge/cache.ts). */
-import { sharesOf } from './edge.ts'
+import { sharesOf } from './isolates.ts'
 import { type PerSecond, type Scenario, TRIP_MS } from './scenario.ts'
 
 /**

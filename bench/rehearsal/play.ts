@@ -22,9 +22,9 @@ import { KINDS, type Kind } from './crowd/tally.ts'
 import { visit } from './crowd/visit.ts'
 import { PLAN, visitorsOf } from './crowd/visitors.ts'
 import { startFaults, startKillableSystem } from './faults.ts'
-import { Live } from './live.ts'
-import { Operator } from './operator.ts'
+import { Operator } from './operator-calls.ts'
 import type { Options } from './options.ts'
+import { Live } from './progress.ts'
 import { admin, evidenceOf, importInvitations, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 
 /** Between the sale's creation and the first visitor. */

@@ -18,7 +18,7 @@ import type {
   Story,
   Unread,
 } from '../invariants/evidence.ts'
-import { openRefunds, untold } from '../invariants/refunds.ts'
+import { openRefunds, untold } from '../invariants/refund-checks.ts'
 import type { Crowd } from './crowd/crowd.ts'
 import { servedBy } from './crowd/schedule-copy.ts'
 import { PLAN } from './crowd/visitors.ts'

@@ -7,16 +7,16 @@ import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { hmacKey } from '../../origin/lib/hmac.ts'
-import { Gate } from '../../origin/stock/gate.ts'
-import { defineScripts, type Store } from '../../origin/stock/scripts.ts'
-import { importKeys } from '../../shared/keys.ts'
-import { ADMISSION, readToken } from '../../shared/tokens.ts'
-import { Histogram } from '../lib/histogram.ts'
-import type { HttpClient } from '../lib/http.ts'
-import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from './load.ts'
-import { type Aim, ahead, type Row, row, type Table } from './rows.ts'
-import { Shops } from './shops.ts'
+import { hmacKey } from '../../../origin/lib/hmac.ts'
+import { Gate } from '../../../origin/stock/gate.ts'
+import { defineScripts, type Store } from '../../../origin/stock/scripts.ts'
+import { importKeys } from '../../../shared/keys.ts'
+import { ADMISSION, readToken } from '../../../shared/tokens.ts'
+import { Histogram } from '../../lib/histogram.ts'
+import type { HttpClient } from '../../lib/http.ts'
+import { closedLoop, contest, flat, type Measured, median, medianOf, openLoop } from '../load.ts'
+import { type Aim, ahead, type Row, row, type Table } from '../rows.ts'
+import { Shops } from '../shops.ts'
 import {
   atOrigin,
   checkoutsOf,
@@ -30,8 +30,8 @@ import {
   startRival,
   startServer,
   tokensFor,
-} from './stage.ts'
-import type { Bench } from './table.ts'
+} from '../stage.ts'
+import type { Bench } from '../table.ts'
 
 /** More than a run can use up. */
 const SOLD_OUT_PER_SECOND = 36_000

@@ -5,9 +5,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { admin } from '../rehearsal/records.ts'
-import { contest, flat, type Measured, median, nowMeasuring, openLoop } from './load.ts'
-import { row, type Table } from './rows.ts'
+import { admin } from '../../rehearsal/records.ts'
+import { contest, flat, type Measured, median, nowMeasuring, openLoop } from '../load.ts'
+import { row, type Table } from '../rows.ts'
 import {
   atOrigin,
   checkoutsOf,
@@ -17,8 +17,8 @@ import {
   type Stage,
   startServer,
   toAdmin,
-} from './stage.ts'
-import type { Bench } from './table.ts'
+} from '../stage.ts'
+import type { Bench } from '../table.ts'
 
 const PER_SECOND = 500
 const TICK_MS = 100

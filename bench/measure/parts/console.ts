@@ -4,11 +4,11 @@
  */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { n } from '../lib/figures.ts'
-import { cpuSeconds, flat, type Measured, median, medianOf, nowMeasuring, openLoop } from './load.ts'
-import { type Aim, type Row, row, type Table } from './rows.ts'
-import { atOrigin, checkoutsOf, createSale, endSale, type Stage } from './stage.ts'
-import type { Bench } from './table.ts'
+import { n } from '../../lib/figures.ts'
+import { cpuSeconds, flat, type Measured, median, medianOf, nowMeasuring, openLoop } from '../load.ts'
+import { type Aim, type Row, row, type Table } from '../rows.ts'
+import { atOrigin, checkoutsOf, createSale, endSale, type Stage } from '../stage.ts'
+import type { Bench } from '../table.ts'
 
 const CHECKOUTS_PER_SECOND = 1_000
 const VIEWERS = 3

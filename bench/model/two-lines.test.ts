@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ADMISSIONS_PER_UNIT, type Moment, playLines, TICK_MS } from './lines.ts'
+import { ADMISSIONS_PER_UNIT, type Moment, playLines, TICK_MS } from './testing/two-lines.ts'
 
 const SEEDS = Array.from({ length: 12 }, (_, i) => 7 * i + 1)
 const at = (moments: readonly Moment[], second: number) => moments[second * (1000 / TICK_MS)]?.called ?? []

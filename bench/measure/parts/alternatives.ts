@@ -4,11 +4,11 @@
  * a sketch that keeps no promise would be ahead of them.
  */
 import type { Sql } from 'postgres'
-import { contest } from './load.ts'
-import { type Aim, ahead, row, type Table } from './rows.ts'
-import { type Mode, Shops } from './shops.ts'
-import { durableCheckouts, type Stage } from './stage.ts'
-import type { Bench } from './table.ts'
+import { contest } from '../load.ts'
+import { type Aim, ahead, row, type Table } from '../rows.ts'
+import { type Mode, Shops } from '../shops.ts'
+import { durableCheckouts, type Stage } from '../stage.ts'
+import type { Bench } from '../table.ts'
 
 interface Alternative {
   readonly mode: Mode

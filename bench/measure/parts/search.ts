@@ -1,5 +1,5 @@
 /**
- * `node bench/measure/search.ts --orders N`: the search of orders over a full ledger, on a Postgres of its own. Fills its
+ * `node bench/measure/parts/search.ts --orders N`: the search of orders over a full ledger, on a Postgres of its own. Fills its
  * tables with made-up orders, types what support types, and prints what each way of finding takes, how large the indexes
  * are, and what it costs to keep an order in them.
  */
@@ -7,13 +7,13 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import unbounded from 'postgres'
-import { optionsOf, run, wholeOf } from '../../dev/command.ts'
-import { startPostgres } from '../../dev/servers/postgres.ts'
-import { connect, prepare, type Sql } from '../../origin/ledger/connection.ts'
-import { moveOrders } from '../../origin/ledger/orders.ts'
-import { record } from '../../origin/ledger/record.ts'
-import { searchRounds } from '../../origin/support/indexer.ts'
-import { OrderSearch, type Search } from '../../origin/support/order-search.ts'
+import { optionsOf, run, wholeOf } from '../../../dev/command.ts'
+import { startPostgres } from '../../../dev/servers/postgres.ts'
+import { connect, prepare, type Sql } from '../../../origin/ledger/connection.ts'
+import { moveOrders } from '../../../origin/ledger/orders.ts'
+import { record } from '../../../origin/ledger/record.ts'
+import { searchRounds } from '../../../origin/support/indexer.ts'
+import { OrderSearch, type Search } from '../../../origin/support/order-search.ts'
 
 const SALES = 40
 const PRODUCTS = 3
@@ -202,7 +202,10 @@ function ticksOf(pid: number): number {
 }
 
 await run('The search could not be measured:', async () => {
-  const values = optionsOf({ orders: { type: 'string' }, only: { type: 'string' } }, 'node bench/measure/search.ts')
+  const values = optionsOf(
+    { orders: { type: 'string' }, only: { type: 'string' } },
+    'node bench/measure/parts/search.ts',
+  )
   const orders = wholeOf('orders', values.orders, 10_000_000, 10_000, 50_000_000)
   const postgres = await startPostgres({ settings: SETTINGS })
   try {

@@ -5,16 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startCdn } from '../../dev/servers/cdn.ts'
-import { identityOf, visitorKey } from '../../edge/visitor/visitor-secret.ts'
-import { importSecrets } from '../../shared/keys.ts'
-import { QUEUE, signToken } from '../../shared/tokens.ts'
-import { type Answer, HttpClient, headerOf, requestText } from '../lib/http.ts'
-import { placeIn } from '../lib/responses.ts'
-import { closedLoop, contest, type Load, type Next } from './load.ts'
-import { ahead, row, type Table } from './rows.ts'
-import { createSale, type Server, type Stage, startBareWorker } from './stage.ts'
-import type { Bench } from './table.ts'
+import { startCdn } from '../../../dev/servers/cdn.ts'
+import { identityOf, visitorKey } from '../../../edge/visitor/visitor-secret.ts'
+import { importSecrets } from '../../../shared/keys.ts'
+import { QUEUE, signToken } from '../../../shared/tokens.ts'
+import { type Answer, HttpClient, headerOf, requestText } from '../../lib/http.ts'
+import { placeIn } from '../../lib/responses.ts'
+import { closedLoop, contest, type Load, type Next } from '../load.ts'
+import { ahead, row, type Table } from '../rows.ts'
+import { createSale, type Server, type Stage, startBareWorker } from '../stage.ts'
+import type { Bench } from '../table.ts'
 
 const CLIENTS = 64
 /** Places polled by turns. */
@@ -163,7 +163,7 @@ async function behindCache({ system }: Stage, { rounds, seconds }: Bench, page: 
 
 /** The Worker that does only what must be done, with the edge's key. */
 function floorScript({ system }: Stage): string {
-  const script = readFileSync(new URL('./servers/floor-worker.js', import.meta.url), 'utf8')
+  const script = readFileSync(new URL('../servers/floor-worker.js', import.meta.url), 'utf8')
   return `const SECRET = ${JSON.stringify(system.secrets.queueKeys.keys[0]?.k)}\n${script}`
 }
 

@@ -4,15 +4,15 @@
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join as path } from 'node:path'
-import { Block } from '../../edge/queue/lease.ts'
-import { positionOf } from '../../shared/draw.ts'
-import { placeOf, pollAfterMs } from '../../shared/schedule.ts'
-import { n } from '../lib/figures.ts'
-import { HttpClient, requestText } from '../lib/http.ts'
-import { sampleSchedule } from '../lib/sample-schedule.ts'
-import { cpuSeconds, median, residentBytes } from './load.ts'
-import { createSale, type Stage } from './stage.ts'
-import { type Bench, printCells } from './table.ts'
+import { Block } from '../../../edge/queue/lease.ts'
+import { positionOf } from '../../../shared/draw.ts'
+import { placeOf, pollAfterMs } from '../../../shared/schedule.ts'
+import { n } from '../../lib/figures.ts'
+import { HttpClient, requestText } from '../../lib/http.ts'
+import { sampleSchedule } from '../../lib/sample-schedule.ts'
+import { cpuSeconds, median, residentBytes } from '../load.ts'
+import { createSale, type Stage } from '../stage.ts'
+import { type Bench, printCells } from '../table.ts'
 
 const CROWDS = [1_000, 10_000, 100_000, 1_000_000]
 const SEED = '5e'.repeat(32)
