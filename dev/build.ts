@@ -1,10 +1,11 @@
 /**
- * Builds the Worker: the client script and the style sheet as embedded assets, then all of it as one ES module,
- * edge/dist/worker.js, which wrangler deploys and raw workerd serves.
+ * Builds the Workers: the client script and the style sheet as embedded assets, then each Worker as one ES module in
+ * edge/dist, which wrangler deploys and raw workerd serves.
  *
  *     node dev/build.ts
  */
 import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { namedByContent } from '../edge/pages/assets.ts'
@@ -68,20 +69,28 @@ export async function assetsDefinition(): Promise<{ __ASSETS__: string }> {
   return { __ASSETS__: JSON.stringify(assets) }
 }
 
-export async function buildWorker(outfile = path('dist/worker.js')): Promise<void> {
-  mkdirSync(path('dist'), { recursive: true })
-  await build({
-    entryPoints: [path('worker.ts')],
-    outfile,
+/** The Worker that visitors reach, and the one that renders previews for the console. */
+export const WORKERS = { 'worker.js': 'worker.ts', 'preview.js': 'preview/preview-worker.ts' } as const
+
+/** How to bundle one of the Workers, or a part of one. */
+export const workerOptions = (entry: string, assets: { __ASSETS__: string }) =>
+  ({
+    entryPoints: [path(entry)],
     bundle: true,
     format: 'esm',
     target: 'es2024',
     conditions: ['workerd', 'worker', 'browser'],
     external: ['cloudflare:workers'],
-    define: await assetsDefinition(),
+    define: assets,
     legalComments: 'eof',
     logLevel: 'warning',
-  })
+  }) satisfies BuildOptions
+
+export async function buildWorkers(folder = path('dist')): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  const assets = await assetsDefinition()
+  for (const [name, entry] of Object.entries(WORKERS))
+    await build({ ...workerOptions(entry, assets), outfile: join(folder, name) })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWorker()
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWorkers()

@@ -1,46 +1,37 @@
-/**
- * Writes every page in every state to a folder, to work on them:
- *
- *     node dev/previews.ts FOLDER [LANGUAGE]
- */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/** Every page in every state with invented data, for pictures and tests: rendered here, and served to a browser's tab. */
 import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
 import type { Asset } from '../edge/pages/assets.ts'
-import { LANGUAGES } from '../edge/pages/words/words.ts'
-import { assetsDefinition } from './build.ts'
+import { assetsDefinition, workerOptions } from './build.ts'
+
+type Samples = typeof import('../edge/preview/samples.ts')['samples']
+
+/** Secure, as the proof of work asks for. */
+const HOST = 'https://pages.test'
 
 /** All pages, and the assets that they name. */
-export async function builtPages() {
-  const define = await assetsDefinition()
+export async function builtPages(): Promise<{ readonly samples: Samples; readonly assets: readonly Asset[] }> {
   // A build defines the constant in which the pages find their assets.
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('../edge/preview/samples.ts', import.meta.url))],
-    bundle: true,
-    format: 'esm',
-    write: false,
-    define,
-  })
+  const define = await assetsDefinition()
+  const { outputFiles } = await build({ ...workerOptions('preview/samples.ts', define), write: false })
   const code = `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`
-  const { samples }: typeof import('../edge/preview/samples.ts') = await import(code)
+  const { samples }: { samples: Samples } = await import(code)
   return { samples, assets: Object.values<Asset>(JSON.parse(define.__ASSETS__)) }
 }
 
-async function writePreviews([folder, lang = 'en']: readonly string[]): Promise<void> {
-  if (!folder) {
-    console.error('Where to? node dev/previews.ts FOLDER [LANGUAGE]')
-    process.exit(1)
-  }
-  const { samples, assets } = await builtPages()
-  mkdirSync(join(folder, 'assets'), { recursive: true })
-  for (const { path, body, isBinary } of assets) writeFileSync(join(folder, path), body, isBinary ? 'base64' : 'utf8')
-  const pages = samples({ lang: LANGUAGES.find((one) => one === lang) ?? 'en', nowMs: Date.now() })
-  for (const { name, html } of pages)
-    writeFileSync(join(folder, `${name}.html`), html.replaceAll('"/assets/', '"assets/'))
-  const links = pages.map(({ name }) => `<li><a href="${name}.html">${name}</a>`)
-  writeFileSync(join(folder, 'index.html'), `<!doctype html><title>Pages</title><ul>${links.join('')}</ul>`)
-  console.log(`${pages.length} pages in ${folder}`)
+/** Serves pages by their names; the function returned opens one, as its script shows it before the first schedule has come. */
+export async function servePages(tab: Page, pages: ReturnType<Samples>, assets: readonly Asset[]) {
+  await tab.route('**', (route) => {
+    const path = new URL(route.request().url()).pathname
+    // Without a response, and before its time is up, the page still shows that it is connected.
+    if (path.endsWith('/schedule')) return
+    const asset = assets.find((one) => one.path === path)
+    if (asset) {
+      const body = Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8')
+      return route.fulfill({ contentType: asset.type, body })
+    }
+    const html = pages.find(({ name }) => `/${name}` === path)?.html
+    return html ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }) : route.abort()
+  })
+  return async (name: string) => void (await tab.goto(`${HOST}/${name}`))
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writePreviews(process.argv.slice(2))

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { LANGUAGES, type Language } from '../shared/api/public.ts'
 import { optionsOf, ProgressLines, paint, run, terminal, UsageError, writableFolder } from './command.ts'
 import { LocalError } from './leftovers.ts'
-import { builtPages } from './previews.ts'
+import { builtPages, servePages } from './previews.ts'
 import { launchChromium } from './servers/chromium.ts'
 import { type System, startSystem } from './system.ts'
 
@@ -25,8 +25,6 @@ const text = { type: 'string' } as const
 const OPTIONS = { to: text, lang: text, only: text, help: { type: 'boolean', short: 'h' } } as const
 const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
 const LOOKS = ['light', 'dark'] as const
-/** Secure, as the proof of work asks for. */
-const HOST = 'https://pages.test'
 /** Of the console: until its charts have something to show. */
 const SETTLES_MS = 2_500
 const BUYERS = 8
@@ -71,21 +69,9 @@ async function takePages(on: Browser, to: string, lang: Language, isWanted: (nam
   const { samples, assets } = await builtPages()
   const pages = samples({ lang, nowMs: Date.now() }).filter(({ name }) => isWanted(name))
   const page = await on.newPage()
-  await page.route('**', (route) => {
-    const path = new URL(route.request().url()).pathname
-    // Without a response, and before its time is up, the page still shows that it is connected.
-    if (path.endsWith('/schedule')) return
-    const asset = assets.find((one) => one.path === path)
-    if (asset)
-      return route.fulfill({
-        contentType: asset.type,
-        body: Buffer.from(asset.body, asset.isBinary ? 'base64' : 'utf8'),
-      })
-    const html = pages.find(({ name }) => `/${name}` === path)?.html
-    return html ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }) : route.abort()
-  })
+  const open = await servePages(page, pages, assets)
   for (const [i, { name }] of pages.entries()) {
-    await page.goto(`${HOST}/${name}`)
+    await open(name)
     await take(page, to, name)
     if (terminal) process.stdout.write(`\r${i + 1} of ${pages.length} pages`)
   }

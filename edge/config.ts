@@ -21,6 +21,7 @@ import { optional, required, setting, settingDocs } from '../shared/lib/settings
 import { type Asset, namedByContent } from './pages/assets.ts'
 import { type Brand, brandSheet, HEX_COLOUR } from './pages/brand.ts'
 import { withOwnWords } from './pages/words/own-words.ts'
+import type PreviewWorker from './preview/preview-worker.ts'
 import { derivedKey, type VisitorKey, visitorKey } from './visitor/visitor-secret.ts'
 
 const url = v.pipe(
@@ -238,6 +239,8 @@ export type Env = { readonly [Name in Required]: string } & {
   readonly JOINS_BY_ADDRESS?: RateLimit
   readonly JOINS_BY_NETWORK?: RateLimit
   readonly JOINS_BY_WIDE_NETWORK?: RateLimit
+  /** Renders the console's previews; absent where that Worker is not deployed. */
+  readonly PREVIEW?: Service<typeof PreviewWorker>
 }
 
 /** One line for each setting that is wrong. */

@@ -6,26 +6,39 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { build } from 'esbuild'
 import { defineConfig } from 'vitest/config'
-import { assetsDefinition } from '../dev/build.ts'
+import { assetsDefinition, WORKERS, workerOptions } from '../dev/build.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const keySet = (kid: string) =>
   JSON.stringify({ keys: [{ kty: 'oct', kid, k: randomBytes(32).toString('base64url') }] })
 
-export default defineConfig(async () => ({
+const COMPATIBILITY_DATE = '2026-08-15'
+const assets = await assetsDefinition()
+const preview = await build({ ...workerOptions(WORKERS['preview.js'], assets), write: false })
+
+export default defineConfig(() => ({
   root: path('.'),
   cacheDir: path('../node_modules/.cache/vite'),
-  define: await assetsDefinition(),
+  define: assets,
   plugins: [
     cloudflareTest(({ inject }) => ({
       main: path('worker.ts'),
       miniflare: {
-        compatibilityDate: '2026-08-15',
+        compatibilityDate: COMPATIBILITY_DATE,
         durableObjects: {
           WAITING_ROOM: { className: 'WaitingRoom', useSQLite: true },
           TICKET_SHARD: { className: 'TicketShard', useSQLite: true },
         },
+        serviceBindings: { PREVIEW: 'preview' },
+        workers: [
+          {
+            name: 'preview',
+            compatibilityDate: COMPATIBILITY_DATE,
+            modules: [{ type: 'ESModule', path: 'preview.js', contents: preview.outputFiles[0]?.text ?? '' }],
+          },
+        ],
         // As in wrangler.toml.
         ratelimits: {
           JOINS_BY_ADDRESS: { namespace_id: '1001', simple: { limit: 20, period: 60 } },

@@ -1,5 +1,5 @@
 /**
- * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the Worker module that is deployed there.
+ * The edge on this machine: raw `workerd`, the runtime of Cloudflare Workers, with the Worker modules that are deployed there.
  * It is much faster than the development servers, and can host the edge without Cloudflare. Settings and secrets reach the
  * Worker through the environment, so that the config holds none.
  */
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { SETTINGS } from '../../edge/config.ts'
 import type { JwkSet } from '../../shared/keys.ts'
-import { buildWorker } from '../build.ts'
+import { buildWorkers } from '../build.ts'
 import { LOOPBACK, LocalError, Server } from '../processes.ts'
 
 interface EdgeOptions {
@@ -38,7 +38,7 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
   const objects = join(folder, 'objects')
   mkdirSync(objects, { recursive: true })
   // Beside the config, since workerd embeds a module only by a path within the config's own folder.
-  await buildWorker(join(folder, 'worker.js')).catch((error: Error) => {
+  await buildWorkers(folder).catch((error: Error) => {
     throw new LocalError(`The edge could not be built: ${error.message.replaceAll('\n', ' ')}`)
   })
   const vars = { ...options.vars, ORIGIN_URL: originUrl }
@@ -85,6 +85,7 @@ function config(port: number, objects: string, names: readonly string[]): string
 const config :Workerd.Config = (
   services = [
     (name = "edge", worker = .edge),
+    (name = "preview", worker = .preview),
     (name = "objects", disk = (path = ${JSON.stringify(objects)}, writable = true)),
     # The origin is on this machine, or at least in this network.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
@@ -98,6 +99,7 @@ const edge :Workerd.Worker = (
   bindings = [
     (name = "WAITING_ROOM", durableObjectNamespace = "WaitingRoom"),
     (name = "TICKET_SHARD", durableObjectNamespace = "TicketShard"),
+    (name = "PREVIEW", service = "preview"),
 ${variables.join('\n')}
   ],
   # The unique key decides where objects are stored; it must never change.
@@ -106,6 +108,11 @@ ${variables.join('\n')}
     (className = "TicketShard", uniqueKey = "flash-sale-ticket-shard", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
+);
+
+const preview :Workerd.Worker = (
+  modules = [(name = "preview.js", esModule = embed "preview.js")],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
 );
 `
 }

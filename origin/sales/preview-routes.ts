@@ -41,6 +41,10 @@ export function previewRoutes({ config, nowMs }: PreviewDeps): Hono {
     const expiresMs = Math.floor(nowMs()) + LASTS_MS
     const query = new URLSearchParams(previewQuery(config.EDGE_TOKEN, { sale, expiresMs, from }))
     const states = await statesAt(`${config.EDGE_URL ?? shop}/sales/${sale}/preview?${query}`)
+    if (states === 'no preview Worker')
+      return refuse(
+        problem('conflict', { detail: 'The edge has no preview Worker: docs/deploying.md says how to add it.' }),
+      )
     if (!states) return refuse(problem('try-again', { detail: 'The edge does not answer.', retry_after_seconds: 3 }))
     return c.json({ url: `${shop}/sales/${sale}/preview`, query: String(query), states })
   })
@@ -48,9 +52,11 @@ export function previewRoutes({ config, nowMs }: PreviewDeps): Hono {
   return app
 }
 
-async function statesAt(url: string): Promise<readonly string[] | undefined> {
+/** The names of the states; undefined where the edge does not respond. */
+async function statesAt(url: string): Promise<readonly string[] | 'no preview Worker' | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (response.status === 409) return 'no preview Worker'
     return v.parse(States, await response.json()).states
   } catch {
     return undefined

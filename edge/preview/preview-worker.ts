@@ -1,0 +1,49 @@
+/**
+ * The Worker that renders previews, deployed beside the edge and reached by its service binding alone. Its pages do nothing:
+ * no script, no form and no link works in them.
+ */
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { type Asset, style } from '../pages/assets.ts'
+import { type SampleOptions, samplePages } from './samples.ts'
+
+type Look = 'light' | 'dark'
+
+interface PreviewOptions extends SampleOptions {
+  readonly look: Look
+  readonly brandStyle: Asset | null
+}
+
+export default class PreviewWorker extends WorkerEntrypoint {
+  /** The names of all states. */
+  states(): string[] {
+    return Object.keys(samplePages({ lang: 'en', nowMs: 0 }))
+  }
+
+  /** One page; null for a state that does not exist. */
+  page(state: string, { look, brandStyle, ...options }: PreviewOptions): string | null {
+    const pages = samplePages(options)
+    const page = Object.hasOwn(pages, state) ? pages[state] : undefined
+    return page ? inert(page(), look, brandStyle) : null
+  }
+}
+
+/** Without scripts, and without what is shown or done where they are missing; links lead nowhere. */
+const inert = (page: string, look: Look, brandStyle: Asset | null) =>
+  page
+    .replace(/<noscript>.*?<\/noscript>/gs, '')
+    .replace(/<script\b.*?<\/script>/gs, '')
+    .replace(/<meta http-equiv="refresh"[^>]*>/g, '')
+    .replace(/<p class="note stuck".*?<\/p>/gs, '')
+    .replace(/(<a\b[^>]*? href=")[^"]*"/g, '$1#"')
+    .replace(/<link rel="stylesheet" href="([^"]*)">/g, (link, path) => {
+      const sheet = [style, brandStyle].find((one) => one?.path === path)
+      return sheet ? `<style>${inLook(sheet.body, look)}</style>` : link
+    })
+    .replace('<meta name="color-scheme" content="light dark">', `<meta name="color-scheme" content="${look}">`)
+
+/** As in a browser that prefers this look, and as a page's script shows it. */
+const inLook = (css: string, look: Look) =>
+  css
+    .replace(/\(prefers-color-scheme: ?dark\)/g, look === 'dark' ? '(min-width:0)' : '(max-width:0)')
+    .replace(/\(scripting: ?none\)/g, '(max-width:0)')
+    .replace(/color-scheme: ?light dark/g, `color-scheme:${look}`)
