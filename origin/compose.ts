@@ -12,8 +12,8 @@ import { buyerRoutes } from './checkout/buyer-routes.ts'
 import { Checkout } from './checkout/checkout.ts'
 import { LoadShedder } from './checkout/load-shedder.ts'
 import type { Config } from './config.ts'
-import { buildConsole } from './console/build.ts'
 import { consoleRoutes } from './console/console-routes.ts'
+import { loadConsole } from './console/files.ts'
 import { PaymentJobs } from './jobs/payment-jobs.ts'
 import { createWorker } from './jobs/worker.ts'
 import { connect, ping, prepare } from './ledger/connection.ts'
@@ -143,7 +143,7 @@ export async function compose(config: Config, log: Logger, stops: Stop[]): Promi
       payments: config.payment.provider,
     },
     events,
-    files: await buildConsole(),
+    files: await loadConsole(config.NODE_ENV === 'development'),
     gates,
     healthOf,
     invitations: new Invitations(sql, keys.order),

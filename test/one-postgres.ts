@@ -8,6 +8,7 @@ import { ensureVarnish } from '../dev/servers/cdn.ts'
 import { ensureChromium } from '../dev/servers/chromium.ts'
 import { createDatabase, startPostgres } from '../dev/servers/postgres.ts'
 import { ensureRedis } from '../dev/servers/redis.ts'
+import { buildConsole } from '../origin/console/build.ts'
 import { prepare } from '../origin/ledger/connection.ts'
 
 declare module 'vitest' {
@@ -27,6 +28,7 @@ const shared = globalThis as typeof globalThis & {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.onePostgres ??= { server: startWithTemplate(), users: 0 }
+  await buildConsole()
   await ensurePrograms()
   const one = shared.onePostgres
   one.users += 1

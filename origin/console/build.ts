@@ -1,77 +1,56 @@
 /**
- * The console's page and its assets, built when the origin starts: nobody who runs it has a build step. Each asset's address
- * has a hash of its content, so browsers keep it.
+ * Bundles the console's page into `dist`, once for all origins of this checkout: `npm run build:console`. Start, tests and an
+ * origin in development call it too, and it builds only what is missing or older than its sources.
  */
-import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { type ConsoleBuild, DIST, MANIFEST, readManifest } from './files.ts'
 
-interface Asset {
-  readonly type: string
-  readonly body: Uint8Array<ArrayBuffer>
-}
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ENTRY = fileURLToPath(new URL('./client/main.tsx', import.meta.url))
+/** Packages are bundled too, and their files bear no date of their installation. */
+const LOCK_FILE = 'package-lock.json'
 
-export interface ConsoleFiles {
-  readonly page: string
-  /** A page that only says something. */
-  readonly message: (title: string, text: string) => string
-  /** By path below `/console`. */
-  readonly assets: ReadonlyMap<string, Asset>
-}
-
-const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' }
-
-export async function buildConsole(): Promise<ConsoleFiles> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('./client/main.tsx', import.meta.url))],
-    // Of the file names, only the ending is used.
-    outdir: '/',
+export async function buildConsole(): Promise<void> {
+  if (isUpToDate(readManifest())) return
+  const startedMs = Date.now()
+  const { build } = await import('esbuild')
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [ENTRY],
+    outdir: DIST,
+    // Browsers keep an asset for good, so its name changes with its content.
+    entryNames: 'console-[hash]',
     bundle: true,
-    write: false,
     minify: true,
+    metafile: true,
     format: 'esm',
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
     logLevel: 'silent',
   })
-  const assets = new Map<string, Asset>()
-  const paths: Record<string, string> = {}
-  for (const { path, contents } of outputFiles) {
-    const ending = path.split('.').at(-1) ?? ''
-    const hash = createHash('sha256').update(contents).digest('base64url').slice(0, 16)
-    const name = `/assets/console-${hash}.${ending}`
-    assets.set(name, { type: TYPES[ending] ?? 'application/octet-stream', body: new Uint8Array(contents) })
-    paths[ending] = `/console${name}`
-  }
-  const [script, style] = [paths.js ?? '', paths.css ?? '']
-  const page = pageOf(
-    'Console',
-    style,
-    `<div id="console"></div><noscript>The console needs JavaScript.</noscript>
-<script type="module" src="${script}"></script>`,
-  )
-  return { page, message: (title, text) => pageOf(title, style, messageOf(title, text)), assets }
+  const outputs = Object.keys(metafile.outputs).map((path) => basename(path))
+  const named = (ending: string) => outputs.find((name) => name.endsWith(ending)) ?? ''
+  const inputs = [...Object.keys(metafile.inputs), LOCK_FILE]
+  writeManifest({ script: named('.js'), style: named('.css'), inputs, built_ms: startedMs })
+  for (const name of readdirSync(DIST))
+    if (name.startsWith('console-') && !outputs.includes(name)) rmSync(join(DIST, name), { force: true })
 }
 
-const messageOf = (title: string, text: string) => `<main class="sign-in"><div class="card">
-<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p><p><a href="/console">To the console</a></p>
-</div></main>`
+function isUpToDate(built: ConsoleBuild | undefined): boolean {
+  if (!built) return false
+  const changedMs = (path: string) => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+  return built.inputs.every((path) => changedMs(path) < built.built_ms)
+}
 
-const escapeHtml = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+/** Renamed into place: an origin that starts meanwhile reads the whole of one build. */
+function writeManifest(built: ConsoleBuild): void {
+  mkdirSync(DIST, { recursive: true })
+  const temporary = `${MANIFEST}.${process.pid}`
+  writeFileSync(temporary, JSON.stringify(built))
+  renameSync(temporary, MANIFEST)
+}
 
-const pageOf = (title: string, style: string, body: string) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${style}">
-</head>
-<body>${body}</body>
-</html>
-`
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole()

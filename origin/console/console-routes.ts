@@ -9,7 +9,7 @@ import { comparesTo, headerOf, NO_STORE, readBody, refuse } from '../lib/request
 import { sessionCookie, sessionIn } from '../operators/operator-auth.ts'
 import { ADMIN, type Operators, SESSION_SECONDS } from '../operators/operators.ts'
 import { SignInAttempts } from '../operators/sign-in-attempts.ts'
-import type { ConsoleFiles } from './build.ts'
+import type { ConsoleFiles } from './files.ts'
 
 const SignIn = exactly({
   key: v.pipe(v.string('text is required'), v.trim(), v.maxLength(500, 'at most 500 characters')),
@@ -73,7 +73,7 @@ export function consoleRoutes({ config, operators, files, oidc }: ConsoleDeps): 
   })
 
   app.get('/assets/:name', (c) => {
-    const asset = files.assets.get(`/assets/${c.req.param('name')}`)
+    const asset = files.assets.get(c.req.param('name'))
     if (!asset) return refuse(problem('not-found'))
     return c.body(asset.body, 200, { 'content-type': asset.type, 'cache-control': KEPT })
   })

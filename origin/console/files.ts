@@ -1,0 +1,81 @@
+/** The console's page and its assets, as built into `dist`: read once, served from memory. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { html, raw } from 'hono/html'
+
+/** What `build.ts` leaves beside the assets. */
+export interface ConsoleBuild {
+  readonly script: string
+  readonly style: string
+  /** What was bundled, by path from the project's root, and when the bundling began. */
+  readonly inputs: readonly string[]
+  readonly built_ms: number
+}
+
+interface Asset {
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+export interface ConsoleFiles {
+  readonly page: string
+  /** A page with a title and a sentence, such as that signing in failed. */
+  readonly message: (title: string, text: string) => string
+  /** By name below `/console/assets`. */
+  readonly assets: ReadonlyMap<string, Asset>
+}
+
+export const DIST = fileURLToPath(new URL('./dist', import.meta.url))
+export const MANIFEST = join(DIST, 'manifest.json')
+
+/** The last build; undefined where there is none. */
+export function readManifest(): ConsoleBuild | undefined {
+  try {
+    return JSON.parse(readFileSync(MANIFEST, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Throws where the console is not built, except in development, which builds it. */
+export async function loadConsole(development: boolean): Promise<ConsoleFiles> {
+  // Production has no bundler.
+  if (development) await (await import('./build.ts')).buildConsole()
+  const built = readManifest()
+  if (!built) throw new Error('the console is not built: run "npm run build:console" and start again')
+  const asset = (name: string, type: string) =>
+    [name, { type, body: new Uint8Array(readFileSync(join(DIST, name))) }] as const
+  const assets = new Map([asset(built.script, 'text/javascript'), asset(built.style, 'text/css')])
+  const pageOf = (title: string, body: unknown) => documentOf(title, `/console/assets/${built.style}`, body)
+  const page = pageOf(
+    'Console',
+    html`<div id="console"></div><noscript>The console needs JavaScript.</noscript>
+<script type="module" src="/console/assets/${built.script}"></script>`,
+  )
+  const message = (title: string, text: string) =>
+    pageOf(
+      title,
+      html`<main class="sign-in"><div class="card">
+<h1>${title}</h1><p>${text}</p><p><a href="/console">To the console</a></p>
+</div></main>`,
+    )
+  return { page, message, assets }
+}
+
+const documentOf = (title: string, style: string, body: unknown) =>
+  html`${raw('<!doctype html>')}
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${style}">
+</head>
+<body>${body}</body>
+</html>
+`.toString()
