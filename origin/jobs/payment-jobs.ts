@@ -4,7 +4,7 @@
  */
 import { PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
-import { closeAbout } from '../findings/findings.ts'
+import { closeAbout } from '../findings/finding-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { type ChargeOf, insertCaptures, type Owed, type Refund } from '../payments/payment-queries.ts'
 import { insertRefunds, type RefundOf } from '../payments/refund-queries.ts'

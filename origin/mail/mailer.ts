@@ -6,7 +6,7 @@
 import { createTransport, type Transporter } from 'nodemailer'
 import type { Config } from '../config.ts'
 import { readEvents } from '../events/reader.ts'
-import { note } from '../findings/findings.ts'
+import { note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { type Actor, type LoopDeps, loop } from '../lib/loop.ts'
 import type { Metrics } from '../lib/metrics.ts'

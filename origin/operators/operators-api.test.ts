@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ADMIN_TOKEN, eventually, useOrigin } from '../../test/origin-process.ts'
 import { useDatabase, useRedis } from '../../test/servers.ts'
-import { note } from '../findings/findings.ts'
+import { note } from '../findings/finding-queries.ts'
 
 const database = useDatabase()
 const redis = useRedis()

@@ -11,7 +11,7 @@ import { invitationRoutes } from '../access/invitation-routes.ts'
 import type { Invitations } from '../access/invitations.ts'
 import type { Config } from '../config.ts'
 import { announcementRoutes } from '../feed/announcement-routes.ts'
-import { NO_SALE, readFindings } from '../findings/findings.ts'
+import { findingRoutes } from '../findings/finding-routes.ts'
 import { queueRoutes } from '../jobs/job-routes.ts'
 import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
@@ -107,8 +107,7 @@ export function operatorRoutes(deps: OperatorDeps): Hono {
   const saleIds = () => sales.inUse().map(({ sale_id }) => sale_id)
   app.route('/blocks', blockRoutes({ sql, blocks: deps.blocks, orders, saleIds, changed: notifyAll }))
 
-  // Findings without a sale, such as a charge for an unknown order.
-  app.get('/findings', async (c) => c.json(await readFindings(sql, NO_SALE)))
+  app.route('/', findingRoutes(sql))
   app.route('/webhooks', webhookRoutes({ sql, sender: deps.webhookSender }))
   app.route('/queues', queueRoutes({ sql, jobs }))
   app.route('/audit', auditRoutes(sql))

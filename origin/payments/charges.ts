@@ -5,14 +5,14 @@
  */
 import type { Logger } from 'pino'
 import { isSold } from '../../shared/order-status.ts'
-import { closeAbout, NO_SALE } from '../findings/findings.ts'
+import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import { CHARGE_ATTEMPTS, type ChargeJob, type PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { findOrders, type OrderRow, totalOf } from '../ledger/orders.ts'
 import { Batcher, BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Orders } from '../orders/orders.ts'
-import { type Outbox, openFinding } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import {
   endAction,
   findOverdueActions,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { usePayments } from '../../test/payments.ts'
-import { NO_SALE, readFindings } from '../findings/findings.ts'
+import { NO_SALE, readFindings } from '../findings/finding-queries.ts'
 import { OUTBOX_ATTEMPTS, OUTBOX_QUEUES } from '../jobs/payment-jobs.ts'
 import { Outbox } from './outbox.ts'
 

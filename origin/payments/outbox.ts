@@ -4,7 +4,7 @@
  * such as the capture of a charge to be refunded, its job ends quietly.
  */
 import type { Logger } from 'pino'
-import { closeAbout, type FindingNote, NO_SALE, note } from '../findings/findings.ts'
+import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import {
   OUTBOX_ATTEMPTS,
   OUTBOX_QUEUES,
@@ -198,14 +198,4 @@ export class Outbox {
       await this.#report(tx, row, 'the bank sent it back')
     })
   }
-}
-
-/** Opens a finding about a charge, and counts it. */
-export async function openFinding(
-  sql: Queryable,
-  metrics: Pick<Metrics, 'findings'>,
-  finding: Omit<FindingNote, 'units'>,
-): Promise<void> {
-  await note(sql, { ...finding, units: 0 })
-  metrics.findings.inc({ sale: finding.sale, kind: finding.kind })
 }

@@ -14,7 +14,7 @@ import { ProductId } from '../../shared/api/public.ts'
 import { parse } from '../../shared/parse.ts'
 import { invalidField, problem } from '../../shared/problem.ts'
 import type { Config } from '../config.ts'
-import { countOpenFindings, readFindings } from '../findings/findings.ts'
+import { countOpenFindings } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { keyOf, operatorOf, readBody, refuse } from '../lib/request.ts'
 import { audit } from '../operators/audit.ts'
@@ -133,8 +133,6 @@ export function saleRoutes({ config, sql, sales, reconciler, log, find, inspect,
     await publish(saleId)
     return c.json(reconciled)
   })
-
-  app.get('/:sale/findings', async (c) => c.json(await readFindings(sql, c.req.param('sale'))))
 
   app.get('/:sale/report', async (c) =>
     c.json(await saleReport({ sql, config, nowMs: () => sales.nowMs() }, await find(c.req.param('sale')))),

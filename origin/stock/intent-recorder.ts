@@ -3,7 +3,7 @@
  * once. They are retried for as long as it takes; only one that the ledger can never take is set aside for a person.
  */
 import type { Logger } from 'pino'
-import { note } from '../findings/findings.ts'
+import { note } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { record } from '../ledger/record.ts'
 import type { Metrics } from '../lib/metrics.ts'

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { OversellPolicy } from '../../shared/api/operator.ts'
-import { close, note } from '../findings/findings.ts'
+import { close, note } from '../findings/finding-queries.ts'
 import type { PaymentJobs } from '../jobs/payment-jobs.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { moveOrders } from '../ledger/orders.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { close, note } from '../findings/findings.ts'
+import { close, note } from '../findings/finding-queries.ts'
 import type { Queryable } from '../ledger/connection.ts'
 import { BatcherByKey } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'

@@ -4,11 +4,10 @@
  */
 import type { Logger } from 'pino'
 import type { Load } from '../checkout/load-shedder.ts'
-import { closeAbout, NO_SALE } from '../findings/findings.ts'
+import { closeAbout, NO_SALE, openFinding } from '../findings/finding-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import { openFinding } from '../payments/outbox.ts'
 import { afterAttempt, HEALTHY, type Health, isFailing, roomFor, shareOf, waitAfter } from './pace.ts'
 import { ANSWER_TIMEOUT_MS, CONNECTIONS, type Sender, type Sent } from './sender.ts'
 import { signedHeaders } from './signing.ts'

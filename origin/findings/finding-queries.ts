@@ -1,6 +1,7 @@
 /** Findings, each one row for as long as a problem lasts, however often it is seen. */
 import type { OpenFinding } from '../../shared/api/live.ts'
 import type { Queryable, Sql } from '../ledger/connection.ts'
+import type { Metrics } from '../lib/metrics.ts'
 
 type FindingKind =
   | 'fenced' // The fast gate was fenced, for instance after a restart of Redis.
@@ -44,6 +45,16 @@ export async function note(sql: Queryable, finding: FindingNote): Promise<void> 
     select 'finding.opened', nullif(sale_id, ''), jsonb_build_object('finding', finding_id::text, 'sale', nullif(sale_id, ''),
       'product_id', nullif(product_id, ''), 'kind', kind, 'subject', nullif(subject, ''), 'units', units, 'detail', detail)
     from noted where opened`
+}
+
+/** Opens a finding that concerns no units, and counts it. */
+export async function openFinding(
+  sql: Queryable,
+  metrics: Pick<Metrics, 'findings'>,
+  finding: Omit<FindingNote, 'units'>,
+): Promise<void> {
+  await note(sql, { ...finding, units: 0 })
+  metrics.findings.inc({ sale: finding.sale, kind: finding.kind })
 }
 
 /** Closes the open findings of a kind for a product. */
