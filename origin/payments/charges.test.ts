@@ -227,6 +227,23 @@ describe('a charge that waits for its buyer', () => {
     expect(await sql`select reason from refunds where order_id = ${order}`).toEqual([{ reason: 'paid when cancelled' }])
   })
 
+  test('confirms no order once its cancel is decided, though the buyer approves just before the provider hears of it', async () => {
+    const { order, charge } = await waiting(chargesBy())
+    const charges = chargesBy({
+      async cancel(cancelled) {
+        stripe.authenticate(charge, true)
+        // As another worker does that compares with the provider's records meanwhile.
+        await settleCurrent(chargesBy(), order)
+        return provider.cancel(cancelled)
+      },
+    })
+    await timeOut(order)
+    await charges.endOverdueActions()
+    expect(await findOrder(sql, order)).toMatchObject({ status: 'cancelled', reason: 'not_authenticated' })
+    expect(intentOf(order)).toMatchObject({ status: 'canceled' })
+    expect(await sql`select 1 from captures where order_id = ${order}`).toHaveLength(0)
+  })
+
   test('keeps its order while the provider does not respond', async () => {
     const unreachable = () => Promise.reject(new Error('no response'))
     const { order } = await waiting(chargesBy())
