@@ -91,6 +91,22 @@ test('what a worker that died had claimed is sent by another, and not before the
   await expect.poll(rounds).toEqual(['lane 0 0', 'lane 0 1'])
 })
 
+test('what failed is sent again after a pause, which is the longer the more often it failed', async () => {
+  await write(2, 1)
+  await sql`update webhook_deliveries set attempts = 10 where message_id = 'lane 1 0'`
+  receiver.answers((_, response) => response.writeHead(500).end())
+  await start().round()
+  const pauses = () => sql<{ attempts: number; seconds: number }[]>`
+    select attempts, extract(epoch from next_at - clock_timestamp())::float8 as seconds
+    from webhook_deliveries where error is not null order by attempts`
+  await expect.poll(async () => (await pauses()).map(({ attempts }) => attempts)).toEqual([1, 11])
+  const [first, eleventh] = await pauses()
+  // A second, and 1,024 seconds; a quarter more or less.
+  expect(first?.seconds).toBeLessThan(1.3)
+  expect(eleventh?.seconds).toBeGreaterThan(600)
+  expect(eleventh?.seconds).toBeLessThan(1_300)
+})
+
 test('a worker that stops ends what it sends, and gives back the rest', async () => {
   await write(100, 1)
   receiver.answers(() => new Promise((resolve) => setTimeout(resolve, 2_000)))
