@@ -95,6 +95,16 @@ test('sends later, and once, what could not be sent', async () => {
   expect(to(email)).toHaveLength(1)
 })
 
+test('sends later what is refused because of its sender, which is a setting that can be corrected', async () => {
+  smtp.refuseSender(true)
+  const { order } = await buy(await saleOf(), 'pm_ok')
+  await expect.poll(() => stateOf(order)).toMatchObject({ error: expect.stringContaining('550') })
+  smtp.refuseSender(false)
+  expect(await stateOf(order)).toMatchObject({ state: 'pending', attempts: 1 })
+  await origin.sql()`update mails set next_at = now() where order_id = ${order}`
+  expect(await isSent(order)).toMatchObject({ attempts: 2, error: null })
+})
+
 test('gives up a mailbox that does not exist, and says so without naming it', async () => {
   const email = `nobody@${randomUUID()}.example.com`
   const sale = await saleOf()

@@ -16,10 +16,15 @@ export async function startSmtp(port = 0) {
   const mails: Received[] = []
   /** Waits for it after a mail has come, before the server acknowledges it. */
   let beforeAck: (mail: Received) => Promise<void> = async () => {}
+  let isSenderRefused = false
   const server = new SMTPServer({
     authOptional: true,
     closeTimeout: 100,
     disabledCommands: ['STARTTLS', 'AUTH'],
+    onMailFrom({ address }, _, done) {
+      const refusal = Object.assign(new Error(`${address} may not send`), { responseCode: 550 })
+      done(isSenderRefused ? refusal : undefined)
+    },
     onRcptTo({ address }, _, done) {
       const refusal = Object.assign(new Error(`no mailbox ${address}`), { responseCode: 550 })
       done(address.startsWith('nobody@') ? refusal : undefined)
@@ -46,6 +51,9 @@ export async function startSmtp(port = 0) {
     url: `smtp://${LOOPBACK}:${own}`,
     beforeAck: (then: typeof beforeAck) => {
       beforeAck = then
+    },
+    refuseSender: (isRefused: boolean) => {
+      isSenderRefused = isRefused
     },
     stop: () => new Promise<void>((done) => server.close(() => done())),
   }
