@@ -16,7 +16,7 @@ import type { Scheduler } from './scheduled/scheduler.ts'
 import { recordAllIntents } from './stock/intent-recorder.ts'
 import type { Reconciler, ReconcilerDeps } from './stock/reconciler.ts'
 import type { Store } from './stock/scripts.ts'
-import { backlogRounds, searchRounds } from './support/indexer.ts'
+import { searchRounds } from './support/indexer.ts'
 import { Deliverer } from './webhooks/deliverer.ts'
 import { fanOut } from './webhooks/fan-out.ts'
 import type { Sender } from './webhooks/sender.ts'
@@ -58,7 +58,6 @@ export function createWorker(deps: WorkerDeps): Actor {
     loop('scheduled actions', 500, deps, () => scheduler.round()),
     loop('overdue actions', 1_000, deps, () => scheduler.overdue()),
     loop('search', 300, deps, searchRounds(deps.sql)),
-    loop('search backlog', 200, deps, backlogRounds(deps.sql)),
     loop('sale events', 1_000, deps, () => tellSales(deps.sql, deps.sales)),
     loop('webhook messages', 300, deps, () => fanOut(deps.sql)),
     loop('webhooks', 150, deps, () => deliverer.round()),

@@ -1,4 +1,5 @@
 /** The outcome of a checkout: a pure function of the sale, the verdicts of the gates, and an order that may exist already. */
+import { PUBLIC_LINE } from '../../shared/api/access.ts'
 import { isLive } from '../../shared/order-status.ts'
 import { invalidField, type Problem, problem } from '../../shared/problem.ts'
 import type { OrderView } from '../ledger/orders.ts'
@@ -136,6 +137,7 @@ export function orderFrom(r: Reservation, recorded: Recorded): OrderView {
     sale_id: r.sale,
     product_id: r.product,
     visitor: r.visitor,
+    line: PUBLIC_LINE,
     ticket_number: r.number,
     quantity: r.quantity,
     unit_price_minor: price?.unit_price_minor ?? 0,

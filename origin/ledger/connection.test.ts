@@ -1,8 +1,16 @@
+import { getTableConfig } from 'drizzle-orm/pg-core'
 import { expect, test } from 'vitest'
 import { saleOf } from '../../test/origin-process.ts'
 import { emptyDatabase, useLedger } from '../../test/servers.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { connect, isLedgerAway, prepare, type Queryable } from './connection.ts'
+import * as access from './schema/access.ts'
+import * as events from './schema/events.ts'
+import * as operations from './schema/operations.ts'
+import * as orders from './schema/orders.ts'
+import * as payments from './schema/payments.ts'
+import * as sales from './schema/sales.ts'
+import * as search from './schema/search.ts'
 
 const sql = await useLedger()
 
@@ -46,19 +54,37 @@ test('orders are vacuumed by the number of changes, however many orders there ar
   ])
 })
 
-test('a ledger of an earlier version is upgraded, and keeps the function of that version', async () => {
-  const before = await emptyDatabase()
-  await prepare(before.url)
-  const old = connect(before.url, 1)
-  await old.unsafe(`
-    create function record_reservations(
-      text, uuid[], text[], text[], bigint[], int[], text[], text[], text[], boolean,
-      out recorded int, out others jsonb, out created_at timestamptz, out reserved_until timestamptz
-    ) language sql begin atomic select 0, null::jsonb, now(), now(); end`)
-  await prepare(before.url)
-  const result = await old`
-    select recorded, others from record_reservations('any', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false)`
-  expect(result).toMatchObject([{ recorded: 0, others: null }])
-  await old.end()
-  await before.drop()
+test('a ledger that is prepared again keeps functions that only another version calls', async () => {
+  const database = await emptyDatabase()
+  await prepare(database.url)
+  const other = connect(database.url, 1)
+  await other`create function record_otherwise() returns int language sql begin atomic select 1; end`
+  await prepare(database.url)
+  expect(await other`select record_otherwise() as result`).toMatchObject([{ result: 1 }])
+  await other.end()
+  await database.drop()
+})
+
+test('the migration makes the columns and indexes that the schema files describe', async () => {
+  const described = [access, events, operations, orders, payments, sales, search]
+    .flatMap((file) => Object.values(file))
+    .flatMap((table) => {
+      const { name, columns, indexes } = getTableConfig(table)
+      const required = (isRequired: boolean) => (isRequired ? ' not null' : '')
+      return [
+        ...columns.map((c) => `${name}.${c.name}${required(c.notNull)}`),
+        ...indexes.map((i) => `${name}: ${i.config.name}${i.config.unique ? ' unique' : ''}`),
+      ]
+    })
+  const rows = await sql<{ text: string }[]>`
+    select table_name || '.' || column_name || case when is_nullable = 'NO' then ' not null' else '' end as text
+    from information_schema.columns where table_schema = 'public'
+    union all
+    select c.relname || ': ' || i.relname || case when indisunique then ' unique' else '' end
+    from pg_index join pg_class i on i.oid = indexrelid join pg_class c on c.oid = indrelid
+    where i.relnamespace = 'public'::regnamespace
+      and not exists (select from pg_constraint where conindid = indexrelid)
+      -- Made only where the server has trigrams, so no part of the schema files.
+      and i.relname <> 'similar_words'`
+  expect(rows.map(({ text }) => text).sort()).toEqual(described.sort())
 })

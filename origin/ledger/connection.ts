@@ -81,7 +81,9 @@ export async function prepare(url: string): Promise<void> {
     // Entries we do not know may come from a later version of ours. Drizzle itself reads only the latest entry: if another
     // application kept its journal there, the migrations of one of the two would be skipped silently.
     if ((applied.length > 0 || tables?.orders) && !applied.some((hash) => ours.includes(hash)))
-      throw new Error("DATABASE_URL holds another application's tables: give the ledger a database of its own")
+      throw new Error(
+        'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own',
+      )
     if (!applied.includes(ours.at(-1) ?? '')) await applyMigrations(one)
     await one.unsafe(functions())
   } finally {
@@ -91,9 +93,9 @@ export async function prepare(url: string): Promise<void> {
 
 /**
  * The ledger's functions, which decide about stock under Postgres's row locks. They are replaced at every start, all in one
- * statement and so in one transaction. None is dropped: during a rollout old and new origins call the same functions. A function
- * with other arguments or another result gets a new name (record_batch preceded record_orders), and a change under the same name
- * must be right for the callers of both versions.
+ * statement and so in one transaction. None is dropped: during a rollout the origins of two versions call the same functions. A
+ * function with other arguments or another result gets a new name, and a change under the same name must be right for the
+ * callers of both versions.
  */
 const functions = () =>
   readdirSync(FUNCTIONS)

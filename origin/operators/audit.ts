@@ -16,16 +16,18 @@ interface AuditEntry {
   readonly sale: string
   readonly product?: string
   readonly order?: string
+  /** The Idempotency-Key of the operator's call: a second entry with it is refused by the ledger. */
+  readonly key?: string | null
   readonly before?: unknown
   readonly after?: unknown
 }
 
 /** Logs changes, in the transaction that makes them. */
 export async function audit(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
-  for (const { actor, action, sale, product, order, before, after } of entries) {
+  for (const { actor, action, sale, product, order, key, before, after } of entries) {
     await tx`
-      insert into audit_log (actor, action, sale_id, product_id, order_id, before, after)
-      values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null},
+      insert into audit_log (actor, action, sale_id, product_id, order_id, idempotency_key, before, after)
+      values (${actor}, ${action}, ${sale}, ${product ?? null}, ${order ?? null}, ${key ?? null},
               ${json(before)}::text::jsonb, ${json(after)}::text::jsonb)`
   }
 }

@@ -9,6 +9,7 @@ const order = {
   sale_id: 'sale',
   product_id: 'one',
   visitor: 'v',
+  line: 'public',
   ticket_number: 1,
   quantity: 1,
   unit_price_minor: 1000,

@@ -235,11 +235,6 @@ export async function lockSale(
   return { nowMs, sale: sales[0] }
 }
 
-/** A restock's key is remembered this long. */
-const RESTOCK_KEY_HOURS = 24
-/** Entries of the audit log searched for a key: more than a sale has in a day, unless it is badly oversold. */
-const RESTOCK_KEY_ENTRIES = 10_000
-
 /**
  * Adds units to a product, once per key. Throws, and changes nothing, if the key came with another quantity, the sale has
  * been ended, or the total would exceed `max`.
@@ -264,20 +259,18 @@ export async function restock(
       where sale_id = ${saleId} and product_id = ${productId} for no key update of products`
     if (key !== null) {
       const [earlier] = await tx<{ quantity: number }[]>`
-        select (after -> 'quantity')::int as quantity from (
-          select * from audit_log where sale_id = ${saleId} order by entry_id desc limit ${RESTOCK_KEY_ENTRIES}) latest
-        where action = 'restocked' and product_id = ${productId} and after ->> 'key' = ${key}
-          and at > clock_timestamp() - ${RESTOCK_KEY_HOURS} * interval '1 hour'`
+        select (after -> 'quantity')::int as quantity from audit_log
+        where sale_id = ${saleId} and product_id = ${productId} and action = 'restocked' and idempotency_key = ${key}`
       if (earlier && earlier.quantity !== quantity) throw new ProblemError(problem('idempotency-key-reused'))
       if (earlier) return 'replay'
     }
     if (!row) throw new ProblemError(problem('unknown-product'))
     if (row.ended) throw conflict(ENDED_FOR_GOOD)
     if (row.total + quantity > max) throw new ProblemError(invalidField('quantity', `the total would exceed ${max}`))
-    const after = { total: row.total + quantity, quantity, key }
+    const after = { total: row.total + quantity, quantity }
     await tx`update products set total = ${after.total} where sale_id = ${saleId} and product_id = ${productId}`
     const before = { total: row.total }
-    await audit(tx, [{ actor: operator, action: 'restocked', sale: saleId, product: productId, before, after }])
+    await audit(tx, [{ actor: operator, action: 'restocked', sale: saleId, product: productId, key, before, after }])
     await publishPhase(tx, saleId, true)
     return 'restocked'
   })

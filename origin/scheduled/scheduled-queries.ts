@@ -10,15 +10,18 @@ const LATE_AFTER_MS = 5_000
 /** Runs shown of one action. */
 const RUNS_SHOWN = 20
 
-/** Adds an action. False if there is one with its id. */
+/** Adds an action. False if the sale has one with its key. */
 export async function addAction(
   tx: Queryable,
-  action: Pick<ScheduledRow, 'action_id' | 'sale_id' | 'effect' | 'cron' | 'operator'> & { readonly next_at: Date },
+  action: Pick<ScheduledRow, 'action_id' | 'sale_id' | 'effect' | 'cron' | 'operator' | 'idempotency_key'> & {
+    readonly next_at: Date
+  },
 ): Promise<boolean> {
-  const { action_id, sale_id, effect, cron, operator, next_at } = action
+  const { action_id, sale_id, effect, cron, operator, idempotency_key, next_at } = action
   const { count } = await tx`
-    insert into scheduled_actions (action_id, sale_id, effect, cron, next_at, operator)
-    values (${action_id}, ${sale_id}, ${JSON.stringify(effect)}::text::jsonb, ${cron}, ${next_at}, ${operator})
+    insert into scheduled_actions (action_id, sale_id, effect, cron, next_at, operator, idempotency_key)
+    values (${action_id}, ${sale_id}, ${JSON.stringify(effect)}::text::jsonb, ${cron}, ${next_at}, ${operator},
+            ${idempotency_key})
     on conflict do nothing`
   return count > 0
 }
@@ -41,6 +44,13 @@ export async function countToCome(tx: Queryable, saleId: string): Promise<number
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from scheduled_actions where sale_id = ${saleId} and next_at is not null`
   return row?.count ?? 0
+}
+
+/** The action that a call with this key has made. */
+export async function findActionByKey(tx: Queryable, saleId: string, key: string): Promise<ScheduledRow | undefined> {
+  const [row] = await tx<ScheduledRow[]>`
+    select * from scheduled_actions where sale_id = ${saleId} and idempotency_key = ${key}`
+  return row
 }
 
 export async function findAction(tx: Queryable, actionId: string): Promise<ScheduledRow | undefined> {

@@ -1,5 +1,5 @@
 /** The operators' calls for what is to happen to a sale at a time. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
@@ -18,6 +18,7 @@ import {
   cancelAction,
   countToCome,
   findAction,
+  findActionByKey,
   listActions,
   lockAction,
   type ScheduledRow,
@@ -55,8 +56,9 @@ export function scheduledRoutes({ sql, jobs, find, nowMs }: ScheduledDeps): Hono
     const operator = operatorOf(c)
     // Without a key, a client that got no response must look before it sends the call again.
     const key = c.req.header('idempotency-key') === undefined ? null : keyOf(c)
-    const action_id = key === null ? randomUUID() : idOf(sale.sale_id, key)
-    const earlier = key === null ? undefined : await findAction(sql, action_id)
+    const action_id = randomUUID()
+    const byKey = async () => (key === null ? undefined : findActionByKey(sql, sale.sale_id, key))
+    const earlier = await byKey()
     const next_at = at === undefined ? firstOf(cron ?? '') : new Date(at)
     if (earlier) {
       if (!isSame(earlier, { effect, cron, next_at })) refuse(problem('idempotency-key-reused'))
@@ -67,12 +69,23 @@ export function scheduledRoutes({ sql, jobs, find, nowMs }: ScheduledDeps): Hono
     await sql.begin(async (tx) => {
       if ((await countToCome(tx, sale.sale_id)) >= MAX_TO_COME)
         refuse(problem('conflict', { detail: `At most ${MAX_TO_COME} actions of a sale may be scheduled.` }))
-      if (!(await addAction(tx, { action_id, sale_id: sale.sale_id, effect, cron, operator, next_at }))) return
+      if (
+        !(await addAction(tx, {
+          action_id,
+          sale_id: sale.sale_id,
+          effect,
+          cron,
+          operator,
+          next_at,
+          idempotency_key: key,
+        }))
+      )
+        return
       await jobs.addRun(tx, { action: action_id, dueAt: next_at.toISOString() })
       const after = { action_id, ...effect, cron, next_at }
       await audit(tx, [{ actor: operator, action: 'action added', sale: sale.sale_id, after }])
     })
-    const added = (await findAction(sql, action_id)) ?? refuse(problem('not-found'))
+    const added = (await byKey()) ?? (await findAction(sql, action_id)) ?? refuse(problem('not-found'))
     return c.json({ ...shown(added), runs: [] }, 201)
   })
 
@@ -102,13 +115,6 @@ export function scheduledRoutes({ sql, jobs, find, nowMs }: ScheduledDeps): Hono
   }
 
   return app
-}
-
-/** The id of the action that a call with this key has made. */
-function idOf(sale: string, key: string): string {
-  const hex = createHash('sha256').update(`${sale} ${key}`).digest('hex')
-  // A version 8 UUID: its bits are the application's own.
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** Whether a call with a known key asks for the same; when the first has happened, its time is gone. */

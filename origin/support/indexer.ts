@@ -1,10 +1,9 @@
 /**
- * Keeps the search up to date: orders that events name are copied within a second, in a rush later, and those of a version without events in
- * the background.
+ * Keeps the search up to date: orders that events name are copied within a second, in a rush later.
  */
 import { readEvents } from '../events/reader.ts'
 import type { Sql } from '../ledger/connection.ts'
-import { copyBacklog, copyToSearch } from './search-queries.ts'
+import { copyToSearch } from './search-queries.ts'
 
 const SEARCH = 'search'
 /** Events per transaction. One can name 500 new orders, and a statement has ten seconds. */
@@ -32,13 +31,5 @@ export function searchRounds(sql: Sql, copiesPerSecond = COPIES_PER_SECOND): () 
     )
     notBeforeMs = beganMs + (1000 * copied.orders) / copiesPerSecond
     return isMore && performance.now() >= notBeforeMs
-  }
-}
-
-/** Rounds that copy the backlog, and cost nothing once it is done: nothing is added to it. */
-export function backlogRounds(sql: Sql): () => Promise<void> {
-  let isDone = false
-  return async () => {
-    if (!isDone) isDone = !(await copyBacklog(sql))
   }
 }

@@ -9,7 +9,7 @@ import { advanceOrders, moveOrders } from '../ledger/orders.ts'
 import { record } from '../ledger/record.ts'
 import { writeSale } from '../sales/sale-queries.ts'
 import { insertNote } from './history-queries.ts'
-import { backlogRounds, searchRounds } from './indexer.ts'
+import { searchRounds } from './indexer.ts'
 import { noteProbes, OrderSearch, type Search } from './order-search.ts'
 
 const sql = await useLedger(4)
@@ -159,28 +159,16 @@ test('by its product, filtered and page after page, each order once', async () =
   }
 })
 
-test('the orders of the version before are copied in the background', async () => {
-  const visitor = randomUUID()
-  const old = await order('autumn', { visitor })
-  await follow()
-  await sql`delete from order_search where order_id = ${old}`
-  await sql`insert into search_backlog values ('00000000-0000-0000-0000-000000000000')`
-  expect(await find(visitor)).toEqual([])
-  await backlogRounds(sql)()
-  expect(await find(visitor)).toEqual([old])
-  expect(await sql`select from search_backlog`).toHaveLength(0)
-})
-
 test('without trigrams it says so once, and finds what is typed right', async () => {
   const id = await order('autumn')
   await follow()
   await insertNote(sql, id, { operator: 'eva', text: 'quarantine' })
-  await sql`alter index words_alike rename to away`
+  await sql`alter index similar_words rename to away`
   const lines: string[] = []
   const plain = new OrderSearch(sql, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }))
   const found = async (text: string) => (await plain.find({ text, limit: 50 })).ids
   expect([await found('quarantine'), await found('quarntine')]).toEqual([[id], []])
-  await sql`alter index away rename to words_alike`
+  await sql`alter index away rename to similar_words`
   expect(await find('quarntine')).toEqual([id])
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain('pg_trgm')

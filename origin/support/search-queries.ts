@@ -43,24 +43,6 @@ export async function copyToSearch(tx: TransactionSql, ids: readonly string[]): 
   }
 }
 
-/** Copies the next orders of the version before. True if there may be more. */
-export function copyBacklog(sql: Sql): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    const [at] = await tx<{ after: string }[]>`select after from search_backlog for update skip locked`
-    if (!at) return false
-    const rows = await tx<{ order_id: string }[]>`
-      select order_id from orders where order_id > ${at.after} order by order_id limit ${CHUNK}`
-    await copyToSearch(
-      tx,
-      rows.map(({ order_id }) => order_id),
-    )
-    const last = rows.at(-1)
-    if (rows.length < CHUNK) await tx`delete from search_backlog`
-    else if (last) await tx`update search_backlog set after = ${last.order_id}`
-    return rows.length === CHUNK
-  })
-}
-
 // -- Finding -----------------------------------------------------------------------------------------------------
 
 /** One way to find orders. `rank` sorts what several ways find, the smallest first. */
@@ -97,9 +79,9 @@ const MOST_BEGINNINGS = 20
 /** Words that may have been meant by one, and how alike they are: of seven letters one may be wrong, or two swapped. */
 const [MOST_WORDS, ALIKE] = [5, 0.3]
 
-/** Whether the ledger has trigrams: see migration 0008. */
+/** Whether the ledger has trigrams: see the migration. */
 export async function hasTrigrams(sql: Queryable): Promise<boolean> {
-  const [row] = await sql<{ has: boolean }[]>`select to_regclass('words_alike') is not null as has`
+  const [row] = await sql<{ has: boolean }[]>`select to_regclass('similar_words') is not null as has`
   return row?.has === true
 }
 

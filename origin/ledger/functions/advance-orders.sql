@@ -43,8 +43,7 @@ begin
            o.status in ('confirmed', 'fulfilled', 'refunded') as was_sold
     from orders o join input a on a.id = o.order_id
     where o.order_id = any(p_ids) and o.status = any(p_from)
-      -- An order of the version before has begun a payment without counting it.
-      and (a.attempt is null or a.attempt = greatest(o.attempts, 1))
+      and (a.attempt is null or a.attempt = o.attempts)
       and (a.action is null or o.action is null)
       -- One whose wait for its buyer is being ended is confirmed no more: its charge is about to be cancelled.
       and (p_to is distinct from 'confirmed' or o.action is null or not o.action ? 'ending')
@@ -95,10 +94,3 @@ begin
   )
   select m.* from moved m where (select count(*) from notified) >= 0;
 end $$;
-
--- move_orders: as the version before calls it.
-create or replace function move_orders(
-  p_ids uuid[], p_from text[], p_to text, p_methods text[], p_charges text[], p_reason text
-) returns setof orders language sql as $$
-  select * from advance_orders(p_ids, p_from, p_to, null, p_reason, p_methods, p_charges, null, null, null, null, null);
-$$;

@@ -42,11 +42,16 @@ export const auditLog = pgTable(
     sale_id: text().notNull(),
     product_id: text(),
     order_id: uuid(),
+    /** The Idempotency-Key of the operator's call, where a repeated call must find its first effect by this entry. */
+    idempotency_key: text(),
     before: jsonb(),
     after: jsonb(),
   },
   (t) => [
     index('audit_of_sale').on(t.sale_id, t.entry_id),
+    uniqueIndex('one_entry_per_key')
+      .on(t.sale_id, t.product_id, t.action, t.idempotency_key)
+      .where(sql`idempotency_key is not null`),
     index('audit_of_order').on(t.order_id).where(sql`order_id is not null`),
   ],
 )

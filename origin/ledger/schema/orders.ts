@@ -12,6 +12,8 @@ export const orders = pgTable(
     sale_id: text().notNull(),
     product_id: text().notNull(),
     visitor: text().notNull(),
+    /** The queue of the sale that admitted the visitor: `public`, or one of `sales.lines`. */
+    line: text().notNull().default('public'),
     ticket_number: bigint({ mode: 'number' }).notNull(),
     quantity: integer().notNull(),
     unit_price_minor: bigint({ mode: 'number' }).notNull(),

@@ -119,8 +119,11 @@ export const scheduledActions = pgTable(
     operator: text().notNull(),
     created_at: instant().notNull().defaultNow(),
     cancelled_at: instant(),
+    /** Of the operator's call. */
+    idempotency_key: text(),
   },
   (t) => [
+    uniqueIndex('one_action_per_key').on(t.sale_id, t.idempotency_key).where(sql`idempotency_key is not null`),
     index('scheduled_of_sale').on(t.sale_id),
     index('scheduled_due').on(t.next_at).where(sql`next_at is not null`),
   ],

@@ -26,7 +26,7 @@ export const orderSearch = pgTable(
 
 /**
  * The words among it, apart: a change of the status must not write their indexes again. They are personal data, and are
- * deleted by triggers (migration 0008) with the contact and the notes that they come from.
+ * deleted by triggers (see the migration) with the contact and the notes that they come from.
  */
 export const orderTexts = pgTable(
   'order_texts',
@@ -45,8 +45,5 @@ export const orderTexts = pgTable(
   ],
 )
 
-/** Each word of the notes once: a misspelt one is looked for here, by trigrams (migration 0008), and not in all the notes. */
+/** Each word of the notes once: a misspelt one is looked for here, by trigrams (see the migration), and not in all the notes. */
 export const noteWords = pgTable('note_words', { word: text().primaryKey() })
-
-/** The orders of the version before, after this one, are still to be copied into the search; no row: none are. */
-export const searchBacklog = pgTable('search_backlog', { after: uuid().primaryKey() })

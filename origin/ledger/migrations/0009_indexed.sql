@@ -1,1 +1,0 @@
-ALTER TABLE "sales" ADD COLUMN "indexed" boolean DEFAULT true NOT NULL;
