@@ -73,7 +73,8 @@ describe('while the connection to Postgres breaks', () => {
 })
 
 describe('exits with the reason when waiting cannot help:', () => {
-  const OF_ANOTHER = "DATABASE_URL holds another application's tables: give the ledger a database of its own"
+  const OF_ANOTHER =
+    'DATABASE_URL holds the tables of another application or of an unreleased version: give the ledger a database of its own'
   let drop = async () => {}
   afterEach(() => drop())
 
