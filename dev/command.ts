@@ -1,7 +1,7 @@
 /** What the commands share: options, the lines they show in a terminal, and the one way out. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ParseArgsOptionsConfig, parseArgs, styleText } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { killEverything, LocalError, stopEverything } from './processes.ts'
 
 /** npm passes Ctrl-C on to us, who got it from the terminal as well: two signals this close together are one. */
@@ -16,27 +16,33 @@ export class UsageError extends Error {}
 
 // -- Options ---------------------------------------------------------------------------------------------------------
 
-/** The options on the command line. Refuses an unknown option, and one with an empty value. */
-export function optionsOf<const T extends ParseArgsOptionsConfig>(
-  options: T,
-  command: string,
-  args: readonly string[] = process.argv.slice(2),
-) {
-  const values = parsed()
-  for (const [name, value] of Object.entries(values))
-    if ([value].flat().some((text) => typeof text === 'string' && text.trim() === ''))
-      throw new UsageError(`--${name} needs a value, and was given none.`)
-  return values
+/** The names in a list with blanks between them. */
+type Words<S extends string> = S extends `${infer First} ${infer More}` ? First | Words<More> : S
 
-  function parsed() {
-    try {
-      return parseArgs({ args: [...args], options }).values
-    } catch (error) {
-      // The first sentence says what is wrong; the lines after it say how to escape a dash, which does not help.
-      const [sentence = ''] = (error as Error).message.split(/\.\s/)
-      throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm ${command} -- --help`)
-    }
+/**
+ * The options on the command line: `texts` and `flags` list the names of those with and without a value. Refuses an unknown
+ * option, and one with an empty value. `run` has dealt with --help.
+ */
+export function optionsOf<T extends string, F extends string = never>(
+  command: string,
+  { texts, flags }: { readonly texts: T | readonly T[]; readonly flags?: F },
+  args: readonly string[] = process.argv.slice(2),
+): { [Name in Words<T>]?: string } & { [Name in Words<F>]?: boolean } {
+  const named = (names: string | readonly string[], type: 'string' | 'boolean') =>
+    Object.fromEntries([names].flat().flatMap((list) => list.split(' ').map((name) => [name, { type }])))
+  const options = { ...named(texts, 'string'), ...(flags && named(flags, 'boolean')) }
+  let values: Record<string, string | boolean | undefined>
+  try {
+    values = parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    // The first sentence says what is wrong; the lines after it say how to escape a dash, which does not help.
+    const [sentence = ''] = (error as Error).message.split(/\.\s/)
+    throw new UsageError(`${sentence.replace(/\.?$/, '')}. See npm ${command} -- --help`)
   }
+  for (const [name, value] of Object.entries(values))
+    if (typeof value === 'string' && value.trim() === '')
+      throw new UsageError(`--${name} needs a value, and was given none.`)
+  return values as ReturnType<typeof optionsOf<T, F>>
 }
 
 export function numberOf(name: string, text: string | undefined, usual: number, min: number, max: number) {
@@ -112,15 +118,17 @@ export class ProgressLines {
 export type Leave = (status: number, why?: string) => Promise<void>
 
 /**
- * Runs a command and leaves with the status that it returns, or with one for a failure or an interruption. Whatever ends it,
- * it calls `before` and stops all servers, within a bound; a second interruption kills them at once.
+ * Runs a command, or only prints its help, and leaves with the status that it returns, or with one for a failure or an
+ * interruption. Whatever ends it, it calls `before` and stops all servers, within a bound; a second interruption kills them at once.
  */
 export async function run(
+  help: string,
   failure: string,
   command: (leave: Leave) => Promise<number>,
   before: () => Promise<void> = async () => {},
   status = { failed: 2, interrupted: 130 },
 ): Promise<void> {
+  if (process.argv.some((arg) => arg === '--help' || arg === '-h')) return console.log(help)
   let leaving = false
   const leave = async (status: number, why?: string, lastLine?: string) => {
     if (leaving) return

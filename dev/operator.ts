@@ -29,18 +29,11 @@ const HELP = `Makes operators, who sign in to the console and call the operators
 NAME has 1 to 64 letters, digits and .@_-; the audit log shows it beside all that the operator does.
 Environment: DATABASE_URL, the Postgres of the origin; it wins over the folder of \`npm start\`.`
 
-const text = { type: 'string' } as const
-const OPTIONS = { role: text, data: text, help: { type: 'boolean', short: 'h' } } as const
-
 async function main(): Promise<number> {
   const args = process.argv.slice(2)
   const words = args.slice(0, args.findIndex((arg) => arg.startsWith('-')) >>> 0)
-  const { help, role, data } = optionsOf(OPTIONS, 'run operator', args.slice(words.length))
+  const { role, data } = optionsOf('run operator', { texts: 'role data' }, args.slice(words.length))
   const [command, name, ...more] = words
-  if (help) {
-    console.log(HELP)
-    return 0
-  }
   if (more.length > 0) throw new UsageError(`"${more[0]}" is one word too many. See npm run operator -- --help`)
   switch (command) {
     case 'add':
@@ -136,4 +129,4 @@ async function onUrl(url: string, command: Command): Promise<number> {
   }
 }
 
-await run('Could not do it:', main, undefined, { failed: 1, interrupted: 130 })
+await run(HELP, 'Could not do it:', main, undefined, { failed: 1, interrupted: 130 })

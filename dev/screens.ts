@@ -21,8 +21,6 @@ const HELP = `Takes a picture of every page in every state: on a phone and on a 
   --only NAME      pages whose name begins so, such as turn or console
   --help           this text`
 
-const text = { type: 'string' } as const
-const OPTIONS = { to: text, lang: text, only: text, help: { type: 'boolean', short: 'h' } } as const
 const WIDTHS = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } } as const
 const LOOKS = ['light', 'dark'] as const
 /** Of the console: until its charts have something to show. */
@@ -46,11 +44,7 @@ const CONSOLE = {
 let browser: Browser | undefined
 
 async function main(): Promise<number> {
-  const { help, to = 'screens', lang = 'en', only = '' } = optionsOf(OPTIONS, 'run screens')
-  if (help) {
-    console.log(HELP)
-    return 0
-  }
+  const { to = 'screens', lang = 'en', only = '' } = optionsOf('run screens', { texts: 'to lang only' })
   const language = LANGUAGES.find((one) => one === lang)
   if (!language) throw new UsageError(`--lang needs one of ${LANGUAGES.join(', ')}, not "${lang}".`)
   writableFolder(to)
@@ -147,4 +141,4 @@ async function call(
   return (await response.json()) as Record<string, string>
 }
 
-await run('No pictures could be taken.', main, async () => browser?.close())
+await run(HELP, 'No pictures could be taken.', main, async () => browser?.close())

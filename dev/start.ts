@@ -30,19 +30,6 @@ Environment: PORT, EDGE_PORT, OPS_PORT, ADMIN_TOKEN, FLASH_SALE_DATA, and DATABA
 that run already. Other settings of the origin and the Worker (LOG_LEVEL, PAYMENT_PROVIDER, TICKET_SHARDS, ...) are passed on.
 Ctrl-C stops everything in good order; a second Ctrl-C at once.`
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const OPTIONS = {
-  data: text,
-  temporary: flag,
-  port: text,
-  'edge-port': text,
-  'ops-port': text,
-  cdn: flag,
-  'no-demo': flag,
-  help: { ...flag, short: 'h' },
-} as const
-
 /** How long after the start the demo sale opens: time enough to open the page and join the line. */
 const DEMO_OPENS_AFTER_MS = 20_000
 /** A sold-out demo is followed by demo-2, demo-3 and so on. */
@@ -50,11 +37,8 @@ const MAX_DEMOS = 1000
 const CALL_WITHIN_MS = 10_000
 
 async function main(leave: Leave): Promise<number> {
-  const { help, temporary, data, ...options } = optionsOf(OPTIONS, 'start')
-  if (help) {
-    console.log(HELP)
-    return 0
-  }
+  const names = { texts: 'data port edge-port ops-port', flags: 'temporary cdn no-demo' } as const
+  const { temporary, data, ...options } = optionsOf('start', names)
   if (temporary && data !== undefined) throw new UsageError('--temporary and --data exclude each other.')
   const dataDir = temporary ? undefined : (data ?? given('FLASH_SALE_DATA') ?? '.data')
   const port = portOf(options.port ?? given('PORT') ?? '3000', 'PORT')
@@ -213,4 +197,4 @@ function shortPath(path: string): string {
 
 const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-await run('Could not start:', main, undefined, { failed: 1, interrupted: 0 })
+await run(HELP, 'Could not start:', main, undefined, { failed: 1, interrupted: 0 })

@@ -19,21 +19,10 @@ const HELP = `Usage: npm run verify-draw -- --schedule URL --number N
 
 Exit status: 0 the seed fits the commitment, 1 it does not, 2 nobody can say.`
 
-const text = { type: 'string' } as const
-const OPTIONS = {
-  schedule: text,
-  number: text,
-  commitment: text,
-  help: { type: 'boolean', short: 'h' },
-} as const
 const READ_WITHIN_MS = 10_000
 
 async function verify(): Promise<number> {
-  const options = optionsOf(OPTIONS, 'run verify-draw')
-  if (options.help) {
-    console.log(HELP)
-    return 0
-  }
+  const options = optionsOf('run verify-draw', { texts: 'schedule number commitment' })
   const number = /^\d+$/.test(options.number ?? '') ? Number(options.number) : 0
   if (!/^https?:$/.test(URL.parse(options.schedule ?? '')?.protocol ?? ''))
     throw new UsageError('--schedule needs a URL, such as https://shop.example/sales/demo/schedule.')
@@ -86,4 +75,4 @@ async function readSchedule(url: string): Promise<Schedule> {
   }
 }
 
-await run('Cannot verify the draw:', verify)
+await run(HELP, 'Cannot verify the draw:', verify)

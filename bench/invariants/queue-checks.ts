@@ -1,6 +1,7 @@
 /** Checks of the queue: numbers, the draw, the order of arrival, and how fast it moves. */
 import { LEASE_MS } from '../../edge/queue/lease.ts'
 import { commitmentHolds, positionOf } from '../../shared/draw.ts'
+import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isDrawn, servingExactly } from '../../shared/schedule.ts'
 import { n } from '../lib/figures.ts'
 import { type Check, check, count, ifAny } from './check.ts'
@@ -113,10 +114,12 @@ function speedGainsNothing({ stories }: Evidence, draw: Draw): Check {
   if (!draw || early.length < 30) return check(what, null, `${n(early.length)} in the draw: too few to judge`)
   const step = Math.max(1, Math.floor(early.length / SAMPLE))
   const sample = early.filter((_, i) => i % step === 0)
-  const correlation = rankCorrelation(
-    sample.map((s) => s.joinAnsweredMs),
-    sample.map((s) => positionOf(draw, s.number)),
-  )
+  const joined = sample.map((s) => s.joinAnsweredMs)
+  const correlation =
+    rankCorrelation(
+      joined,
+      sample.map((s) => positionOf(draw, s.number)),
+    ) ?? 0
   const bound = CHANCE_SIGMAS / Math.sqrt(sample.length - 1)
   return check(
     what,
@@ -239,20 +242,4 @@ export function mostWithin(momentsMs: ArrayLike<number>, windowMs: number): numb
     most = Math.max(most, to - from + 1)
   }
   return most
-}
-
-/** Spearman's: both lists become ranks from 0 on, whose mean and spread are known. */
-function rankCorrelation(a: readonly number[], b: readonly number[]): number {
-  const [ra, rb] = [ranks(a), ranks(b)]
-  const mean = (ra.length - 1) / 2
-  const covariance = ra.reduce((sum, rank, i) => sum + (rank - mean) * ((rb[i] ?? 0) - mean), 0)
-  return covariance / ((ra.length * (ra.length ** 2 - 1)) / 12)
-}
-
-/** Equal values keep their order. */
-function ranks(values: readonly number[]): number[] {
-  const order = values.map((_, i) => i).sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
-  const rank = new Array<number>(values.length).fill(0)
-  for (const [at, i] of order.entries()) rank[i] = at
-  return rank
 }

@@ -13,23 +13,32 @@ import { againstEdge } from './parts/edge.ts'
 import { growth } from './parts/growth.ts'
 import { againstOrigin } from './parts/origin.ts'
 import { recovery } from './parts/recovery.ts'
+import { searches } from './parts/search.ts'
 import { besideWebhooks } from './parts/webhooks.ts'
 import { markdownOf, type Table } from './rows.ts'
 import { startStage } from './stage.ts'
 import { type Bench, printAims, printTable } from './table.ts'
 
-const PARTS = ['recovery', 'edge', 'origin', 'webhooks', 'console', 'alternatives', 'growth'] as const
-type Part = (typeof PARTS)[number]
+/** Parts with servers of their own, those that share a system, and all of them. */
+const ALONE = { recovery, search: searches }
+const SHARED = {
+  edge: againstEdge,
+  origin: againstOrigin,
+  webhooks: besideWebhooks,
+  console: besideConsole,
+  alternatives: againstAlternatives,
+}
+const PARTS = [...Object.keys(ALONE), ...Object.keys(SHARED), 'growth']
 
 const HELP = `Measures the system against its limits and its alternatives, on this machine.
 
   npm run bench -- [options]
 
-  --only PART      recovery, edge, origin, webhooks, console, alternatives or growth; may be given more than once (all of them)
+  --only LIST      of ${PARTS.join(',')} (all of them)
   --quick          three short rounds each, with fewer buyers
   --rounds N       rounds of which the median counts (5)
   --seconds N      length of one (1.6)
-  --crowd N        the largest crowd that really joins, for growth (1000000)
+  --crowd N        the largest crowd that really joins, for growth, and the orders that are searched (1000000)
   --out FOLDER     where bench.json and aims.md go (bench/results)
   --help           this text
 
@@ -37,23 +46,11 @@ It ends with every aim: what was reached, and where not met the floor, which is 
 must be done. It starts its own servers on free ports. Nothing else should run on the machine meanwhile.
 Exit status: 0 measured, 1 some responses were wrong, 2 it could not run, 130 interrupted.`
 
-const text = { type: 'string' } as const
-const OPTIONS = {
-  only: { ...text, multiple: true },
-  quick: { type: 'boolean' },
-  rounds: text,
-  seconds: text,
-  crowd: text,
-  out: text,
-  help: { type: 'boolean', short: 'h' },
-} as const
-
 function readOptions() {
-  const values = optionsOf(OPTIONS, 'run bench')
-  if (values.help) return 'help'
-  const only = (values.only ?? []).flatMap((list) => list.split(','))
+  const values = optionsOf('run bench', { texts: 'only rounds seconds crowd out', flags: 'quick' })
+  const only = values.only?.split(',') ?? []
   for (const part of only)
-    if (!PARTS.includes(part as Part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}.`)
+    if (!PARTS.includes(part)) throw new UsageError(`--only is one of ${PARTS.join(', ')}, or a list of them.`)
   const { quick = false } = values
   const bench: Bench = {
     rounds: wholeOf('rounds', values.rounds, quick ? 3 : 5, 1, 99),
@@ -66,8 +63,7 @@ function readOptions() {
   return { bench, parts, out: values.out ?? 'bench/results' }
 }
 
-async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>): Promise<boolean> {
-  const { bench, parts, out } = options
+async function measure({ bench, parts, out }: ReturnType<typeof readOptions>): Promise<boolean> {
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   console.log(`${machine}; ${bench.rounds} rounds of ${bench.seconds} s, medians`)
   const measured: Table[] = []
@@ -81,14 +77,12 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
     }
   }
   console.log(paint('dim', 'Starting a system ...'))
-  if (parts.includes('recovery')) await show(recovery(bench))
-  const stage = parts.some((part) => part !== 'recovery') ? await startStage() : undefined
+  const wanted = <T extends object>(of: T) =>
+    Object.entries(of).flatMap(([part, measure]) => (parts.includes(part) ? [measure as T[keyof T]] : []))
+  for (const measure of wanted(ALONE)) await show(measure(bench))
+  const stage = wanted({ ...SHARED, growth }).length > 0 ? await startStage() : undefined
   if (stage) {
-    if (parts.includes('edge')) await show(againstEdge(stage, bench))
-    if (parts.includes('origin')) await show(againstOrigin(stage, bench))
-    if (parts.includes('webhooks')) await show(besideWebhooks(stage, bench))
-    if (parts.includes('console')) await show(besideConsole(stage, bench))
-    if (parts.includes('alternatives')) await show(againstAlternatives(stage, bench))
+    for (const measure of wanted(SHARED)) await show(measure(stage, bench))
     if (parts.includes('growth')) growthCosts = await growth(stage, bench)
   }
   printAims(measured)
@@ -100,12 +94,8 @@ async function measure(options: Exclude<ReturnType<typeof readOptions>, 'help'>)
   return wrong === 0
 }
 
-await run('The bench failed:', async () => {
+await run(HELP, 'The bench failed:', async () => {
   const options = readOptions()
-  if (options === 'help') {
-    console.log(HELP)
-    return 0
-  }
   writableFolder(options.out)
   return (await measure(options)) ? 0 : 1
 })

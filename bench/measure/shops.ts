@@ -1,8 +1,9 @@
 /** Servers that sell as ours does, on the same stores, with tables of their own: the alternatives and the sketch. */
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
+import type { Server } from '../../dev/processes.ts'
 import { closedLoop, type Measured } from './load.ts'
-import { checkoutsOf, PLENTY, type Server, type Stage, startRival, storesOf, tokensFor } from './stage.ts'
+import { checkoutsOf, PLENTY, type Stage, startRival, storesOf, tokensFor } from './stage.ts'
 
 export type Mode = 'for-update' | 'conditional' | 'skip-locked' | 'redis-insert' | 'sketch'
 

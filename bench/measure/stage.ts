@@ -1,12 +1,11 @@
 /** Where measurements run: a system of our own, sales on it, their checkouts, and the servers they are compared with. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort, LOOPBACK, startChild, temporaryFolder, untilReady } from '../../dev/processes.ts'
-import { COMPATIBILITY_DATE } from '../../dev/servers/workerd.ts'
+import { type ChildOptions, freePort, LOOPBACK, Server, temporaryFolder } from '../../dev/processes.ts'
+import { COMPATIBILITY_DATE, findWorkerd } from '../../dev/servers/workerd.ts'
 import { type System, startSystem } from '../../dev/system.ts'
 import { EDGE_TOKEN_HEADER } from '../../shared/api/internal.ts'
 import { importSecrets, type SecretJwkSet } from '../../shared/keys.ts'
@@ -14,12 +13,6 @@ import { ADMISSION, ADMISSION_TTL_SECONDS, signToken } from '../../shared/tokens
 import { requestText } from '../lib/http.ts'
 import { admin } from '../rehearsal/records.ts'
 import { closedLoop, type Load, type Measured, type Next } from './load.ts'
-
-export interface Server {
-  readonly url: string
-  readonly pid: number
-  stop(): Promise<void>
-}
 
 export interface Stage {
   readonly system: System
@@ -141,7 +134,7 @@ export async function durableCheckouts(
   stage: Stage,
   seconds: number,
   buyers: number,
-  another?: Pick<Server, 'url' | 'pid'>,
+  another?: Server,
 ): Promise<Measured> {
   const sale = await createSale(stage)
   const tokens = tokensFor(stage, sale, seconds, { buyers })
@@ -157,7 +150,7 @@ export async function durableCheckouts(
 /** One of the servers in servers/, as a process. */
 export function startServer(name: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
   const script = fileURLToPath(new URL(`./servers/${name}.ts`, import.meta.url))
-  return start(name, '/healthz', (_folder, port) => ({
+  return start(name, '/healthz', (_, port) => ({
     command: process.execPath,
     args: [script],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
@@ -165,7 +158,7 @@ export function startServer(name: string, env: Readonly<Record<string, string>> 
 }
 
 /** The same, with the stores and the admission keys of the system. */
-export function startRival({ system }: Stage, name: string, mode: string): Promise<Server> {
+export function startRival({ system }: Stage, name: string, mode = ''): Promise<Server> {
   return startServer(name, {
     MODE: mode,
     DATABASE_URL: system.databaseUrl,
@@ -180,8 +173,7 @@ export function startBareWorker(script: string, object?: string): Promise<Server
     mkdirSync(join(folder, 'objects'))
     writeFileSync(join(folder, 'worker.js'), script)
     writeFileSync(join(folder, 'config.capnp'), configOf(port, join(folder, 'objects'), object))
-    const { default: command } = createRequire(import.meta.url)('workerd') as { default: string }
-    return { command, args: ['serve', join(folder, 'config.capnp')], cwd: folder }
+    return { command: findWorkerd(), args: ['serve', join(folder, 'config.capnp')], cwd: folder }
   })
 }
 
@@ -206,26 +198,21 @@ ${
 });
 `
 
+/** Starts a server on a port and a folder of its own, which answers `probe` when it serves. */
 async function start(
   name: string,
   probe: string,
-  command: (folder: string, port: number) => { command: string; args: string[]; cwd?: string; env?: NodeJS.ProcessEnv },
+  command: (folder: string, port: number) => Pick<ChildOptions, 'command' | 'args' | 'cwd' | 'env'>,
 ): Promise<Server> {
   const port = await freePort()
   const url = `http://${LOOPBACK}:${port}`
-  const folder = temporaryFolder('bench')
-  const child = await startChild({
-    name,
-    logFile: join(folder.path, 'server.log'),
-    ...command(folder.path, port),
-  })
-  await untilReady(child, async () => (await fetch(url + probe)).ok)
-  return {
+  const { path, remove } = temporaryFolder('bench')
+  const options = { name, logFile: join(path, 'server.log'), ...command(path, port) }
+  return new Server({
     url,
-    pid: child.pid,
-    async stop() {
-      await child.stop()
-      folder.remove()
-    },
-  }
+    port,
+    remove,
+    process: () => options,
+    probe: async () => (await fetch(url + probe)).ok,
+  }).start()
 }

@@ -30,29 +30,18 @@ Exit status: 0 done, 2 it could not run, 130 interrupted.`
 
 const SHARDS = [1, 4, 16, 64, 256]
 
-const text = { type: 'string' } as const
 const OPTIONS = {
-  visitors: text,
-  stock: text,
-  rate: text,
-  arrivals: text,
-  spread: text,
-  stampede: text,
-  'data-centres': text,
-  shards: text,
-  known: text,
-  report: text,
-  cost: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
+  texts: 'visitors stock rate arrivals spread stampede data-centres shards known report',
+  flags: 'cost',
 } as const
 
 function readOptions() {
-  const { cost, report, help, ...scenario } = optionsOf(OPTIONS, 'run model')
+  const { cost, report, ...scenario } = optionsOf('run model', OPTIONS)
   const [first] = Object.keys(scenario)
   if (cost && first !== undefined)
     throw new UsageError(`--${first} changes nothing with --cost, which takes what was measured from a report.`)
   if (report !== undefined && !cost) throw new UsageError('--report goes with --cost.')
-  return { cost, report, help, scenario }
+  return { cost, report, scenario }
 }
 
 function scenarioOf(values: ReturnType<typeof readOptions>['scenario']): Scenario {
@@ -201,10 +190,9 @@ async function printMeasuredCost(file: string): Promise<void> {
   printBills(billsOf(await play(s), s, traffic), s)
 }
 
-await run('The model failed:', async () => {
-  const { help, cost, report, scenario: values } = readOptions()
-  if (help) console.log(HELP)
-  else if (cost) await printMeasuredCost(report ?? 'bench/results/report.json')
+await run(HELP, 'The model failed:', async () => {
+  const { cost, report, scenario: values } = readOptions()
+  if (cost) await printMeasuredCost(report ?? 'bench/results/report.json')
   else {
     const scenario = scenarioOf(values)
     const sweep: { shards: number; o: Outcome }[] = []

@@ -99,53 +99,23 @@ const FAULT_HANG_UPS = 0.05
 /** Bots of each attack for every visitor. */
 const BOTS_PER_VISITOR = 1 / 3
 
-const text = { type: 'string' } as const
 const OPTIONS = {
-  visitors: text,
-  arrivals: text,
-  spread: text,
-  think: text,
-  seed: text,
-  declines: text,
-  banks: text,
-  refunds: text,
-  timeouts: text,
-  abandon: text,
-  'no-shows': text,
-  pollers: text,
-  known: text,
-  bots: text,
-  stock: text,
-  rate: text,
-  hold: text,
-  claim: text,
-  shards: text,
-  faults: text,
-  minutes: text,
-  edge: text,
-  origin: text,
-  'admin-token': text,
-  data: text,
-  'max-minutes': text,
-  identities: text,
-  proof: text,
-  'bot-networks': text,
-  'bot-identities': text,
-  out: text,
-  limits: { type: 'boolean' },
-  cdn: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
+  texts: [
+    'visitors arrivals spread declines banks timeouts abandon refunds no-shows pollers known bots identities think seed',
+    'stock rate hold claim shards proof',
+    'bot-networks bot-identities faults minutes',
+    'edge origin admin-token data max-minutes out',
+  ],
+  flags: 'cdn limits',
 } as const
 
-type Name = {
-  [K in keyof typeof OPTIONS]: (typeof OPTIONS)[K] extends typeof text ? K : never
-}[keyof typeof OPTIONS]
+const givenOptions = (args: readonly string[]) => optionsOf('run rehearse', OPTIONS, args)
+type Name = Exclude<keyof ReturnType<typeof givenOptions>, 'cdn' | 'limits'>
 
-export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>
+export type Options = ReturnType<typeof readOptions>
 
 export function readOptions(args: readonly string[]) {
-  const given = optionsOf(OPTIONS, 'run rehearse', args)
-  if (given.help) return 'help'
+  const given = givenOptions(args)
   const attacks = attacksOf(given.bots)
   const values = { ...given, bots: attacks.length > 0 ? undefined : given.bots }
   const number = (name: Name, usual: number, min: number, max: number) => numberOf(name, values[name], usual, min, max)

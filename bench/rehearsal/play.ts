@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../dev/command.ts'
 import type { Cdn } from '../../dev/servers/cdn.ts'
+import { type DemoShop, startDemoShop } from '../../dev/servers/demo-shop.ts'
 import { PRODUCTION_LIMITS } from '../../dev/servers/workerd.ts'
 import { startSystem } from '../../dev/system.ts'
 import { type VisitorKey, visitorKey } from '../../edge/visitor/visitor-secret.ts'
@@ -16,7 +17,7 @@ import { seeded } from '../lib/random.ts'
 import type { Dot } from '../report/charts.ts'
 import { arrivalTimes, leadMs } from './crowd/arrivals.ts'
 import { Crowd } from './crowd/crowd.ts'
-import { Issuer, Shop, UNKNOWN } from './crowd/identities.ts'
+import { Issuer, UNKNOWN } from './crowd/identities.ts'
 import { Prover } from './crowd/prover.ts'
 import { KINDS, type Kind } from './crowd/tally.ts'
 import { visit } from './crowd/visit.ts'
@@ -25,7 +26,7 @@ import { startFaults, startKillableSystem } from './faults.ts'
 import { Operator } from './operator-calls.ts'
 import type { Options } from './options.ts'
 import { Live } from './progress.ts'
-import { admin, evidenceOf, importInvitations, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
+import { admin, evidenceOf, PRODUCT, requireEdge, settledRecords, type Target } from './records.ts'
 
 /** Between the sale's creation and the first visitor. */
 const LEAD_MS = 2_000
@@ -43,13 +44,12 @@ export type Result = Awaited<ReturnType<Rehearsal['play']>>
 export class Rehearsal {
   readonly #options: Options
   readonly #sale = `rehearsal-${randomUUID().slice(0, 8)}`
-  readonly #shop: Shop | undefined
+  #shop: DemoShop | undefined
   #live: Live | undefined
   #endSale = async (_timeoutMs?: number) => {}
 
   constructor(options: Options) {
     this.#options = options
-    this.#shop = options.identities === 'accounts' ? new Shop() : undefined
   }
 
   /** Stops drawing, and ends the sale. */
@@ -61,7 +61,7 @@ export class Rehearsal {
   /** `failed` is called when a part of its own system ends by itself. */
   async play(failed: (how: string) => void) {
     const beganMs = performance.now()
-    await this.#shop?.start()
+    if (this.#options.identities === 'accounts') this.#shop = await startDemoShop()
     const { to, killable, cdn, prover, key } = await this.#target(failed)
     this.#endSale = async (timeoutMs) => {
       this.#endSale = async () => {}
@@ -72,7 +72,7 @@ export class Rehearsal {
       return { ...result, seconds: Math.round((performance.now() - beganMs) / 100) / 10 }
     } finally {
       await this.#endSale()
-      this.#shop?.stop()
+      await this.#shop?.stop()
     }
   }
 
@@ -101,7 +101,7 @@ export class Rehearsal {
         CLAIM_SECONDS: String(claimSeconds),
         TICKET_SHARDS: String(shards),
         ...(limits && PRODUCTION_LIMITS),
-        ...this.#shop?.edgeVars,
+        ...this.#shop?.vars,
       },
     }
     const killable = faults.length > 0 ? await startKillableSystem(settings) : undefined
@@ -141,7 +141,10 @@ export class Rehearsal {
       expected_visitors: options.identities === 'accounts' ? options.visitors : null,
     })
     const issuer = new Issuer({ ...options, kind: options.identities, shop: this.#shop })
-    if (options.identities === 'invitations') await importInvitations(to, sale, issuer.invitations(options.attacks))
+    if (options.identities === 'invitations') {
+      const codes = [...issuer.invitations(options.attacks)].join('\n')
+      await admin(to, 'PUT', `/sales/${sale}/invitations`, codes)
+    }
 
     const isPlain = options.identities === 'cookies' && !options.limits
     const random = seeded(options.seed)

@@ -60,17 +60,21 @@ export async function requireEdge(edge: string): Promise<void> {
   if (!response.ok) throw new UsageError(`The edge at ${edge} responded ${response.status} to GET /healthz.`)
 }
 
+/** An operator's call; the body is CSV as text, or JSON. */
 export async function admin(
   to: Pick<Target, 'origin' | 'adminToken'>,
   method: string,
   path: string,
-  body?: unknown,
+  body?: object | string,
   timeoutMs = CALL_TIMEOUT_MS,
 ): Promise<Response> {
   const response = await fetch(`${to.origin}/admin${path}`, {
     method,
-    headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: {
+      authorization: `Bearer ${to.adminToken}`,
+      'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
     throw new UsageError(`The origin at ${to.origin} does not respond (${codeOf(error)}).`)
@@ -79,17 +83,6 @@ export async function admin(
   const text = (await response.text()).slice(0, 300)
   if (response.status === 401) throw new UsageError(`The origin at ${to.origin} refuses the admin token.`)
   throw new UsageError(`The origin responded ${response.status} to ${method} ${path}: ${text}`)
-}
-
-/** Lets those in who have one of these codes. */
-export async function importInvitations(to: Target, sale: string, codes: Iterable<string>): Promise<void> {
-  const response = await fetch(`${to.origin}/admin/sales/${sale}/invitations`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${to.adminToken}`, 'content-type': 'text/csv' },
-    body: [...codes].join('\n'),
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  })
-  if (!response.ok) throw new Error(`the origin responded ${response.status} to the import of invitations`)
 }
 
 /** How a sale is settled: how long units are held, what they cost, and what an operator gave back. */

@@ -65,13 +65,10 @@ function save(result: Result): void {
 let rehearsal: Rehearsal | undefined
 
 await run(
+  HELP,
   paint('red', 'The rehearsal failed:'),
   async (leave) => {
     const options = readOptions(process.argv.slice(2))
-    if (options === 'help') {
-      console.log(HELP)
-      return 0
-    }
     writableFolder(options.out)
     rehearsal = new Rehearsal(options)
     const result = await rehearsal.play((how) => void leave(2, `${how}.`))

@@ -68,7 +68,8 @@ export async function startEdge({ port, originUrl, ...options }: EdgeOptions): P
   }).start()
 }
 
-function findWorkerd(): string {
+/** The runtime's program. */
+export function findWorkerd(): string {
   try {
     const found = createRequire(import.meta.url)('workerd') as { default: string }
     return found.default

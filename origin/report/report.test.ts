@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { overtakingOf, rankCorrelation, servedBeforeTurn, stockOut, thinned, waitAccuracy } from './report.ts'
+import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
+import { overtakingOf, servedBeforeTurn, stockOut, thinned, waitAccuracy } from './report.ts'
 
 const minute = (at: number, gauges: Record<string, number>, counts: Record<string, number> = {}) => ({
   minute: new Date(at * 60_000).toISOString(),

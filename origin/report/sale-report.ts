@@ -9,6 +9,7 @@ import type { Figures, Minute } from '../../shared/api/live.ts'
 import { Schedule } from '../../shared/api/public.ts'
 import type { SaleReport } from '../../shared/api/report.ts'
 import { commitmentHolds, positionsOf } from '../../shared/draw.ts'
+import { rankCorrelation } from '../../shared/lib/rank-correlation.ts'
 import { isSold } from '../../shared/order-status.ts'
 import { realWaits } from '../../shared/real-waits.ts'
 import { isDrawn } from '../../shared/schedule.ts'
@@ -16,16 +17,7 @@ import { listAnnouncements } from '../feed/announcement-queries.ts'
 import type { Sql } from '../ledger/connection.ts'
 import type { SaleRow } from '../sales/sale-row.ts'
 import { phaseOf } from '../sales/sale-state.ts'
-import {
-  overtakingOf,
-  rankCorrelation,
-  type Served,
-  servedBeforeTurn,
-  share,
-  stockOut,
-  thinned,
-  waitAccuracy,
-} from './report.ts'
+import { overtakingOf, type Served, servedBeforeTurn, share, stockOut, thinned, waitAccuracy } from './report.ts'
 import {
   firstOrders,
   incidents,

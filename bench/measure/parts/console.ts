@@ -21,10 +21,8 @@ const [LOW, HIGH] = [2, PAIRS - 3]
 const AIM: Aim = { cpuRatio: 0.97 }
 /** The beginning of every buyer's name, and then of few: most of these keys find as many orders as a search reads. */
 const TYPED = 'bench-a1b2'
-/** Each key is a search. Each viewer looks for an order a minute, which makes one key of one of them .. */
+/** Each key is a search. Each viewer looks for an order a minute, which makes one key of one of them in this time. */
 const KEY_MS = 60_000 / (VIEWERS * TYPED.length)
-/** .. and this is a quick typist who never pauses. */
-const TYPIST_KEY_MS = 150
 const WARM_UP_SECONDS = 3
 /** The streams are open before anything is measured. */
 const SETTLE_MS = 300
@@ -33,13 +31,12 @@ export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGen
   const length = seconds * ROUND_SHARE
   const sale = await createSale(stage)
   try {
-    const tokens = stage.mint(sale, Math.ceil(CHECKOUTS_PER_SECOND * (2 * 2 * PAIRS * length + WARM_UP_SECONDS)))
+    const tokens = stage.mint(sale, Math.ceil(CHECKOUTS_PER_SECOND * (2 * PAIRS * length + WARM_UP_SECONDS)))
     const next = checkoutsOf(stage, sale, tokens)
     const load = (of: number) => openLoop(atOrigin(stage, of, next, 201), CHECKOUTS_PER_SECOND)
     await load(WARM_UP_SECONDS)
-    const [work, type] = [KEY_MS, TYPIST_KEY_MS].map((keyMs) => () => look(stage, sale, keyMs)) as [Start, Start]
+    const work = () => look(stage, sale)
     const working = await inPairs(() => load(length), work)
-    const typing = await inPairs(() => load(length), type)
     // Without checkouts, whose own time varies with what else the machine does, less can be seen.
     const { pids } = atOrigin(stage, length, next, 201)
     const idle = await inPairs(() => cpuMsPerSecond(pids, length), work)
@@ -50,11 +47,10 @@ export async function* besideConsole(stage: Stage, { seconds }: Bench): AsyncGen
       against: 'of alone',
       rows: [
         row('durable checkout, nobody looks on', alone, null),
-        beside(`${VIEWERS} look on, each searches once a minute`, working, AIM),
-        beside(`${VIEWERS} look on, one types without a pause`, typing, null),
+        beside(`${VIEWERS} look on, each searches once a minute`, working),
         costRow(
           `the first ${VIEWERS} without checkouts, as a share of theirs`,
-          ...([flat(0), alone, idle.map(([without, by]) => (by - without) / perSecond), AIM] as const),
+          ...([flat(0), alone, idle.map(([without, by]) => (by - without) / perSecond)] as const),
         ),
       ],
     }
@@ -88,22 +84,22 @@ async function cpuMsPerSecond(pids: readonly number[], seconds: number): Promise
   return ((cpuSeconds(pids) - before) * 1e6) / (performance.now() - beganMs)
 }
 
-function beside(what: string, pairs: Pairs<Measured>, aim: Aim | null): Row {
+function beside(what: string, pairs: Pairs<Measured>): Row {
   const [alone, besides] = [0, 1].map((i) => medianOf(pairs.map((pair) => pair[i] as Measured))) as [Measured, Measured]
   const costs = pairs.map(([without, by]) => (by.cpuMicros ?? Number.NaN) / (without.cpuMicros ?? Number.NaN) - 1)
-  return costRow(what, besides, alone, costs, aim)
+  return costRow(what, besides, alone, costs)
 }
 
 /** `costs` are what each pair says the console costs, as a share of what checkouts take. */
-function costRow(what: string, measured: Measured, alone: Measured, costs: readonly number[], aim: Aim | null): Row {
+function costRow(what: string, measured: Measured, alone: Measured, costs: readonly number[]): Row {
   const sorted = costs.toSorted((a, b) => a - b)
   const percent = (cost = Number.NaN) => (cost * 100).toFixed(1)
   const spread = `costs ${percent(median(costs))} %, 96 % interval ${percent(sorted[LOW])} to ${percent(sorted[HIGH])} %`
-  return { ...row(`${what}: ${spread}`, measured, alone, aim), ratio: null, cpuRatio: 1 / (1 + median(costs)) }
+  return { ...row(`${what}: ${spread}`, measured, alone, AIM), ratio: null, cpuRatio: 1 / (1 + median(costs)) }
 }
 
 /** Opens the live sale for each viewer, and has one of them press a key of a search every so often. */
-function look({ system }: Stage, sale: string, keyMs: number): { stop(): void } {
+function look({ system }: Stage, sale: string): { stop(): void } {
   const ask = (path: string, accept: string) =>
     get(`${system.originUrl}${path}`, { headers: { authorization: `Bearer ${system.adminToken}`, accept } }, (answer) =>
       answer.resume().on('error', () => {}),
@@ -112,7 +108,7 @@ function look({ system }: Stage, sale: string, keyMs: number): { stop(): void } 
   let keys = 0
   const typing = setInterval(() => {
     ask(`/admin/orders?q=${TYPED.slice(0, 1 + (keys++ % TYPED.length))}`, 'application/json')
-  }, keyMs)
+  }, KEY_MS)
   return {
     stop() {
       clearInterval(typing)

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Server } from '../../../dev/processes.ts'
 import { startCdn } from '../../../dev/servers/cdn.ts'
 import { identityOf, visitorKey } from '../../../edge/visitor/visitor-secret.ts'
 import { importSecrets } from '../../../shared/keys.ts'
@@ -13,7 +14,7 @@ import { type Answer, HttpClient, headerOf, requestText } from '../../lib/http.t
 import { placeIn } from '../../lib/responses.ts'
 import { closedLoop, contest, type Load, type Next } from '../load.ts'
 import { ahead, row, type Table } from '../rows.ts'
-import { createSale, type Server, type Stage, startBareWorker } from '../stage.ts'
+import { createSale, type Stage, startBareWorker } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const CLIENTS = 64

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
+import type { Server } from '../../../dev/processes.ts'
 import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { Gate } from '../../../origin/stock/gate.ts'
 import { defineScripts, type Store } from '../../../origin/stock/scripts.ts'
@@ -25,7 +26,6 @@ import {
   durableCheckouts,
   endSale,
   PLENTY,
-  type Server,
   type Stage,
   startRival,
   startServer,
@@ -113,12 +113,13 @@ async function atFixedRate(stage: Stage, { rounds }: Bench): Promise<Table> {
 async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): Promise<Table> {
   const over = await createSale(stage, { stock: 0 })
   const newCallers = () => checkoutsOf(stage, over, tokensFor(stage, over, seconds, { perSecond: SOLD_OUT_PER_SECOND }))
-  const checks = await Promise.all(['check', 'hmac', 'refuse'].map((mode) => startRival(stage, 'check', mode)))
-  const checkBy = (server: Server | undefined, right: number) => () => {
-    const { url = '', pid = 0 } = server ?? {}
-    return closedLoop({ url, pids: [pid], seconds, next: newCallers(), right }, CLIENTS)
-  }
-  const [check, hmac, refuse] = checks
+  const check = await startRival(stage, 'alternative', 'check')
+  const refuse = await startRival(stage, 'alternative', 'refuse')
+  const hmac = await startRival(stage, 'bare-hono')
+  const checkBy =
+    ({ url, pid }: Server, right: number) =>
+    () =>
+      closedLoop({ url, pids: [pid], seconds, next: newCallers(), right }, CLIENTS)
   try {
     const results = await contest(rounds, {
       bare: () => bareCheckouts(stage, bare, seconds, CLIENTS),
@@ -158,7 +159,7 @@ async function soldOut(stage: Stage, { rounds, seconds }: Bench, bare: Server): 
       ],
     }
   } finally {
-    for (const server of checks) await server.stop()
+    for (const server of [check, refuse, hmac]) await server.stop()
   }
 }
 

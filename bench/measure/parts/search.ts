@@ -1,19 +1,17 @@
 /**
- * `node bench/measure/parts/search.ts --orders N`: the search of orders over a full ledger, on a Postgres of its own. Fills its
- * tables with made-up orders, types what support types, and prints what each way of finding takes, how large the indexes
- * are, and what it costs to keep an order in them.
+ * The search of orders over a full ledger, on a Postgres of its own: fills its tables with made-up orders, types what support
+ * types, and says how long each way of finding takes. The aim is what a person at the telephone does not notice.
  */
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
 import unbounded from 'postgres'
-import { optionsOf, run, wholeOf } from '../../../dev/command.ts'
 import { startPostgres } from '../../../dev/servers/postgres.ts'
 import { connect, prepare, type Sql } from '../../../origin/ledger/connection.ts'
-import { moveOrders } from '../../../origin/ledger/orders.ts'
-import { record } from '../../../origin/ledger/record.ts'
-import { searchRounds } from '../../../origin/support/indexer.ts'
 import { OrderSearch, type Search } from '../../../origin/support/order-search.ts'
+import { n } from '../../lib/figures.ts'
+import { Histogram } from '../../lib/histogram.ts'
+import { flat, nowMeasuring } from '../load.ts'
+import { type Row, row, type Table } from '../rows.ts'
+import type { Bench } from '../table.ts'
 
 const SALES = 40
 const PRODUCTS = 3
@@ -22,9 +20,7 @@ const LIMIT = 50
 const ASKED = 150
 /** Of which the first are not counted: they open the connection's caches. */
 const WARM_UP = 10
-/** New orders whose copying is measured. */
-const COPIED = 10_000
-const COPIED_PER_BATCH = 50
+const AIM = { p99Ms: 100 }
 const SETTINGS = [
   'shared_buffers=2GB',
   'maintenance_work_mem=1GB',
@@ -32,8 +28,23 @@ const SETTINGS = [
   'wal_level=minimal',
   'max_wal_senders=0',
 ]
-/** Ticks of processor time per second in /proc. */
-const TICKS = 100
+
+export async function* searches({ crowd: orders }: Bench): AsyncGenerator<Table> {
+  const postgres = await startPostgres({ settings: SETTINGS })
+  try {
+    await prepare(postgres.url)
+    nowMeasuring(`  filling a ledger with ${n(orders)} orders`)
+    // The origin's connections end a statement after ten seconds.
+    const filling = unbounded(postgres.url, { max: 1, onnotice: () => {} })
+    await fill(filling, orders)
+    await filling.end()
+    const sql = connect(postgres.url, 1)
+    yield { title: `The search of ${n(orders)} orders`, against: '', rows: await searched(sql) }
+    await sql.end({ timeout: 1 })
+  } finally {
+    await postgres.stop()
+  }
+}
 
 const STATUSES = `(case when i % 1000 = 7 then 'refunded' when i % 20 < 15 then 'confirmed' when i % 20 < 17 then 'fulfilled'
   when i % 20 < 19 then 'expired' else 'cancelled' end)`
@@ -81,17 +92,10 @@ async function fill(sql: Sql, orders: number): Promise<void> {
       `insert into note_words select distinct ${EMAIL_WORDS} from generate_series(1, 200000) i on conflict do nothing`,
     )
   })
-  for (const { name, definition } of indexes) {
-    const began = performance.now()
-    await sql.unsafe(definition)
-    const [size] = await sql<{ bytes: number }[]>`select pg_relation_size(${name}::regclass) as bytes`
-    console.log(`  ${name}: ${megabytes(size?.bytes)}, made in ${((performance.now() - began) / 1000).toFixed(0)} s`)
-  }
+  for (const { definition } of indexes) await sql.unsafe(definition)
   await sql`vacuum analyze order_search`
   await sql`vacuum analyze order_texts`
 }
-
-const megabytes = (bytes = 0) => `${Math.round(bytes / 1e6)} MB`
 
 interface Sample {
   readonly order_id: string
@@ -132,102 +136,22 @@ const NOTED = ['refund', 'parcel', 'damaged', 'carrier', 'photograph']
 const swap = (text: string, at: number) =>
   text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2)
 
-async function ask(sql: Sql, only?: string): Promise<void> {
+async function searched(sql: Sql): Promise<Row[]> {
   const search = new OrderSearch(sql, pino({ level: 'silent' }))
   const samples = await sql<Sample[]>`
     select s.*, t.email, t.address from order_search s tablesample system (0.5) repeatable (1) join order_texts t using (order_id)
     where charge_id is not null order by md5(s.order_id::text) limit ${ASKED + WARM_UP}`
-  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  const rows: Row[] = []
   for (const [kind, typed] of Object.entries(TYPED)) {
-    if (only !== undefined && !kind.includes(only)) continue
-    const times: number[] = []
-    let found = 0
-    const before = ticksOf(backend?.pid ?? 0)
-    for (const [n, sample] of samples.entries()) {
-      const began = performance.now()
-      const { ids } = await search.find({ text: '', limit: LIMIT, ...typed(sample, n) })
-      if (n < WARM_UP) continue
-      times.push(performance.now() - began)
-      found += ids.length
+    nowMeasuring(`  ${kind}`)
+    const histogram = new Histogram()
+    for (const [i, sample] of samples.entries()) {
+      const beganMs = performance.now()
+      await search.find({ text: '', limit: LIMIT, ...typed(sample, i) })
+      if (i >= WARM_UP) histogram.add(performance.now() - beganMs)
     }
-    const busyMs = ((ticksOf(backend?.pid ?? 0) - before) / TICKS / samples.length) * 1000
-    times.sort((a, b) => a - b)
-    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1)
-    console.log(
-      `| ${kind} | ${at(0.5)} ms | ${at(0.99)} ms | ${busyMs.toFixed(1)} ms | ${(found / times.length).toFixed(1)} |`,
-    )
+    const ms = histogram.summary()
+    rows.push(row(kind, { ...flat(1000 / ms.p50), ms }, null, AIM))
   }
+  return rows
 }
-
-/** Processor time of Postgres's process behind the only connection, and of this one, in microseconds per order. */
-async function copy(sql: Sql): Promise<void> {
-  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
-  const ids: string[] = []
-  const sale = 'sale-0'
-  await sql`update sales set limit_per_visitor = 10 where sale_id = ${sale}`
-  for (let i = 0; i < COPIED / COPIED_PER_BATCH; i++) {
-    const batch = Array.from({ length: COPIED_PER_BATCH }, (_, n) => ({
-      order: randomUUIDv7(),
-      sale,
-      product: 'product-0',
-      visitor: `user:new${i}x${n}`,
-      number: i * 100 + n,
-      quantity: 1,
-      key: randomUUID(),
-      hash: 'h',
-      method: null,
-    }))
-    await record(sql, sale, batch, false)
-    ids.push(...batch.map(({ order }) => order))
-  }
-  await sql`insert into contacts (order_id, sale_id, email, delete_after)
-    select order_id, sale_id, 'new.person' || ticket_number || '@example.org', now() from orders`
-  const cost = async (what: string) => {
-    const before = [ticksOf(backend?.pid ?? 0), process.cpuUsage()] as const
-    const follow = searchRounds(sql, Number.POSITIVE_INFINITY)
-    while (await follow());
-    const ledger = ((ticksOf(backend?.pid ?? 0) - before[0]) / TICKS) * 1e6
-    const { user, system } = process.cpuUsage(before[1])
-    console.log(`| ${what} | ${(ledger / COPIED).toFixed(0)} us | ${((user + system) / COPIED).toFixed(0)} us |`)
-  }
-  await cost('a new order with a mail address')
-  for (let at = 0; at < ids.length; at += 500)
-    await moveOrders(sql, ids.slice(at, at + 500), { from: ['reserved'], to: 'paying' })
-  await cost('each change of it')
-}
-
-function ticksOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return Number(fields[11]) + Number(fields[12])
-}
-
-await run('The search could not be measured:', async () => {
-  const values = optionsOf(
-    { orders: { type: 'string' }, only: { type: 'string' } },
-    'node bench/measure/parts/search.ts',
-  )
-  const orders = wholeOf('orders', values.orders, 10_000_000, 10_000, 50_000_000)
-  const postgres = await startPostgres({ settings: SETTINGS })
-  try {
-    await prepare(postgres.url)
-    const sql = connect(postgres.url, 1)
-    const began = performance.now()
-    // The origin's connections end a statement after ten seconds.
-    const filling = unbounded(postgres.url, { max: 1, onnotice: () => {} })
-    await fill(filling, orders)
-    await filling.end()
-    const tables = await sql<{ name: string; bytes: number }[]>`
-      select relname as name, pg_table_size(oid) as bytes from pg_class where relname in ('order_search', 'order_texts')`
-    for (const { name, bytes } of tables) console.log(`  ${name}: ${megabytes(bytes)}`)
-    console.log(
-      `  filled in ${((performance.now() - began) / 1000).toFixed(0)} s\n\n| search | p50 | p99 | processor time in Postgres | found |`,
-    )
-    await ask(sql, values.only)
-    console.log('\n| keeping | Postgres | worker |')
-    await copy(sql)
-    await sql.end({ timeout: 1 })
-  } finally {
-    await postgres.stop()
-  }
-  return 0
-})

@@ -8,22 +8,12 @@ import postgres from 'postgres'
 import { admin } from '../../rehearsal/records.ts'
 import { contest, flat, type Measured, median, nowMeasuring, openLoop } from '../load.ts'
 import { row, type Table } from '../rows.ts'
-import {
-  atOrigin,
-  checkoutsOf,
-  createSale,
-  durableCheckouts,
-  endSale,
-  type Stage,
-  startServer,
-  toAdmin,
-} from '../stage.ts'
+import { atOrigin, checkoutsOf, createSale, endSale, type Stage, startServer, toAdmin } from '../stage.ts'
 import type { Bench } from '../table.ts'
 
 const PER_SECOND = 500
 const TICK_MS = 100
 const ORDERS = 2_000
-const BUYERS = 256
 const WARM_MS = 1_000
 const DRAIN_TRIES = 100
 /** The running sale: the first of these rates that the machine serves in time, with nothing beside it. */
@@ -60,19 +50,6 @@ export async function* besideWebhooks(stage: Stage, { rounds, seconds }: Bench):
         row('durable checkout, alone', open.alone, null),
         row('durable checkout, beside webhooks', open.beside, open.alone, { ratio: 0.95 }, floor),
         row('webhooks delivered meanwhile', delivered, null, { perSecond: 0.95 * PER_SECOND }),
-      ],
-    }
-    const closed = await contest(rounds, {
-      alone: () => durableCheckouts(stage, seconds, BUYERS),
-      beside: () => webhooks.beside(() => durableCheckouts(stage, seconds, BUYERS)),
-    })
-    yield {
-      title: `As many checkouts as ${BUYERS} buyers make, beside ${PER_SECOND} webhooks a second: the machine has nothing to spare`,
-      against: 'of alone',
-      rows: [
-        row('durable checkout, alone', closed.alone, null),
-        row('durable checkout, beside webhooks', closed.beside, closed.alone),
-        row('webhooks delivered meanwhile', flat(median(webhooks.rates.slice(rounds + 2))), null),
       ],
     }
   } finally {

@@ -6,6 +6,8 @@
  *   conditional   UPDATE .. WHERE available > 0 and INSERT, in one statement per order
  *   skip-locked   one row per unit, taken with FOR UPDATE SKIP LOCKED, and INSERT, in one statement per order
  *   redis-insert  a reserve script in Redis, then one INSERT per order
+ *   check         sells nothing, and answers as if it had: no checkout can be faster
+ *   refuse        the same, and answers 410 with a text made beforehand: no refusal can be faster
  */
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
@@ -64,6 +66,8 @@ const take: Record<string, (buyer: Buyer) => Promise<boolean>> = {
       values (${order}, ${sale}, ${visitor}, ${key})`
     return true
   },
+  check: async () => true,
+  refuse: async () => false,
 }
 
 await serveCheckout(async (buyer) => (await take[MODE]?.(buyer)) === true)

@@ -6,6 +6,7 @@ import { hmacKey } from '../../../origin/lib/hmac.ts'
 import { CheckoutRequest } from '../../../shared/api/public.ts'
 import { importKeys } from '../../../shared/keys.ts'
 import { tryParseJson } from '../../../shared/parse.ts'
+import { problem, problemResponse } from '../../../shared/problem.ts'
 import { ADMISSION, readToken } from '../../../shared/tokens.ts'
 
 /** A valid checkout call, with the id of the order that it makes. */
@@ -19,6 +20,7 @@ export interface Buyer {
 /** Serves checkouts on PORT until SIGTERM. `take` makes the order; false means sold out. */
 export async function serveCheckout(take: (buyer: Buyer) => Promise<boolean>): Promise<void> {
   const { PORT, ADMISSION_KEYS = '' } = process.env
+  const soldOut = problemResponse(problem('sold-out'))
   const keys = await importKeys(JSON.parse(ADMISSION_KEYS), hmacKey)
   const app = new Hono()
 
@@ -30,7 +32,7 @@ export async function serveCheckout(take: (buyer: Buyer) => Promise<boolean>): P
     const key = c.req.header('idempotency-key')
     if (!body || key === undefined) return c.json({ type: '/problems/invalid-request' }, 400)
     const buyer = { sale: c.req.param('sale'), visitor: admission.claims.sub, key, order: randomUUIDv7() }
-    if (!(await take(buyer))) return c.json({ type: '/problems/sold-out' }, 410)
+    if (!(await take(buyer))) return new Response(soldOut.body, soldOut)
     return c.json({ order_id: buyer.order, sale: buyer.sale, quantity: body.quantity, status: 'reserved' }, 201)
   })
 

@@ -1,11 +1,14 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DemoShop, startDemoShop } from '../../../dev/servers/demo-shop.ts'
 import { networksOf } from '../../../edge/admission/limits/networks.ts'
 import { seeded } from '../../lib/random.ts'
-import { botAddress, homeAddress, Issuer, Shop } from './identities.ts'
+import { botAddress, homeAddress, Issuer } from './identities.ts'
 
-const shop = new Shop()
-beforeAll(() => shop.start())
+let shop: DemoShop
+beforeAll(async () => {
+  shop = await startDemoShop()
+})
 afterAll(() => shop.stop())
 
 const issuer = (changes: object = {}) =>
@@ -47,12 +50,12 @@ test('an account has a session that the shop’s keys verify, the same for all c
   const identities = issuer()
   const [address, session = ''] = identities.ofVisitor(3).headers
   expect(address).toBe(`cf-connecting-ip: ${homeAddress(3)}`)
-  const served = (await (await fetch(shop.edgeVars.SHOP_JWKS_URL ?? '')).json()) as JSONWebKeySet
+  const served = (await (await fetch(shop.vars.SHOP_JWKS_URL ?? '')).json()) as JSONWebKeySet
   const keys = createLocalJWKSet(served)
   const token = session.replace('x-shop-authorization: Bearer ', '')
   const { payload } = await jwtVerify(token, keys, {
-    issuer: shop.edgeVars.SHOP_ISSUER ?? '',
-    audience: shop.edgeVars.SHOP_AUDIENCE ?? '',
+    issuer: shop.vars.SHOP_ISSUER ?? '',
+    audience: shop.vars.SHOP_AUDIENCE ?? '',
   })
   expect(payload.sub).toBe('visitor-3')
   expect(identities.ofVisitor(3)).toBe(identities.ofVisitor(3))

@@ -1,11 +1,9 @@
 /**
  * Who the visitors of a rehearsal and its bots are: the network that they come from, and the account or the invitation
- * that the sale asks for. The shop's accounts come from a stand-in of its issuer.
+ * that the sale asks for. The demo shop signs the sessions of accounts.
  */
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { LOOPBACK } from '../../../dev/processes.ts'
+import { randomBytes } from 'node:crypto'
+import type { DemoShop } from '../../../dev/servers/demo-shop.ts'
 
 export const IDENTITIES = ['cookies', 'invitations', 'accounts'] as const
 type Identities = (typeof IDENTITIES)[number]
@@ -17,58 +15,9 @@ export interface Identity {
 }
 export const UNKNOWN: Identity = { headers: [], invitation: null }
 
-const ISSUER = 'https://shop.example'
-const AUDIENCE = 'rehearsal'
-const KID = 'rehearsal'
-const SESSION_SECONDS = 24 * 3600
-
-const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-/** The shop whose sessions visitors have: signs them, and serves the keys that verify them. */
-export class Shop {
-  readonly #key: KeyObject
-  readonly #server: Server
-  readonly #head = base64url({ alg: 'ES256', kid: KID })
-  #url = ''
-
-  constructor() {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const jwks = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: KID, alg: 'ES256' }] })
-    this.#key = privateKey
-    this.#server = createServer((_, response) => response.setHeader('content-type', 'application/json').end(jwks))
-  }
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, LOOPBACK, resolve))
-    this.#url = `http://${LOOPBACK}:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** The edge's settings. */
-  get edgeVars(): Record<string, string> {
-    return {
-      SHOP_JWKS_URL: `${this.#url}/jwks`,
-      SHOP_ISSUER: ISSUER,
-      SHOP_AUDIENCE: AUDIENCE,
-      SHOP_SIGN_IN_URL: `${ISSUER}/sign-in?return={return}`,
-    }
-  }
-
-  session(account: string): string {
-    const iat = Math.floor(Date.now() / 1000)
-    const claims = base64url({ iss: ISSUER, aud: AUDIENCE, sub: account, iat, exp: iat + SESSION_SECONDS })
-    const text = `${this.#head}.${claims}`
-    return `${text}.${sign('sha256', Buffer.from(text), { key: this.#key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
-  }
-
-  stop(): void {
-    this.#server.close()
-    this.#server.closeAllConnections()
-  }
-}
-
 interface IssuerOptions {
   readonly kind: Identities
-  readonly shop: Shop | undefined
+  readonly shop: DemoShop | undefined
   /** True where the edge counts calls by address. */
   readonly limits: boolean
   readonly visitors: number

@@ -3,14 +3,14 @@
  * machine of a rehearsal, so the time that a solution takes is waited for and not computed: the system is the rehearsal's own,
  * and with its key a challenge can be made whose solution is known.
  */
-import { createHmac } from 'node:crypto'
-import { type Challenge, createChallenge } from 'altcha-lib'
+import { createChallenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/scrypt'
 import * as v from 'valibot'
+import { derivedKey } from '../../../edge/visitor/visitor-secret.ts'
 import type { SecretJwkSet } from '../../../shared/keys.ts'
 
 const Asked = v.object({
-  parameters: v.looseObject({
+  parameters: v.object({
     algorithm: v.literal('SCRYPT'),
     cost: v.number(),
     memoryCost: v.number(),
@@ -30,31 +30,25 @@ export class Prover {
   readonly #random: () => number
 
   constructor(queueKeys: SecretJwkSet, random: () => number) {
-    const last = Buffer.from(queueKeys.keys.at(-1)?.k ?? '', 'base64url')
-    // As edge/config.ts derives it.
-    this.#secret = createHmac('sha256', last).update('proof of work').digest('base64url')
+    // As edge/config.ts has it.
+    this.#secret = Buffer.from(derivedKey(queueKeys, 'proof of work')).toString('base64url')
     this.#random = random
   }
 
   /** What to send with a join, and how long a phone would have taken to find it. */
   async solve(body: string): Promise<{ altcha: string; phoneMs: number }> {
-    const { algorithm, cost, memoryCost, parallelism, expiresAt, data } = v.parse(Asked, JSON.parse(body)).parameters
+    const { parameters } = v.parse(Asked, JSON.parse(body))
     const challenge = await createChallenge({
-      algorithm,
-      cost,
-      memoryCost,
-      parallelism,
-      expiresAt,
-      data,
+      ...parameters,
       deriveKey,
       counter: 0,
       hmacSignatureSecret: this.#secret,
       hmacKeySignatureSecret: this.#secret,
     })
-    const solution = { counter: 0, derivedKey: await solutionOf(challenge), time: 0 }
+    const solution = await solveChallenge({ challenge, deriveKey })
     return {
       altcha: Buffer.from(JSON.stringify({ challenge, solution })).toString('base64url'),
-      phoneMs: 2 * this.#random() * data.difficulty * PHONE_MS_PER_DIFFICULTY,
+      phoneMs: 2 * this.#random() * parameters.data.difficulty * PHONE_MS_PER_DIFFICULTY,
     }
   }
 }
@@ -75,11 +69,4 @@ export class ProofServer {
     this.#busyUntilMs = Math.max(nowMs, this.#busyUntilMs) + phoneMs / SERVER_PHONES
     return { altcha, takesMs: this.#busyUntilMs - nowMs }
   }
-}
-
-async function solutionOf({ parameters }: Challenge): Promise<string> {
-  const { nonce, salt } = parameters
-  const password = Buffer.concat([Buffer.from(nonce, 'hex'), Buffer.alloc(4)])
-  const { derivedKey } = await deriveKey(parameters, Buffer.from(salt, 'hex'), password)
-  return Buffer.from(derivedKey).toString('hex')
 }

@@ -1,0 +1,30 @@
+/** Spearman's rank correlation: whether two lists of figures have one order. */
+
+/** 1 if the two are in one order, -1 in the opposite one; null for fewer than three pairs, or where one list has one value only. */
+export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
+  if (a.length < 3) return null
+  const [ranksA, ranksB] = [ranksOf(a), ranksOf(b)]
+  const mean = (a.length + 1) / 2
+  let [together, squaresA, squaresB] = [0, 0, 0]
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [(ranksA[i] ?? 0) - mean, (ranksB[i] ?? 0) - mean]
+    together += x * y
+    squaresA += x * x
+    squaresB += y * y
+  }
+  return squaresA === 0 || squaresB === 0 ? null : together / Math.sqrt(squaresA * squaresB)
+}
+
+/** Ranks of values, from 1; equal values share the mean of theirs. */
+function ranksOf(values: readonly number[]): Float64Array {
+  // An array, since its sort is quick with what is in order already.
+  const order = [...values.keys()].sort((a, b) => (values[a] ?? 0) - (values[b] ?? 0))
+  const ranks = new Float64Array(values.length)
+  for (let from = 0; from < order.length; ) {
+    let to = from
+    while (to < order.length && values[order[to] ?? 0] === values[order[from] ?? 0]) to++
+    for (let i = from; i < to; i++) ranks[order[i] ?? 0] = (from + 1 + to) / 2
+    from = to
+  }
+  return ranks
+}
